@@ -5,6 +5,8 @@
 
 #[path = "../../target/tests/servers/certificates.rs"]
 mod certificates;
+#[path = "servers/device.rs"]
+mod device;
 #[path = "common/disk.rs"]
 mod disk;
 #[path = "servers/in_the_middle.rs"]

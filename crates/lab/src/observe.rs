@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{HeldBack, Histograms, Point, Remark};
+use archive::{ByOperation, HeldBack, Histograms, Point, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
@@ -13,6 +13,7 @@ use crate::context::RunContext;
 use crate::done::Measured;
 use crate::nodes::Nodes;
 use crate::point::{figures_of, series, steady};
+use crate::requests;
 use crate::session_sampler::SessionSampler;
 use crate::start::Start;
 use crate::wait_profile::WaitProfile;
@@ -157,11 +158,14 @@ impl Observed<'_> {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
         let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
-        let held_back = match context.side {
-            None => {
-                (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used))
-            }
-            Some(_) => HeldBack::default(),
+        // What machine and server were seen doing was done for both sides of a study in slices.
+        let (held_back, timed_events, times) = match context.side {
+            None => (
+                (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used)),
+                self.profile.top(),
+                requests::below_database(&used, watch.device()),
+            ),
+            Some(_) => (HeldBack::default(), Vec::new(), Vec::new()),
         };
         let mut notes = self.point.notes;
         notes.extend(checks::host_notes(&used));
@@ -170,9 +174,10 @@ impl Observed<'_> {
         Point {
             started_at: self.stopwatch.started_at(),
             steady: steady(&outcome.interval_rates_per_s()),
-            timed_events: match context.side {
-                None => self.profile.top(),
-                Some(_) => Vec::new(),
+            timed_events,
+            by_operation: ByOperation {
+                times,
+                ..self.point.by_operation
             },
             held_back,
             samples: series(&used.samples, &outcome, context.interval),

@@ -66,6 +66,17 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     remark
 }
 
+/// Times of the requests of the device below a database; nothing where no device is known, which a note of the point says.
+pub(crate) fn below_database(used: &HostUse, device: Option<&str>) -> Vec<OperationTimes> {
+    device.map_or_else(Vec::new, |device| {
+        operation_times(
+            used.requests.as_slice(),
+            Some((device, &used.rates)),
+            used.requests_reason.as_deref(),
+        )
+    })
+}
+
 /// Times of the requests by operation and part. Of the device whose counters are known each is held against
 /// them; they alone are told where nobody times requests, with the reason `untimed`.
 pub fn operation_times(

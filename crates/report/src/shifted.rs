@@ -26,6 +26,20 @@ pub fn of_shift(shift: &Shift) -> String {
     what(&shift.observer, &shift.operation, &shift.phase)
 }
 
+/// How many were at work: "8 in flight", of a database "8 jobs"; "8 → 16 jobs" where that was changed.
+pub fn jobs(shift: &Shift) -> String {
+    let count = match (shift.jobs, shift.jobs_after) {
+        (a, b) if a == b => a.to_string(),
+        (a, b) => format!("{a} → {b}"),
+    };
+    match (shift.is_of_database, shift.threads) {
+        (false, _) => format!("{count} in flight"),
+        (true, 1) if count == "1" => "1 job".to_owned(),
+        (true, 1) => format!("{count} jobs"),
+        (true, threads) => format!("{count} × {threads}"),
+    }
+}
+
 /// "-12.3 %": less time than before is an improvement; "–" where there was none before.
 pub fn improvement(shift: &Shift) -> String {
     let improved = shift.improvement_pct();
@@ -88,11 +102,15 @@ pub fn caution(shifts: &[Shift]) -> Option<String> {
     }
     let judged = |shift: &Shift| matches!(shift.certainty, Certainty::Repetitions(_));
     (!shifts.iter().all(judged)).then(|| {
+        let fewest = fewest_a_side(CONFIDENCE);
+        let how = match shifts.iter().any(|shift| shift.is_of_database) {
+            true => format!("`repeat = {fewest}` in the plan"),
+            false => format!("-l {fewest}"),
+        };
         format!(
             "Too few repetitions for a verdict. An interval “within these runs” reflects only the scatter of the \
-             intervals within each run, not the variation from run to run. A verdict needs {} repetitions of each (-l \
-             {0}), preferably alternating.",
-            fewest_a_side(CONFIDENCE)
+             intervals within each run, not the variation from run to run. A verdict needs {fewest} repetitions of each \
+             ({how}), preferably alternating.",
         )
     })
 }

@@ -1,5 +1,5 @@
-//! Two runs below a database set against each other: how the times of each kind of operation shifted, by everybody
-//! who timed them.
+//! Two runs set against each other by the times of their I/O: how those of each kind of operation shifted, by everybody
+//! who timed them. Below a database that is the driver too; below the work of one, the kernel at the device.
 
 mod json;
 
@@ -19,13 +19,21 @@ pub const TAIL_US: f64 = 1_000.0;
 const PER_OCTAVE: f64 = 4.0;
 /// Most shifts of one comparison; lists with more runs are compared in their first ones.
 const SHIFTS_MAX: usize = 2_000;
+/// Requests of a side below which a database's point says nothing of its device: what it reads is in memory.
+const REQUESTS_MIN: u64 = 100;
 
 /// One kind of operation of one run of the list, before and after.
 #[derive(Debug, Clone)]
 pub struct Shift {
-    /// Name of the run of the list, with the values of its loops.
+    /// Name of the run of the list, with the values of its loops, or code of the test.
     pub test: String,
-    /// Its number of I/Os in flight before.
+    /// Whether the I/Os are those of a database; else they are the driver's own.
+    pub is_of_database: bool,
+    /// Index of the target.
+    pub target: u32,
+    /// Parallel degree inside one job.
+    pub threads: u32,
+    /// Its number of I/Os in flight, or of jobs, before.
     pub jobs: u32,
     /// … and after: it may be what was changed.
     pub jobs_after: u32,
@@ -101,8 +109,13 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
     };
     let [before, after] = &seen(before, after);
     let mut found: Vec<Shift> = Vec::new();
-    for point in before.points.iter().filter(|p| p.work.below_database) {
-        for times in &point.by_operation.times {
+    for point in &before.points {
+        for times in point
+            .by_operation
+            .times
+            .iter()
+            .filter(|t| is_told(point, t))
+        {
             let kind = Kind { point, times };
             if found.iter().any(|shift| kind.is_of(shift)) || found.len() == SHIFTS_MAX {
                 continue;
@@ -122,6 +135,11 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
     found
 }
 
+/// Whether a point's times say something of the device: a database that works in memory has some requests all the same.
+fn is_told(point: &Point, times: &OperationTimes) -> bool {
+    point.work.below_database || times.count.is_some_and(|count| count >= REQUESTS_MIN)
+}
+
 /// One kind of operation at one place of the list.
 struct Kind<'a> {
     point: &'a Point,
@@ -130,18 +148,26 @@ struct Kind<'a> {
 
 impl Kind<'_> {
     fn is_of(&self, shift: &Shift) -> bool {
-        (&self.point.key.test, self.point.key.jobs) == (&shift.test, shift.jobs)
+        let key = &self.point.key;
+        (&key.test, key.jobs, key.threads, key.target)
+            == (&shift.test, shift.jobs, shift.threads, shift.target)
             && self
                 .times
                 .is(&shift.observer, &shift.operation, &shift.phase)
     }
 
+    /// Whether a point is of the same test on the same target, at whatever number of jobs.
+    fn is_same(&self, other: &Point) -> bool {
+        let of = |point: &Point| {
+            let key = &point.key;
+            (point.work.below_database, key.threads, key.target)
+        };
+        of(self.point) == of(other) && self.point.key.test == other.key.test
+    }
+
     /// The number in flight of the same run of the list in another run: the same one, or the only one there is.
     fn jobs_in(&self, run: &Run) -> Option<u32> {
-        let same = run
-            .points
-            .iter()
-            .filter(|p| p.key.test == self.point.key.test);
+        let same = run.points.iter().filter(|p| self.is_same(p));
         let mut jobs: Vec<u32> = same.map(|p| p.key.jobs).collect();
         jobs.sort_unstable();
         jobs.dedup();
@@ -159,8 +185,7 @@ impl Kind<'_> {
         let mut means_us = vec![f64::NAN; run.repetitions as usize];
         let mut histogram = Histogram::new();
         let mut over_time = Vec::new();
-        let test = &self.point.key.test;
-        let is_of = |p: &Point| (&p.key.test, p.key.jobs) == (test, jobs);
+        let is_of = |p: &Point| self.is_same(p) && p.key.jobs == jobs;
         // Several steps may have the same test; each is a series of repetitions of its own.
         let step = self.point.key.step;
         let has_step = run.points.iter().any(|p| is_of(p) && p.key.step == step);
@@ -169,7 +194,10 @@ impl Kind<'_> {
             let (mut own_us, mut own_count) = (0.0, 0.0);
             let all = point.by_operation.times.iter();
             let times = &self.times;
-            for part in all.filter(|t| t.is(&times.observer, &times.operation, &times.phase)) {
+            let of_kind = |t: &&OperationTimes| {
+                t.is(&times.observer, &times.operation, &times.phase) && is_told(point, t)
+            };
+            for part in all.filter(of_kind) {
                 let (Some(n), Some(mean_us)) = (part.count, part.mean_us) else {
                     continue;
                 };
@@ -229,6 +257,9 @@ impl Kind<'_> {
     ) -> Shift {
         Shift {
             test: self.point.key.test.clone(),
+            is_of_database: !self.point.work.below_database,
+            target: self.point.key.target,
+            threads: self.point.key.threads,
             jobs: self.point.key.jobs,
             jobs_after: self.point.key.jobs,
             observer: self.times.observer.clone(),

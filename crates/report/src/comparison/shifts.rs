@@ -11,6 +11,15 @@ use super::Shown;
 /// Rows shown when not everything is asked for.
 const ROWS_MAX: usize = 40;
 
+/// The run of the list, or test and jobs of a database.
+fn name(shift: &Shift) -> String {
+    let test = clean(&shift.test);
+    match shift.is_of_database {
+        true => table::cut(&format!("{test}, {}", shifted::jobs(shift)), 28),
+        false => table::cut(&test, 28),
+    }
+}
+
 /// What two runs below a database say beside each other; nothing where neither tells times by operation.
 pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     if compared.is_empty() {
@@ -36,17 +45,20 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
         column(["", "", ""], Align::Left, 0),
     ]);
     let limit = match shown.all {
-        true => compared.len(),
+        true => usize::MAX,
         false => ROWS_MAX,
     };
-    for shift in compared.iter().take(limit) {
+    // Of a database the whole time at the device is told; its parts are on the page and in the JSON.
+    let is_part = |shift: &&Shift| shift.is_of_database && shift.phase != "whole" && !shown.all;
+    let told: Vec<&Shift> = compared.iter().filter(|shift| !is_part(shift)).collect();
+    for shift in told.iter().take(limit) {
         let (interval, verdict) = shifted::interval(shift);
         let latency = |of: fn(&archive::Latency) -> f64| {
             shifted::latencies(shift, |side| side.latency.as_ref().map(of))
         };
         text.row(
             vec![
-                table::cut(&clean(&shift.test), 28),
+                name(shift),
                 clean(&shifted::of_shift(shift)),
                 shifted::latencies(shift, |side| Some(side.mean_us)),
                 shifted::improvement(shift),
@@ -64,8 +76,8 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
         paint.bold("Before and after: storage I/O times"),
         text.render(shown.width, &paint)
     );
-    if compared.len() > limit {
-        let more = format!("  … and {} more\n", compared.len() - limit);
+    if told.len() > limit {
+        let more = format!("  … and {} more\n", told.len() - limit);
         out.push_str(&paint.dim(&more));
     }
     if let Some(caution) = shifted::caution(compared) {

@@ -1,4 +1,4 @@
-//! Before and after, below a database: how the times of each kind of I/O shifted from another run to this one.
+//! Before and after: how the times of each kind of I/O shifted from another run to this one.
 
 mod charts;
 mod published;
@@ -14,6 +14,8 @@ use crate::shifted;
 
 /// Runs of a list whose charts are drawn; the table has them all.
 const DRAWN_MAX: usize = 40;
+/// … and points of databases, whose device times are one of many figures.
+const DRAWN_MAX_OF_DATABASES: usize = 12;
 
 /// One comparison for each other run.
 #[derive(Template)]
@@ -64,7 +66,13 @@ impl View {
 fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     let names = [before.label.as_str(), run.label.as_str()];
     let groups: Vec<&[Shift]> = shifts.chunk_by(same_run).collect();
-    let drawn = groups.iter().take(DRAWN_MAX).enumerate();
+    let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
+    let drawn_max = match is_of_databases {
+        true => DRAWN_MAX_OF_DATABASES,
+        false => DRAWN_MAX,
+    };
+    let title = |group: &[Shift]| title(group, run);
+    let drawn = groups.iter().take(drawn_max).enumerate();
     Other {
         label: before.label.clone(),
         caution: shifted::caution(shifts),
@@ -81,22 +89,21 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
                 figures: charts::of_run(group, names),
             })
             .collect(),
-        more: groups.len().saturating_sub(DRAWN_MAX),
+        more: groups.len().saturating_sub(drawn_max),
     }
 }
 
 fn same_run(a: &Shift, b: &Shift) -> bool {
-    (&a.test, a.jobs) == (&b.test, b.jobs)
+    (&a.test, a.jobs, a.threads, a.target) == (&b.test, b.jobs, b.threads, b.target)
 }
 
-fn title(group: &[Shift]) -> String {
-    group.first().map_or_else(String::new, |shift| {
-        let jobs = match (shift.jobs, shift.jobs_after) {
-            (a, b) if a == b => a.to_string(),
-            (a, b) => format!("{a} → {b}"),
-        };
-        format!("{}, {jobs} in flight", shift.test)
-    })
+fn title(group: &[Shift], run: &Run) -> String {
+    let Some(shift) = group.first() else {
+        return String::new();
+    };
+    let target = (run.targets.get(shift.target as usize)).filter(|_| run.targets.len() > 1);
+    let target = target.map_or_else(String::new, |target| format!("{} ", target.name));
+    format!("{target}{}, {}", shift.test, shifted::jobs(shift))
 }
 
 fn rows(group: &[Shift]) -> Vec<[String; 9]> {

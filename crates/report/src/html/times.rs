@@ -15,6 +15,8 @@ pub struct View {
     pub points: Vec<(String, Vec<[String; 8]>)>,
     /// How many more rows there are.
     pub more: usize,
+    /// Whether they are of databases, whose device times are one of many figures.
+    pub is_folded: bool,
 }
 
 /// Builds the table; empty where the points tell no times by operation.
@@ -28,15 +30,20 @@ pub fn view(group: &TestGroup<'_>) -> View {
             (shown, more) = (shown + taken, more + times.len() - taken);
             if taken > 0 {
                 let key = &point.key;
-                let name = format!(
-                    "{}, {} in flight, repetition {}",
-                    curve.label, key.jobs, key.repetition
-                );
+                let at_work = match point.work.below_database {
+                    true => format!("{} in flight", key.jobs),
+                    false => format!("jobs {} × threads {}", key.jobs, key.threads),
+                };
+                let name = format!("{}, {at_work}, repetition {}", curve.label, key.repetition);
                 points.push((name, times[..taken].iter().map(row).collect()));
             }
         }
     }
-    View { points, more }
+    View {
+        points,
+        more,
+        is_folded: !group.below_database(),
+    }
 }
 
 impl View {

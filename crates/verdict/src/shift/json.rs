@@ -19,6 +19,9 @@ fn shift(shift: &Shift) -> Value {
     };
     value!({
         "test": shift.test,
+        "is_of_database": shift.is_of_database,
+        "target": shift.target,
+        "threads": shift.threads,
         "jobs_a": shift.jobs,
         "jobs_b": shift.jobs_after,
         "observer": shift.observer,

@@ -206,11 +206,37 @@ fn buckets_are_those_of_arrays_and_hold_everything() {
 }
 
 #[test]
-fn what_is_not_below_a_database_or_not_valid_shifts_nothing() {
+fn what_is_not_valid_or_of_another_kind_shifts_nothing() {
     let (before, mut after) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
     after.points[0].reasons = vec![archive::Remark::NoIo];
     assert!(shifts(&before, &after, Terms::default()).is_empty());
     let mut through = before.clone();
     through.points[0].work.below_database = false;
     assert!(shifts(&through, &before, Terms::default()).is_empty());
+}
+
+/// The device below a database shifts as well, unless it had next to nothing to do.
+#[test]
+fn devices_below_databases_shift() {
+    let through = |label: &str, factor: f64, requests: u64| {
+        let mut run = storage_run(label, &[factor; 4]);
+        for point in &mut run.points {
+            point.work.below_database = false;
+            let device = OperationTimes::of("device", "vda", "write", "whole");
+            let mean_us = Some(factor * 500.0);
+            point.by_operation.times = vec![device.counted(requests, mean_us)];
+        }
+        run
+    };
+    let shifted = |requests: u64| {
+        let [before, after] = [("a", 1.0), ("b", 0.5)].map(|(l, f)| through(l, f, requests));
+        shifts(&before, &after, Terms::default())
+    };
+    let [shift] = &shifted(100)[..] else {
+        panic!("one operation, one phase");
+    };
+    assert!(shift.is_of_database);
+    assert_eq!((shift.jobs, shift.jobs_after, shift.threads), (4, 4, 1));
+    assert!((shift.improvement_pct().unwrap() - 50.0).abs() < 1e-9);
+    assert!(shifted(99).is_empty());
 }

@@ -18,7 +18,9 @@ const APART: f64 = 0.02;
 
 /// Mean service times of the whole list in its order; `None` for a short one.
 pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
-    if groups.len() < LIST_MIN {
+    // Only the driver tells service times, and only of a list it carried out itself.
+    let is_list = groups.iter().all(|group| group.iter().any(is_service));
+    if groups.len() < LIST_MIN || !is_list {
         return None;
     }
     let mut lines = Vec::new();
