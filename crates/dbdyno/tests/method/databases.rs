@@ -167,6 +167,15 @@ fn nothing_begins_without_consent_or_in_somebodys_schema() {
     );
     let ended = place.dbdyno(&["check", "--target", &url, "--seconds", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let ended = place.dbdyno(&["check", "--target", "mock:", "--method", "--yes"]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(
+        ended
+            .sentence()
+            .contains("nothing to measure there: mock is not a database"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// Interrupted it removes what it made; killed it leaves what the next check removes.

@@ -20,6 +20,7 @@ use verdict::method::{Asked, Clocks, Finding, Measured, confirmed, find, own_cos
 use workload::{Library, registry};
 
 use crate::consent::{Forecast, Permission};
+use crate::exit::InvalidInput;
 use crate::progress::Screen;
 use words::Counted;
 
@@ -233,6 +234,12 @@ impl Bench<'_> {
         let host = self.host.clone();
         let library = self.library.clone();
         let run = measure(files.path(), &text, library, self.place.url(), host)?;
+        if run.points.is_empty() {
+            let missing = run.missing.first().map(|it| it.reason.to_string());
+            let why = missing.unwrap_or_default();
+            let sentence = format!("--method has nothing to measure there: {why}; leave it out");
+            return Err(InvalidInput(sentence).into());
+        }
         let clocks = match before {
             Some(before) => Reading::of(self.url)?.map(|after| before.until(&after)),
             None => None,
