@@ -15,6 +15,7 @@ const ALONE: &[&str] = &["lab/bottleneck"];
 /// Programs that take longest. They begin first, so that the last of all does not run beside nothing.
 const LONG: &[&str] = &[
     "workload/oltp",
+    "dbdyno/method",
     "target/local_server",
     "target/postgres",
     "dbdyno/servers",
