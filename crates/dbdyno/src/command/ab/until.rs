@@ -104,24 +104,24 @@ pub fn foretell(
     known: &Known,
     permission: &Permission,
 ) -> Result<()> {
+    // By the time that pairs of earlier studies took.
+    let fewer = known.pair.zip(until.within_s).map(|(pair, within_s)| {
+        let pair_s = pair.as_secs_f64();
+        (pair_s, (within_s / pair_s).max(1.0) as u32)
+    });
+    let fewer = fewer.filter(|(_, fit)| *fit < until.pairs());
     let mut reachable = until.clone();
-    let fit =
-        (known.pair.zip(until.within_s)).map(|(pair, s)| (s / pair.as_secs_f64()).max(1.0) as u32);
-    let told = known
-        .pair
-        .filter(|_| fit.is_some_and(|fit| fit < until.pairs()));
-    if let (Some(fit), Some(_)) = (fit, told) {
+    if let Some((_, fit)) = fewer {
         reachable.looks = planned(fit, metrics);
     }
     let least = least(&reachable, metrics, known);
     for line in report::planned(&reachable, &least, known.studies).lines() {
         say(line);
     }
-    if let Some(pair) = told {
-        let pair = report::length(pair.as_secs_f64());
+    if let Some((pair_s, fit)) = fewer {
+        let pair = report::length(pair_s);
         say(&format!(
-            "  (a pair took {pair} there, so that {} fit into the time)",
-            reachable.pairs()
+            "  (a pair took {pair} there, so {fit} fit into the time)"
         ));
     }
     let asked = until.effect_pct / 100.0;
