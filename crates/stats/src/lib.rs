@@ -10,6 +10,7 @@ pub mod censored;
 pub mod changepoint;
 pub mod cluster;
 pub mod compare;
+pub mod components;
 pub mod distribution;
 pub mod drift;
 pub mod forecast;

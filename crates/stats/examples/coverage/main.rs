@@ -8,6 +8,7 @@
 mod noise;
 
 mod bootstrap;
+mod components;
 mod looks;
 mod slices;
 
@@ -48,6 +49,7 @@ fn main() {
     warm_ups();
     slices::slices(TRIALS_RESAMPLED);
     looks::looked_at(TRIALS_RESAMPLED);
+    components::components(TRIALS_RESAMPLED);
 }
 
 /// How often a warm-up ends as steady, and of these below 0.97 of the final rate, all in % of all warm-ups.
