@@ -2,9 +2,10 @@
 //! proving its work, it does while the other one waits.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use load::clock::Slices;
-use load::{Clients, Clock, Drive, Outcome};
+use load::{Clients, Clock, Drive, Outcome, RampUp};
 use stats::random::mix;
 
 /// What the two sides share.
@@ -86,11 +87,36 @@ impl Sides {
 impl State {
     fn clocks(&mut self, point: usize, slices: Slices) -> &[Clock; 2] {
         while self.clocks.len() <= point {
-            let seed = mix(slices.seed ^ mix(self.clocks.len() as u64));
-            let slices = Slices { seed, ..slices };
+            let slices = slices_of_point(slices, self.clocks.len());
             (self.clocks).push(Clock::alternating(slices, &Clock::Monotonic));
         }
         &self.clocks[point]
+    }
+}
+
+/// How the sides take turns in the point of this number: with lots of its own.
+fn slices_of_point(slices: Slices, point: usize) -> Slices {
+    let seed = mix(slices.seed ^ mix(point as u64));
+    Slices { seed, ..slices }
+}
+
+/// A ramp-up in whole slices, at least as long as asked for.
+fn slices_of_ramp_up(ramp_up: RampUp, counted: Duration) -> u32 {
+    match ramp_up {
+        RampUp::Time(time) => time.as_nanos().div_ceil(counted.as_nanos()) as u32,
+        RampUp::None | RampUp::Operations { .. } => 0,
+    }
+}
+
+/// Puts the intervals, which are slices one after the other, where they were.
+fn lay_in_real_time(outcome: &mut Outcome, (side, slices): (usize, Slices), ramp_up: u32) {
+    let counted = slices.counted();
+    for interval in &mut outcome.intervals {
+        let end = interval.at + interval.length + counted * ramp_up;
+        // The last slice is over before its end, if the window is.
+        let last = end.as_nanos().div_ceil(counted.as_nanos()).max(1) as u64 - 1;
+        let missing = counted * (last as u32 + 1) - end;
+        interval.at = (slices.end_of(side, last) - missing).saturating_sub(interval.length);
     }
 }
 
@@ -107,25 +133,35 @@ impl Side<'_> {
         state.sides[self.number].begun += 1;
     }
 
-    /// Drives the point at hand in turn with the other side, which drives the same; interrupted if that does not.
+    /// Drives the point at hand in turn with the other side, which drives the same; interrupted if that does not. Each interval
+    /// of the series is one slice, and lies where it was in real time, from the first slice of the point on; of a point with
+    /// very many, several together.
     pub fn drive(&self, clients: Clients, how: &Drive) -> Outcome {
         let (me, other) = (self.number, 1 - self.number);
         let mut state = self.sides.lock();
         let point = state.sides[me].begun.saturating_sub(1);
         let clock = state.clocks(point, self.slices())[me].clone();
+        let slices = slices_of_point(self.slices(), point);
+        let ramp_up = slices_of_ramp_up(how.ramp_up, slices.counted());
         if state.sides[other].is_gone || state.sides[other].driven > point {
             clock.abandon();
         }
         state.busy = None;
         self.sides.changed.notify_all();
         drop(state);
-        let outcome = load::drive(
+        let mut outcome = load::drive(
             clients,
             &Drive {
                 clock,
+                ramp_up: match how.ramp_up {
+                    RampUp::Time(_) => RampUp::Time(slices.counted() * ramp_up),
+                    other => other,
+                },
+                interval: slices.counted(),
                 ..how.clone()
             },
         );
+        lay_in_real_time(&mut outcome, (me, slices), ramp_up);
         let mut state = self.sides.lock();
         state.sides[me].driven = point + 1;
         self.sides.changed.notify_all();
@@ -228,6 +264,42 @@ mod tests {
                 .iter()
                 .all(|(_, what)| what.ends_with("epares") || what.ends_with("epared"))
         );
+    }
+
+    /// The k-th intervals of both sides are the two slices of a pair.
+    #[test]
+    fn the_series_tells_slice_by_slice_what_was_done_when() {
+        let sides = sides();
+        let driven = |number: usize| {
+            let side = sides.side(number);
+            side.next_point();
+            let mock = Mock::new().latency(Duration::from_micros(200));
+            let ramp_up = RampUp::Time(Duration::from_millis(20));
+            let end = End::Time(Duration::from_millis(63));
+            let how = Drive {
+                ramp_up,
+                ..Drive::of_jobs(end, &GO_ON)
+            };
+            side.drive(Clients::Blocking(mock.sessions(1)), &how)
+        };
+        let [a, b] = std::thread::scope(|scope| {
+            let other = scope.spawn(|| driven(1));
+            [driven(0), other.join().unwrap()]
+        });
+        let ends = |outcome: &Outcome| -> Vec<u128> {
+            let ends = outcome.intervals.iter();
+            ends.map(|i| (i.at + i.length).as_millis()).collect()
+        };
+        // 20 ms of ramp-up are two slices, of which 18 ms count; then there are three and a half.
+        let (a, b) = (ends(&a), ends(&b));
+        assert_eq!((a.len(), b.len()), (4, 4));
+        for (pair, (a, b)) in (2..5).zip(a.iter().zip(&b)) {
+            let (begun, mut ends) = (40 * pair, [*a, *b]);
+            ends.sort_unstable();
+            assert_eq!(ends, [begun + 20, begun + 40]);
+        }
+        let of_last = [a[3], b[3]].map(|end| end % 20);
+        assert_eq!(of_last, [11, 11], "2 ms of settling, and 9 of 18 ms");
     }
 
     #[test]

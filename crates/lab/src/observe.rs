@@ -12,7 +12,7 @@ use crate::checks;
 use crate::context::RunContext;
 use crate::done::Measured;
 use crate::nodes::Nodes;
-use crate::point::{figures_of, series, steady};
+use crate::point::{figures_of, joined, sample, series, steady};
 use crate::requests;
 use crate::session_sampler::SessionSampler;
 use crate::start::Start;
@@ -159,28 +159,39 @@ impl Observed<'_> {
         let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
         // What machine and server were seen doing was done for both sides of a study in slices.
-        let (held_back, timed_events, times) = match context.side {
+        let (held_back, timed_events, times, samples) = match context.side {
             None => (
                 (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used)),
                 self.profile.top(),
                 requests::below_database(&used, watch.device()),
+                series(&used.samples, &outcome, context.interval),
             ),
-            Some(_) => (HeldBack::default(), Vec::new(), Vec::new()),
+            Some(_) => (
+                HeldBack::default(),
+                Vec::new(),
+                Vec::new(),
+                outcome.intervals.iter().map(sample).collect(),
+            ),
         };
+        // A slice scatters too much to be judged alone.
+        let per_interval = context.side.map_or(1, |side| {
+            let counted = side.slices().counted();
+            context.interval.as_nanos().div_ceil(counted.as_nanos()) as usize
+        });
         let mut notes = self.point.notes;
         notes.extend(checks::host_notes(&used));
         notes.extend(self.profile.note());
         notes.extend(checks::clock_note(&self.stopwatch));
         Point {
             started_at: self.stopwatch.started_at(),
-            steady: steady(&outcome.interval_rates_per_s()),
+            steady: steady(&joined(&outcome.interval_rates_per_s(), per_interval)),
             timed_events,
             by_operation: ByOperation {
                 times,
                 ..self.point.by_operation
             },
             held_back,
-            samples: series(&used.samples, &outcome, context.interval),
+            samples,
             notes,
             histograms: Histograms::of(&all.service, &all.response),
             ..self.point

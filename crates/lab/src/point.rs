@@ -79,6 +79,23 @@ pub fn steady(rates_per_s: &[f64]) -> Option<Steady> {
     }
 }
 
+/// Rates of intervals that are so many times as long; what is left over is left out.
+pub fn joined(rates_per_s: &[f64], times: usize) -> Vec<f64> {
+    let whole = rates_per_s.chunks_exact(times.max(1));
+    whole.filter_map(stats::summary::mean).collect()
+}
+
+/// An interval of the jobs alone, as a line of the time series.
+pub fn sample(interval: &load::Interval) -> Sample {
+    let length_s = interval.length.as_secs_f64();
+    Sample {
+        at_s: (interval.at + interval.length).as_secs_f64(),
+        operations_per_s: (length_s > 0.0).then(|| interval.operations() as f64 / length_s),
+        response_us_p99: interval.response_p99().map(|d| d.as_secs_f64() * 1e6),
+        ..Sample::default()
+    }
+}
+
 /// Lays the jobs' intervals beside the host's samples: the interval that ends nearest to a sample.
 pub fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
     let half_s = interval.as_secs_f64() / 2.0;

@@ -124,7 +124,7 @@ pub struct TimedEvent {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {
-    /// End of the interval, in seconds from the start of the point.
+    /// End of the interval, in seconds from the start of the point; in slices, from its first slice on, ramp-up included.
     pub at_s: f64,
     /// Operations completed in the interval, per second.
     pub operations_per_s: Option<f64>,

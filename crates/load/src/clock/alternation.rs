@@ -31,6 +31,24 @@ pub struct Slices {
     pub seed: u64,
 }
 
+impl Slices {
+    /// What counts of a slice: so much passes of a side's own time in it.
+    pub fn counted(&self) -> Duration {
+        self.slice - self.settle
+    }
+
+    /// When a side's slice of this number, from 0, is over, since the first slice of all began.
+    pub fn end_of(&self, side: usize, number: u64) -> Duration {
+        let others = u64::from(first_of(self.seed, number) != side as u64);
+        Duration::from_nanos(ns(self.slice) * (2 * number + 1 + others))
+    }
+}
+
+/// Who has the first slice of a pair.
+fn first_of(seed: u64, pair: u64) -> u64 {
+    mix(seed ^ mix(pair)) & 1
+}
+
 /// The drives of two sides, one of each.
 #[derive(Debug)]
 pub(super) struct Alternation {
@@ -107,9 +125,8 @@ impl Alternation {
         self.slice_ns - self.settle_ns
     }
 
-    /// Who has the first slice of a pair.
     fn first_of(&self, pair: u64) -> u64 {
-        mix(self.seed ^ mix(pair)) & 1
+        first_of(self.seed, pair)
     }
 
     /// Time of a side that has passed in slices, so long after the first one began.
@@ -239,15 +256,28 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    const SLICES: Slices = Slices {
+        slice: Duration::from_millis(50),
+        settle: Duration::from_millis(5),
+        seed: 7,
+    };
+
     fn sides() -> [Arc<SideClock>; 2] {
-        Alternation::of(
-            Slices {
-                slice: Duration::from_millis(50),
-                settle: Duration::from_millis(5),
-                seed: 7,
-            },
-            || None,
-        )
+        Alternation::of(SLICES, || None)
+    }
+
+    /// Where a slice ends is where the clock says that its part that counts is over.
+    #[test]
+    fn a_slice_ends_where_it_is_said_to() {
+        assert_eq!(SLICES.counted(), Duration::from_millis(45));
+        for (number, side) in sides().iter().enumerate() {
+            for slice in 0..50 {
+                let end_ns = ns(SLICES.end_of(number, slice));
+                let (own_ns, phase, over_ns) = side.alternation.side_at(side.side, end_ns - 1);
+                assert_eq!((phase, over_ns), (Phase::Running, end_ns));
+                assert_eq!(own_ns, (slice + 1) * 45 * MS - 1);
+            }
+        }
     }
 
     /// Whatever the lots: at every moment one side has its turn, and in every pair the time of each passes by 45 ms.
