@@ -25,4 +25,4 @@ pub use point::{
 };
 pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, Run, RunState, TargetRecord};
-pub use study::{Ended, PlannedLook, StudyPart, Until};
+pub use study::{Arranged, Arrangement, Ended, PlannedLook, StudyPart, Until};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use archive::{Point, PointKey, Remark, RightsMissing};
+use archive::{Arranged, Point, PointKey, Remark, RightsMissing};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
@@ -181,6 +181,14 @@ impl Observer for Screen {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.start_ticker();
         }
+    }
+
+    fn is_arranged(&mut self, arranged: &Arranged, settings: [&[String]; 2]) {
+        let mut text = report::arrangement(arranged, settings);
+        if arranged.in_slices.is_some() {
+            text.push_str(" Slices: --interleave 100ms.");
+        }
+        self.bar.suspend(|| say(&text));
     }
 
     fn lacks_rights(&mut self, target: &str, missing: &RightsMissing) {

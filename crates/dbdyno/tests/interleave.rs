@@ -58,11 +58,20 @@ fn b_is_slower(place: &Place, ended: &Ended) {
     assert_eq!(first["verdict"], "worse", "{first:#}");
     let ratio = first["ratio"].as_f64().unwrap();
     assert!((0.05..0.7).contains(&ratio), "{ratio}");
+    is_told_by_slice(&compared);
     for side in ["s-a", "s-b"] {
         let run = place.export(side);
         assert_eq!(points(&run).len(), 6);
         for point in points(&run) {
             assert_eq!(point["valid"], true, "{}", point["reasons"]);
+            // 1 s are eleven slices of which 90 ms count, and a part of the twelfth; who is slow ends what was due behind it.
+            let ends = point["samples"].as_array().unwrap().iter();
+            let ends: Vec<f64> = ends.map(|s| s["at_s"].as_f64().unwrap() * 10.0).collect();
+            let is_whole = |end: &f64| (end - end.round()).abs() < 1e-6;
+            assert!(
+                ends.len() >= 12 && ends[..11].iter().all(is_whole),
+                "{ends:?}"
+            );
             let notes = point["notes"].to_string();
             assert!(notes.contains("slices of 100 ms"), "{notes}");
             // What others did meanwhile is nobody's.
@@ -71,6 +80,30 @@ fn b_is_slower(place: &Place, ended: &Ended) {
                 (&Value::Null, &Value::Array(vec![]))
             );
         }
+    }
+}
+
+/// What the archive keeps of the slices tells the parts of the scatter and both orders of each pair.
+fn is_told_by_slice(compared: &Value) {
+    let (first, arranged) = (&compared["metrics"][0], &compared["arranged"]);
+    assert!(["in_place", "one_server"].contains(&arranged["how"].as_str().unwrap()));
+    let scatter = &first["scatter"];
+    assert_eq!(
+        (&scatter["within"], &scatter["between"]),
+        (&"slices".into(), &"sessions".into())
+    );
+    let of = |part: &str| scatter[part].as_f64().unwrap();
+    let parts = of("within_pct").hypot(of("between_pct"));
+    assert!((parts / of("total_pct") - 1.0).abs() < 1e-9, "{scatter}");
+    let pairs = first["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 6);
+    for pair in pairs {
+        for order in ["ratio_a_first", "ratio_b_first"] {
+            let ratio = pair[order].as_f64().unwrap();
+            assert!((0.01..2.0).contains(&ratio), "{pair}");
+        }
+        assert!(["a", "b"].contains(&pair["first"].as_str().unwrap()));
+        assert!(pair["started_at_b"].as_str().unwrap().ends_with('Z'));
     }
 }
 
@@ -270,6 +303,46 @@ fn what_cannot_take_turns_is_refused_with_what_to_do() {
     }
 }
 
+/// Whoever measures in blocks is told whether slices in place were possible, before the first point and afterwards.
+#[test]
+fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
+    let place = Place::new();
+    let script = plan(&place, "SELECT 1");
+    let writes = place.file(
+        "writes.toml",
+        "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nmode = \"time\"\nseconds = 1\n",
+    );
+    let five = format!("step.script={}", place.path("five.toml").display());
+    let file = place.url("sqlite", "x.db");
+    for (plan, own, expected) in [
+        (&script, &five[..], "Slices in place are possible"),
+        (
+            &writes,
+            "sample_ms=60",
+            "No slices in turn: step 1 (library) cannot be measured in slices: T716 writes",
+        ),
+    ] {
+        let ended = place.dbdyno(&[
+            "ab", plan, "--target", &file, "--b", own, "--pairs", "1", "--yes",
+        ]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [one_line(&ended.stderr), one_line(&ended.stdout)] {
+            assert!(
+                told.contains(&format!("In blocks: B differs in {own}")),
+                "{told}"
+            );
+            assert!(told.contains(expected), "{told}");
+        }
+        let begins = ended.stderr.find("In blocks").unwrap();
+        assert!(
+            begins < ended.stderr.find("ops/s").unwrap_or(usize::MAX),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
 #[test]
 fn a_killed_study_in_slices_is_resumed_to_its_end() {
     let place = Place::new();
@@ -296,13 +369,13 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
         .unwrap();
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        // Either side may be the first to be archived.
-        let count = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
-        let has_points = |run: &str| {
+        let is_there = |run: &str| {
             let exported = place.dbdyno(&["export", run]);
+            let count = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
             exported.status == 0 && count(&exported.stdout) >= 1
         };
-        if has_points("cut-a") && has_points("cut-b") {
+        // Either side may be the first to be archived.
+        if is_there("cut-a") && is_there("cut-b") {
             break;
         }
     }
@@ -313,8 +386,17 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
     place.fine(&["ab", "--resume", "cut"]);
     for run in ["cut-a", "cut-b"] {
         let exported = place.export(run);
+        // Of a pair that was cut between its two sides, the half that is missing is left out.
+        let torn = exported["missing"].as_array().unwrap();
+        assert!(
+            torn.iter().all(|m| m["reason"]["code"] == "pair_torn"),
+            "{torn:?}"
+        );
         assert_eq!(
-            (points(&exported).len(), &exported["run"]["valid"]),
+            (
+                points(&exported).len() + torn.len(),
+                &exported["run"]["valid"]
+            ),
             (4, &true.into())
         );
     }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use archive::{Point, PointKey, RightsMissing, TargetRecord};
+use archive::{Arranged, Point, PointKey, RightsMissing, TargetRecord};
 use load::Progress;
 
 /// Who watches a run: the terminal, a test.
 pub trait Observer {
     /// The run was entered into the archive; `todo` of `planned` points are to be measured.
     fn begins(&mut self, label: &str, planned: usize, todo: usize);
+    /// How both sides of a study are measured, with what is set for each alone; told once, before the first point.
+    fn is_arranged(&mut self, _arranged: &Arranged, _settings: [&[String]; 2]) {}
     /// The user of a target may not see everything; told once, before the first point.
     fn lacks_rights(&mut self, _target: &str, _missing: &RightsMissing) {}
     /// The login at a target gives away what its password can be guessed from; told once, as above.

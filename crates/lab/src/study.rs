@@ -128,6 +128,7 @@ pub fn study(
                 settings: side.settings.clone(),
                 slice_ms: options.slice.map(|slice| slice.as_millis() as u32),
                 until: options.until.clone(),
+                arranged: None,
             }),
             missing: agenda.missing,
             tool_version: options.tool_version.clone(),
@@ -135,9 +136,14 @@ pub fn study(
             planned: agenda.points,
         });
     }
-    if let Some(slice) = options.slice {
-        let planned = [&runs[0].planned[..], &runs[1].planned[..]];
-        slices::check(&options.sides, slice, &options.workloads, planned)?;
+    let arranged = slices::Both {
+        sides: &options.sides,
+        workloads: &options.workloads,
+        planned: [&runs[0].planned, &runs[1].planned],
+    }
+    .arranged(options.slice)?;
+    for part in runs.iter_mut().filter_map(|run| run.study.as_mut()) {
+        part.arranged = Some(arranged.clone());
     }
     let planned: Vec<usize> = runs.iter().map(|run| run.planned.len()).collect();
     let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
@@ -145,6 +151,10 @@ pub fn study(
     let total = planned.iter().sum();
     signal::can_be_resumed("ab", &name);
     observer.begins(&name, total, total);
+    observer.is_arranged(
+        &arranged,
+        options.sides.each_ref().map(|side| &side.settings[..]),
+    );
     tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
     let whole = Whole {
         ids: [ids[0], ids[1]],
@@ -213,6 +223,9 @@ pub fn resume(
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
     signal::can_be_resumed("ab", name);
     observer.begins(name, planned as usize, planned as usize - finished);
+    if let Some(arranged) = runs[0].study.as_ref().and_then(|s| s.arranged.as_ref()) {
+        observer.is_arranged(arranged, sides.each_ref().map(|side| &side.settings[..]));
+    }
     tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
     let whole = Whole {
         ids: [runs[0].id, runs[1].id],

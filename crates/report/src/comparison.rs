@@ -3,6 +3,7 @@
 mod chances;
 mod forest;
 mod looks;
+mod pairs;
 mod ramps;
 mod shifts;
 
@@ -13,9 +14,10 @@ use stats::compare::{Design, Verdict};
 use stats::forecast::Further;
 use stats::ratio::quotient;
 use stats::summary::median;
-use verdict::compare::{CONFIDENCE, Comparison, Named, Oddity, Row, verdict_word as word};
+use verdict::compare::{CONFIDENCE, Comparison, Named, Row, verdict_word as word};
 use verdict::metric;
 
+use crate::arrangement::arrangement;
 use crate::number::{self, percent};
 use crate::shifted::order_words;
 use crate::terminal::table::{self, Align, Column, Table};
@@ -24,6 +26,7 @@ use crate::terminal::{Paint, clean};
 pub use chances::chances;
 pub(crate) use forest::Scale;
 pub use looks::{ended, length, look, looks_words, planned};
+pub(crate) use pairs::{between_words, odd_words, scatter_words, within_words};
 pub use ramps::ramps;
 pub use shifts::shifts;
 
@@ -47,7 +50,7 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
     };
-    let mut out = head(compared, &paint);
+    let mut out = head(compared, shown.width, &paint);
     if let Some(ended) = ended(compared) {
         out.push_str(&format!("{}\n", table::wrap(&ended, shown.width, 0)));
     }
@@ -76,7 +79,7 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     out
 }
 
-fn head(compared: &Comparison, paint: &Paint) -> String {
+fn head(compared: &Comparison, width: usize, paint: &Paint) -> String {
     let title = format!(
         "{} compared with {}",
         clean(&compared.b),
@@ -92,6 +95,10 @@ fn head(compared: &Comparison, paint: &Paint) -> String {
         ),
     };
     let mut out = format!("{}\n{design}\n", paint.bold(&title));
+    if let Some(arranged) = arranged_words(compared) {
+        let text = table::wrap(&clean(&arranged), width, 0);
+        out.push_str(&format!("{text}\n"));
+    }
     if compared.is_one_each() {
         out.push_str(&paint.red(
             "No verdict: with one repetition per side, the noise is unknown. Measure both in alternating blocks, or \
@@ -99,6 +106,12 @@ fn head(compared: &Comparison, paint: &Paint) -> String {
         ));
     }
     out
+}
+
+/// How the sides of a study were arranged and why, where that was recorded.
+pub(crate) fn arranged_words(compared: &Comparison) -> Option<String> {
+    let settings = compared.settings.each_ref().map(|side| &side[..]);
+    Some(arrangement(compared.arranged.as_ref()?, settings))
 }
 
 /// How the pairs were measured, without a full stop.
@@ -330,7 +343,12 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
         lines.extend(
             row.oddities
                 .iter()
-                .map(|odd| format!("{name}: {}", odd_words(odd))),
+                .map(|odd| format!("{name}: {}", odd_words(odd, compared.slice_ms.is_some()))),
+        );
+        lines.extend(
+            row.scatter
+                .iter()
+                .map(|scatter| format!("{name}: {}", scatter_words(scatter))),
         );
         // Said once above, or just now.
         let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved | Warning::TooFew { .. });
@@ -348,29 +366,6 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
         .map(|line| format!("{}\n", table::wrap(&format!("  {line}"), width, 4)));
     let text: String = wrapped.collect();
     paint.dim(&text)
-}
-
-/// What it means that a study's pairs are odd.
-pub(crate) fn odd_words(oddity: &Oddity) -> String {
-    match oddity {
-        Oddity::Order { second_to_first, p } => format!(
-            "the block measured second in a pair came out {} against the first, whichever side it was (p = {p:.3}): a block \
-             leaves something to the next. The verdict holds, because the order was drawn; a longer ramp-up, or a reload \
-             between blocks, would make it surer",
-            signed(*second_to_first)
-        ),
-        Oddity::Moved { early, late, p } => format!(
-            "the difference moved from {} in the first half of the pairs to {} in the second (p = {p:.3}): something changed \
-             during the study, and the ratio is a mixture of both",
-            signed(*early),
-            signed(*late)
-        ),
-    }
-}
-
-/// A ratio as a change: "+3.1 %".
-fn signed(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
 /// What is repeated.

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrangement;
 mod comparison;
 mod delivered;
 mod held_back;
@@ -27,6 +28,7 @@ mod terminal;
 mod transactions;
 mod users;
 
+pub use arrangement::arrangement;
 pub use comparison::{
     Shown, chances, comparison, ended, length, look, looks_words, planned, ramps, shifts,
 };

@@ -37,6 +37,12 @@ pub fn full(value: f64) -> String {
     figure(value)
 }
 
+/// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
+pub fn percent(share: f64) -> String {
+    let rounded = (share * 1000.0).round() / 10.0;
+    format!("{rounded}")
+}
+
 /// [`figure`] of what may be unknown.
 pub fn figure_or_unknown(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), figure)

@@ -9,8 +9,10 @@ mod error;
 mod json;
 mod metrics;
 mod oddities;
+mod pairs;
+mod scatter;
 
-use archive::{Better, Run};
+use archive::{Arranged, Better, Run};
 use stats::compare::{Band, Design, Direction, Question, Verdict, judge};
 use stats::forecast;
 use stats::multiple::holm;
@@ -20,7 +22,9 @@ pub use comparable::{NotComparable, Pairing};
 pub use error::CompareError;
 pub use json::json;
 pub use metrics::Named;
-pub use oddities::Oddity;
+pub use oddities::{Oddity, oddities};
+pub use pairs::{ByOrder, Pair};
+pub use scatter::{Between, Remedy, Scatter, Within};
 
 use crate::difference::{Difference, differences};
 use crate::looks::{Looks, at_end, confidence, looks, seen};
@@ -75,6 +79,10 @@ pub struct Comparison {
     pub slice_ms: Option<u32>,
     /// How the study was looked at before its end, if it was.
     pub looks: Option<Looks>,
+    /// How the two sides of a study were measured and why, where that was recorded.
+    pub arranged: Option<Arranged>,
+    /// What was set for A alone, and for B.
+    pub settings: [Vec<String>; 2],
     /// Repetitions of A and of B; up to the last look that was taken.
     pub repetitions: (u32, u32),
     /// What is configured differently.
@@ -118,6 +126,10 @@ pub struct Row {
     pub holm_p: Option<f64>,
     /// What is odd about its pairs; only for the primary ones of a study.
     pub oddities: Vec<Oddity>,
+    /// Its pairs with both halves; only for the primary ones of a study.
+    pub pairs: Vec<Pair>,
+    /// Where their scatter comes from; only for the primary ones of a study, and where their series tell it.
+    pub scatter: Option<Scatter>,
     /// Pairs, or repetitions a side, that find the asked effect in four of five cases; only for the primary ones.
     pub advised: Option<usize>,
     /// The least effect, as a share, that as many as there are find in four of five cases; only for the primary ones.
@@ -174,6 +186,12 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         slice_ms: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
             .and_then(|study| study.slice_ms),
         looks,
+        arranged: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
+            .and_then(|study| study.arranged.clone()),
+        settings: [a, b].map(|run| {
+            let study = run.study.as_ref();
+            study.map_or_else(Vec::new, |study| study.settings.clone())
+        }),
         repetitions: (a.repetitions, b.repetitions),
         differences,
         cautions,
@@ -250,6 +268,10 @@ impl Judge<'_> {
             // They would be right for one look, of a study whose length does not depend on them.
             (result.rank_p, result.permutation_p) = (None, None);
         }
+        let pairs = match primary && self.pairing.design.is_paired() {
+            true => pairs::pairs(self.a, self.b, metric, &self.pairing.in_b(metric)),
+            false => Vec::new(),
+        };
         let (sd, n) = (result.sd_log.filter(|_| primary), a.len().min(b.len()));
         Row {
             title: title(self.a, metric),
@@ -257,17 +279,10 @@ impl Judge<'_> {
             primary,
             band,
             holm_p: None,
-            oddities: match &self.a.study {
-                Some(study) if primary && self.pairing.design.is_paired() => {
-                    // In slices no side of a pair is the first.
-                    let order = match study.slice_ms {
-                        Some(_) => "ab".repeat(study.pairs()),
-                        None => study.order.clone(),
-                    };
-                    oddities::oddities(&a, &b, &order)
-                }
-                _ => Vec::new(),
-            },
+            oddities: oddities::oddities(&pairs, 1.0 - self.confidence),
+            scatter: (self.a.study.as_ref())
+                .and_then(|study| scatter::scatter(study, metric, &pairs)),
+            pairs,
             // Simulated, so only for what decides.
             advised: sd.and_then(|sd| self.advised(sd, n, band)),
             least_effect: sd.and_then(|sd| self.least_effect(sd, n, band)),

@@ -160,26 +160,33 @@ impl Metric {
     /// valid point that tells the figure: a figure that failed its check is not a figure. Over
     /// several levels the best one counts: the highest rate, the lowest time.
     pub fn values(&self, run: &Run) -> Vec<Option<f64>> {
-        let mut values = vec![None; run.repetitions as usize];
+        let points = self.points(run).into_iter();
+        points.map(|point| Some(point?.1)).collect()
+    }
+
+    /// The points that tell these values, with them.
+    pub fn points<'r>(&self, run: &'r Run) -> Vec<Option<(&'r Point, f64)>> {
+        let mut points: Vec<Option<(&Point, f64)>> = vec![None; run.repetitions as usize];
         for point in run.points.iter().filter(|p| p.valid()) {
             let place = (point.key.repetition as usize).checked_sub(1);
-            let place = place.and_then(|at| values.get_mut(at));
+            let place = place.and_then(|at| points.get_mut(at));
             let (Some(place), true) = (place, self.covers(run, point)) else {
                 continue;
             };
-            let value = figure_of(point, &self.figure).filter(|v| v.is_finite());
-            *place = match (*place, value) {
-                (Some(a), Some(b)) => Some(self.best(a, b)),
-                (a, b) => a.or(b),
+            let Some(value) = figure_of(point, &self.figure).filter(|v| v.is_finite()) else {
+                continue;
             };
+            if place.is_none_or(|(_, there)| self.is_better(value, there)) {
+                *place = Some((point, value));
+            }
         }
-        values
+        points
     }
 
-    fn best(&self, a: f64, b: f64) -> f64 {
+    fn is_better(&self, value: f64, than: f64) -> bool {
         match better(&self.figure) {
-            Better::Lower => a.min(b),
-            Better::Higher | Better::Neither => a.max(b),
+            Better::Lower => value < than,
+            Better::Higher | Better::Neither => value > than,
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct StudyPart {
     pub slice_ms: Option<u32>,
     /// How the study was looked at before its end; `None` where the number of pairs was fixed.
     pub until: Option<Until>,
+    /// How both sides were measured and why; `None` in archives that do not tell.
+    pub arranged: Option<Arranged>,
 }
 
 /// A study that stops at one of several looks, planned in advance.
@@ -80,6 +82,36 @@ impl Until {
             None => self.looks.last().map_or(0, |look| look.pairs),
         }
     }
+}
+
+/// How the blocks of a pair lie beside each other, and what made it so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arranged {
+    pub how: Arrangement,
+    /// Of blocks: how the sides would have been measured in slices in turn; `None` where that is not possible.
+    #[serde(default)]
+    pub in_slices: Option<Arrangement>,
+    /// Of blocks: why that is not possible.
+    #[serde(default)]
+    pub obstacle: Option<String>,
+}
+
+/// How two configurations are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// In slices in turn, on the same databases, opened once for each pair.
+    InPlace,
+    /// In slices in turn, in sessions of their own on the same running servers.
+    OneServer,
+    /// In slices in turn, on databases of their own that stand at once.
+    TwoInstances,
+    /// One block after the other, each with its database opened or its server made anew.
+    BlocksAnew,
+    /// … with its server restarted on the same data directory.
+    BlocksRestarted,
+    /// … on a server that keeps running.
+    BlocksRunning,
 }
 
 impl StudyPart {

@@ -220,7 +220,7 @@ fn a_study_goes_with_both_sides_or_not_at_all() {
             order: "ab".into(),
             settings: Vec::new(),
             slice_ms: None,
-            until: None,
+            ..StudyPart::default()
         };
         let new = NewRun {
             study: Some(study),

@@ -7,7 +7,7 @@ use archive::{Archive, Missing, Point, PointKey, Remark};
 use load::Progress;
 
 use super::Whole;
-use super::slices::{Together, together};
+use super::slices::is_shared;
 use crate::alternate::Sides;
 use crate::checks::slices_of;
 use crate::error::{LabError, Result};
@@ -75,9 +75,9 @@ impl Whole<'_> {
         // The lot decides which side is opened and prepared first.
         let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
         let opened = self.opened(first)?;
-        let others = match together(self.sides)? {
-            Together::Shared => None,
-            Together::OneServer | Together::TwoInstances => Some(self.opened(1 - first)?),
+        let others = match is_shared(self.sides) {
+            true => None,
+            false => Some(self.opened(1 - first)?),
         };
         let others = others.as_deref().unwrap_or(&opened);
         let targets: [&[Nodes]; 2] = match first {

@@ -6,7 +6,11 @@ use stats::compare::Design;
 use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
 use verdict::metric;
 
-use crate::comparison::{ended, odd_words, pairs_words, plain_ratio, sure};
+use super::diagnostics;
+use super::metric_name::label;
+use crate::comparison::{
+    arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, sure,
+};
 use crate::number;
 use crate::scorecard::Against;
 use crate::shifted::order_words;
@@ -37,6 +41,10 @@ struct Other {
     rows: Vec<[String; 6]>,
     secondary: String,
     more: usize,
+    /// Where the scatter of the pairs of each metric comes from.
+    scatter: Vec<String>,
+    /// Charts of the pairs of a study.
+    diagnostics: Option<String>,
 }
 
 /// Builds the view.
@@ -77,6 +85,8 @@ fn other_run(run: &Run, other: &Run) -> Other {
             rows: Vec::new(),
             secondary: String::new(),
             more: 0,
+            scatter: Vec::new(),
+            diagnostics: None,
         },
     }
 }
@@ -103,6 +113,8 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
         rows: drawn.iter().map(|row| cells(row)).collect(),
         secondary: secondary(compared),
         more: primary.len() - drawn.len(),
+        scatter: drawn.iter().filter_map(|row| scatter(row)).collect(),
+        diagnostics: diagnostics::view(compared).and_then(|view| view.render().ok()),
     }
 }
 
@@ -110,9 +122,21 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
 fn cautions(compared: &Comparison) -> Vec<String> {
     let odd = compared.primary().flat_map(|row| {
         let oddities = row.oddities.iter();
-        oddities.map(|oddity| format!("{}: {}", label(row), odd_words(oddity)))
+        oddities.map(|oddity| {
+            format!(
+                "{}: {}",
+                label(row),
+                odd_words(oddity, compared.slice_ms.is_some())
+            )
+        })
     });
     compared.cautions.iter().cloned().chain(odd).collect()
+}
+
+/// "postgres S-selects ops/s: of the scatter …".
+fn scatter(row: &Row) -> Option<String> {
+    let words = scatter_words(row.scatter.as_ref()?);
+    Some(format!("{}: {words}.", label(row)))
 }
 
 fn design(compared: &Comparison) -> String {
@@ -123,8 +147,9 @@ fn design(compared: &Comparison) -> String {
                 .to_owned()
         }
         Design::Paired | Design::PairedInstances => {
-            let ended = ended(compared).map(|ended| format!(" {ended}"));
-            format!("{}.{}", pairs_words(compared), ended.unwrap_or_default())
+            let further = [arranged_words(compared), ended(compared)];
+            let further: Vec<String> = further.into_iter().flatten().collect();
+            format!("{}. {}", pairs_words(compared), further.join(" "))
         }
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved."),
         Design::Sequential { trusted } => format!(
@@ -155,22 +180,6 @@ fn branch(row: &Row) -> Branch {
         text,
         class: verdict_word(row.result.verdict),
     }
-}
-
-fn label(row: &Row) -> String {
-    let figure = match row.metric.figure.as_str() {
-        "operations_per_s" => "ops/s".to_owned(),
-        "rows_per_s" => "rows/s".to_owned(),
-        // Times are shown with their unit.
-        other => other.replace("_us", "").replace('_', " "),
-    };
-    let target = row.metric.target.as_deref().unwrap_or_default();
-    let level = match row.metric.level {
-        Some((jobs, 1)) => format!(" @{jobs}"),
-        Some((jobs, threads)) => format!(" @{jobs}×{threads}"),
-        None => String::new(),
-    };
-    format!("{target} {}{level} {figure}", row.metric.test)
 }
 
 fn cells(row: &Row) -> [String; 6] {

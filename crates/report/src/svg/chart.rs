@@ -57,6 +57,8 @@ pub enum Dash {
     Dashed,
     /// · · ·
     Dotted,
+    /// Markers alone, however many.
+    None,
 }
 
 impl Dash {
@@ -66,6 +68,7 @@ impl Dash {
             Self::Solid => "l",
             Self::Dashed => "l d",
             Self::Dotted => "l o",
+            Self::None => "",
         }
     }
 }
@@ -169,12 +172,18 @@ impl Chart {
                 row += 1.0;
             }
             let y = 10.0 + row * LEGEND_ROW;
+            let line = match series.dash {
+                Dash::None => String::new(),
+                dash => format!(
+                    "<path d=\"M{} {}h24\" class=\"{}\"/>",
+                    px(x),
+                    px(y),
+                    dash.classes()
+                ),
+            };
             out.push_str(&format!(
-                "<g class=\"s{}\"><path d=\"M{} {}h24\" class=\"{}\"/>{}</g><text x=\"{}\" y=\"{}\">{}</text>",
+                "<g class=\"s{}\">{line}{}</g><text x=\"{}\" y=\"{}\">{}</text>",
                 series.colour % 8,
-                px(x),
-                px(y),
-                series.dash.classes(),
                 markers(series.shape, &[(x + 12.0, y)]),
                 px(x + 29.0),
                 px(y + 4.0),
@@ -310,13 +319,13 @@ impl Plot<'_> {
             }
         }
         let path = self.path(&series.points);
-        if !path.is_empty() {
+        if !path.is_empty() && series.dash != Dash::None {
             out.push_str(&format!(
                 "<path class=\"{}\" d=\"{path}\"/>",
                 series.dash.classes()
             ));
         }
-        if series.points.len() <= MARKERS_MAX {
+        if series.points.len() <= MARKERS_MAX || series.dash == Dash::None {
             let known = series.points.iter().filter_map(|&(x, y)| Some((x, y?)));
             out.push_str(&markers(series.shape, &self.places(known)));
         }
@@ -459,6 +468,18 @@ mod tests {
         );
         assert_eq!(svg.matches("<circle class=\"m\"").count(), 1);
         assert_eq!(svg.matches("class=\"x\"").count(), 1);
+    }
+
+    #[test]
+    fn markers_alone_are_joined_by_no_line_and_never_left_out() {
+        let mut chart = chart((0..40).map(|i| (1.0, Some(f64::from(i)))).collect());
+        chart.series[0].dash = Dash::None;
+        let svg = chart.render();
+        assert_eq!(svg.matches("h.01").count(), 41, "and the legend");
+        assert!(
+            !svg.contains("h24") && !svg.contains("class=\"l\""),
+            "{svg}"
+        );
     }
 
     #[test]

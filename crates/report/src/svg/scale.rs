@@ -75,6 +75,45 @@ impl Axis {
         axis
     }
 
+    /// From a round number at or below `low` to one at or above `high`, with zero among them: for changes.
+    pub fn around_zero(title: &str, low: f64, high: f64, label: impl Fn(f64) -> String) -> Self {
+        let sound = |end: f64| if end.is_finite() { end } else { 0.0 };
+        let (low, high) = (sound(low).min(0.0), sound(high).max(0.0));
+        let range = if high > low { high - low } else { 1.0 };
+        let step = nice_step(range / TICKS_WANTED);
+        let first = (low / step + 1e-9).floor() as i32;
+        let last = ((high / step - 1e-9).ceil() as i32).max(first + 1);
+        let at = |tick: i32| f64::from(tick) * step;
+        let ticks = (first..=last).map(|tick| Tick {
+            at: at(tick),
+            label: label(at(tick)),
+        });
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Linear,
+            low: at(first),
+            high: at(last),
+            ticks: ticks.collect(),
+        }
+    }
+
+    /// Numbers from 1 to `last`, each in the middle of its place, labelled as far as there is room.
+    pub fn numbered(title: &str, last: u32) -> Self {
+        let every = nice_step(f64::from(last.max(1)) / 10.0).ceil().max(1.0) as u32;
+        let is_labelled = |number: &u32| *number == 1 || number.is_multiple_of(every);
+        let ticks = (1..=last).filter(is_labelled).map(|number| Tick {
+            at: f64::from(number),
+            label: number.to_string(),
+        });
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Linear,
+            low: 0.5,
+            high: f64::from(last) + 0.5,
+            ticks: ticks.collect(),
+        }
+    }
+
     /// Decades around `low` … `high`; both must be positive, else the axis is 1 … 10.
     pub fn log(title: &str, low: f64, high: f64, label: impl Fn(f64) -> String) -> Self {
         let sound = low > 0.0 && high.is_finite() && low <= high;
@@ -225,6 +264,26 @@ mod tests {
         for odd in [0.0, -3.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Axis::linear("x", odd, tick).high, 1.0);
         }
+    }
+
+    #[test]
+    fn changes_lie_around_zero_and_numbers_in_their_places() {
+        let label = |v: f64| format!("{v}");
+        let axis = Axis::around_zero("x", -1.3, 4.2, label);
+        assert_eq!(labels(&axis), ["-2", "0", "2", "4", "6"]);
+        assert_eq!((axis.low, axis.high), (-2.0, 6.0));
+        assert_eq!(
+            labels(&Axis::around_zero("x", 3.0, 7.0, label)),
+            ["0", "2", "4", "6", "8"]
+        );
+        for odd in [0.0, f64::NAN] {
+            assert!(Axis::around_zero("x", odd, odd, label).high > 0.0);
+        }
+        let axis = Axis::numbered("x", 10);
+        assert_eq!(labels(&axis).len(), 10);
+        assert_eq!(axis.position(5.5), Some(0.5));
+        assert_eq!(labels(&Axis::numbered("x", 40))[..3], ["1", "5", "10"]);
+        assert!(labels(&Axis::numbered("x", 0)).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Ended, PlannedLook, Run, StudyPart, Until};
+use archive::{Arranged, Arrangement, Ended, PlannedLook, Run, Sample, StudyPart, Until};
 use report::{Against, HtmlOptions, Shown, chances, comparison, html};
 use verdict::compare::{Options, compare};
 
@@ -19,7 +19,7 @@ fn run(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
         order: "abbaabbabaabababbaab".into(),
         settings: Vec::new(),
         slice_ms: None,
-        until: None,
+        ..StudyPart::default()
     });
     if side == "b" {
         run.targets[0]
@@ -199,4 +199,98 @@ fn chances_are_told_before_the_run() {
         "chances_known",
         chances((6, 1), 0.02, 0.05, Some((0.03, 2)))
     );
+}
+
+/// The same in slices of 100 ms, of which the second of two that lie beside each other does a twentieth less.
+fn in_slices(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
+    let mut run = run(side, rates, wobble);
+    if let Some(study) = &mut run.study {
+        study.slice_ms = Some(100);
+        study.arranged = Some(Arranged {
+            how: Arrangement::TwoInstances,
+            in_slices: None,
+            obstacle: None,
+        });
+        if side == "b" {
+            study.settings = vec!["target.cache_size=-2000".into()];
+        }
+    }
+    for (number, point) in run.points.iter_mut().enumerate() {
+        let rate = point.figures.operations_per_s.unwrap();
+        point.started_at = format!("2026-11-20T10:{number:02}:00Z");
+        let slice = |pair: usize| {
+            let is_second = (pair * 7 % 5 < 2) == (side == "a");
+            // Two sides whose slices scatter each by itself.
+            let own = (pair * 3 + number * 5 + usize::from(side == "a") * 4) % 7;
+            Sample {
+                at_s: (2 * pair + 1 + usize::from(is_second)) as f64 * 0.1,
+                operations_per_s: Some(
+                    rate * if is_second { 0.95 } else { 1.0 } * (1.0 + own as f64 / 100.0),
+                ),
+                ..Sample::default()
+            }
+        };
+        point.samples = (0..30).map(slice).collect();
+    }
+    run
+}
+
+/// The words of a page's part, without its drawings, a line for each element.
+fn words(part: &str) -> String {
+    let mut words = String::new();
+    for piece in part.split("<svg").enumerate() {
+        let drawn = match piece {
+            (0, text) => text,
+            (_, text) => text.split_once("</svg>").unwrap().1,
+        };
+        for text in drawn.split('<') {
+            let text = text.split_once('>').map_or(text, |(_, text)| text).trim();
+            if !text.is_empty() {
+                words += &format!("{text}\n");
+            }
+        }
+    }
+    words
+}
+
+#[test]
+fn a_study_in_slices_tells_where_its_scatter_comes_from_and_what_is_odd() {
+    let (a, b) = (
+        in_slices("a", [26_768.0, 512.0], &CALM),
+        in_slices("b", [24_100.0, 513.0], &WILD),
+    );
+    insta::assert_snapshot!("study_in_slices", text(&a, &b, false));
+    let page = html(&b, &[Against::Run(&a)], &HtmlOptions::default());
+    let diagnostics = page
+        .split("<details class=\"diagnostics\">")
+        .nth(1)
+        .unwrap();
+    // Of the first of two metrics.
+    let first = diagnostics.split("<h4>").nth(1).unwrap();
+    assert_eq!(first.matches("<svg").count(), 5);
+    insta::assert_snapshot!("diagnostics", words(first));
+    assert!(page.contains("Two instances at once: B differs in target.cache_size=-2000"));
+}
+
+/// An archive that keeps no series shows the pairs, and does not tell where their scatter comes from.
+#[test]
+fn a_study_without_a_series_has_charts_of_its_pairs_alone() {
+    let mut sides = [
+        run("a", [26_768.0, 512.0], &CALM),
+        run("b", [24_100.0, 513.0], &WILD),
+    ];
+    for side in &mut sides {
+        side.points
+            .iter_mut()
+            .for_each(|point| point.samples.clear());
+    }
+    let [a, b] = sides;
+    let page = html(&b, &[Against::Run(&a)], &HtmlOptions::default());
+    let diagnostics = page
+        .split("<details class=\"diagnostics\">")
+        .nth(1)
+        .unwrap();
+    let first = diagnostics.split("<h4>").nth(1).unwrap();
+    assert_eq!(first.matches("<svg").count(), 4);
+    assert!(!page.contains("of the scatter of a pair") && page.contains("Residuals"));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::compare::Design;
 use stats::forecast::Further;
 
-use super::{Comparison, Named, Oddity, Row};
+use super::{Between, Comparison, Named, Oddity, Pair, Remedy, Row, Scatter, Within};
 use crate::metric;
 use crate::outcome::{ratio_and_interval, verdict_word};
 use crate::ramps::Ramps;
@@ -29,6 +29,7 @@ pub fn json(comparison: &Comparison, ramps: &[Ramps], shifts: &[Shift]) -> Value
             "ended": looks.ended,
             "answered": comparison.is_answered(looks.effect),
         })),
+        "arranged": comparison.arranged,
         "decides": comparison.design.decides(),
         "repetitions_a": comparison.repetitions.0,
         "repetitions_b": comparison.repetitions.1,
@@ -82,6 +83,8 @@ fn row(row: &Row) -> Value {
         "least_effect_pct": row.least_effect.map(|share| share * 100.0),
         "least_effect_pct_at_end": row.least_effect_at_end.map(|share| share * 100.0),
         "oddities": row.oddities.iter().map(oddity).collect::<Vec<_>>(),
+        "pairs": row.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "scatter": row.scatter.as_ref().map(scatter),
         "values_a": row.a,
         "values_b": row.b,
         "warnings": result.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -89,14 +92,70 @@ fn row(row: &Row) -> Value {
 }
 
 fn oddity(oddity: &Oddity) -> Value {
-    match oddity {
+    let mut told = match oddity {
         Oddity::Order { second_to_first, p } => {
-            value!({ "code": "order", "second_to_first": second_to_first, "p": p })
+            value!({ "second_to_first": second_to_first, "p": p })
         }
-        Oddity::Moved { early, late, p } => {
-            value!({ "code": "moved", "early": early, "late": late, "p": p })
-        }
-    }
+        Oddity::CarryOver {
+            a_first_to_b_first,
+            p,
+        } => value!({ "a_first_to_b_first": a_first_to_b_first, "p": p }),
+        Oddity::Moved { early, late, p } => value!({ "early": early, "late": late, "p": p }),
+        Oddity::Drifted { late_to_early, p } => value!({ "late_to_early": late_to_early, "p": p }),
+        Oddity::Outlier {
+            pair,
+            ratio,
+            others,
+        } => value!({ "pair": pair, "ratio": ratio, "others": others }),
+    };
+    told["code"] = oddity.code().into();
+    told
+}
+
+fn pair(pair: &Pair) -> Value {
+    let [a, b] = &pair.figures;
+    let [started_at_a, started_at_b] = &pair.started_at;
+    value!({
+        "pair": pair.number,
+        "first": if pair.is_a_first { "a" } else { "b" },
+        "started_at_a": started_at_a,
+        "started_at_b": started_at_b,
+        "value_a": a,
+        "value_b": b,
+        "ratio": pair.ratio(),
+        "ratio_a_first": pair.by_order.map(|order| order.ratio[0]),
+        "ratio_b_first": pair.by_order.map(|order| order.ratio[1]),
+        "level_a_first": pair.by_order.map(|order| order.level[0]),
+        "level_b_first": pair.by_order.map(|order| order.level[1]),
+    })
+}
+
+fn scatter(scatter: &Scatter) -> Value {
+    let components = &scatter.components;
+    let share = components.within_share;
+    value!({
+        "total_pct": components.total * 100.0,
+        "within_pct": components.within * 100.0,
+        "between_pct": components.between * 100.0,
+        "within": match scatter.within {
+            Within::Slices => "slices",
+            Within::Intervals => "intervals",
+        },
+        "between": match scatter.between {
+            Between::Sessions => "sessions",
+            Between::Instances => "instances",
+            Between::Blocks => "blocks",
+            Between::Pairs => "pairs",
+        },
+        "within_share": share.estimate,
+        "within_share_low": share.low,
+        "within_share_high": share.high,
+        "remedy": match scatter.remedy {
+            Remedy::MoreSeconds => "more seconds",
+            Remedy::MorePairs => "more pairs",
+            Remedy::Either => "either",
+        },
+    })
 }
 
 fn design(design: Design) -> &'static str {

@@ -50,7 +50,7 @@ fn study(rate_b: f64) -> (Run, Run) {
             order: "abba".repeat(5),
             settings: Vec::new(),
             slice_ms: None,
-            until: None,
+            ..StudyPart::default()
         });
     }
     (a, b)

@@ -154,7 +154,7 @@ fn pairs_stay_pairs_where_a_half_is_invalid() {
             order: "ab".repeat(level.len()),
             settings: Vec::new(),
             slice_ms: None,
-            until: None,
+            ..StudyPart::default()
         });
         run
     });

@@ -1,7 +1,8 @@
-//! What the published schema is put together from.
+//! The parts that schemas are put together from.
 
 use serde_json::{Map, Value, json};
 
+/// Names and schemas, in their order.
 pub(super) type Properties = Vec<(String, Value)>;
 
 pub(super) fn properties<const N: usize>(list: [(&str, Value); N]) -> Properties {

@@ -16,6 +16,37 @@ pub(super) fn properties_of_study() -> Properties {
         ),
         ("slice_ms", or_null(count("Slices in turn, ms."))),
         ("until", or_null(object(until_properties()))),
+        ("arranged", or_null(object(arranged_properties()))),
+    ])
+}
+
+fn arranged_properties() -> Properties {
+    let how = |about| {
+        let words = [
+            "in_place",
+            "one_server",
+            "two_instances",
+            "blocks_anew",
+            "blocks_restarted",
+            "blocks_running",
+        ];
+        choice(&words, about)
+    };
+    properties([
+        (
+            "how",
+            how("How the blocks of a pair lie beside each other."),
+        ),
+        (
+            "in_slices",
+            or_null(how(
+                "Of blocks: how slices in turn would have been possible.",
+            )),
+        ),
+        (
+            "obstacle",
+            or_null(text("Of blocks: why slices in turn are not possible.")),
+        ),
     ])
 }
 

@@ -93,6 +93,7 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
                 taken: 1,
                 ended: Some(Ended::Answered),
             }),
+            ..StudyPart::default()
         }),
         missing: vec![Missing {
             target: 0,

@@ -1,0 +1,87 @@
+//! Where the scatter of a study's pairs comes from, and what would make it less.
+
+use archive::{Arrangement, StudyPart};
+use stats::components::{self, Components};
+
+use super::Pair;
+use crate::metric::Metric;
+use crate::outcome::CONFIDENCE;
+
+/// Figures that are rates, of which the series over time tells the parts.
+const RATES: [&str; 3] = ["operations_per_s", "rows_per_s", "queries_per_min"];
+
+/// The scatter of the pairs of a metric by its sources.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    pub components: Components,
+    pub within: Within,
+    pub between: Between,
+    pub remedy: Remedy,
+}
+
+/// What goes up and down within a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// Pairs of slices beside each other.
+    Slices,
+    /// The intervals of the time series.
+    Intervals,
+}
+
+/// What is another one in each pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Sessions on the same database.
+    Sessions,
+    /// Databases or servers made anew.
+    Instances,
+    /// Blocks, with everything that they begin with.
+    Blocks,
+    /// Nobody recorded what.
+    Pairs,
+}
+
+/// What makes the pairs scatter less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Most of the variance comes from within the blocks, with all of its interval.
+    MoreSeconds,
+    /// Most of it does not.
+    MorePairs,
+    /// The interval reaches across a half.
+    Either,
+}
+
+/// The scatter of a metric's pairs; `None` for figures that no series tells, and with too little to tell it from.
+pub(super) fn scatter(study: &StudyPart, metric: &Metric, pairs: &[Pair]) -> Option<Scatter> {
+    if !RATES.contains(&metric.figure.as_str()) {
+        return None;
+    }
+    let in_slices = study.slice_ms.is_some();
+    let told = pairs.iter().map(|pair| components::Pair {
+        log_ratio: pair.ratio().ln(),
+        a: &pair.series[0],
+        b: &pair.series[1],
+    });
+    let told: Vec<_> = told.collect();
+    let components = components::components(&told, in_slices, CONFIDENCE).ok()?;
+    let share = components.within_share;
+    Some(Scatter {
+        components,
+        within: match in_slices {
+            true => Within::Slices,
+            false => Within::Intervals,
+        },
+        between: match study.arranged.as_ref().map(|arranged| arranged.how) {
+            Some(Arrangement::InPlace | Arrangement::OneServer) => Between::Sessions,
+            Some(Arrangement::TwoInstances) => Between::Instances,
+            None if in_slices => Between::Pairs,
+            _ => Between::Blocks,
+        },
+        remedy: match (share.low > 0.5, share.high < 0.5) {
+            (true, _) => Remedy::MoreSeconds,
+            (_, true) => Remedy::MorePairs,
+            _ => Remedy::Either,
+        },
+    })
+}
