@@ -176,12 +176,6 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
-pub fn percent(share: f64) -> String {
-    let rounded = (share * 1000.0).round() / 10.0;
-    format!("{rounded}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
