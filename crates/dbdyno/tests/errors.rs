@@ -186,6 +186,24 @@ fn studies() {
 }
 
 #[test]
+fn slices() {
+    let place = furnished();
+    place.file(
+        "timed.toml",
+        "name = \"t\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nmode = \"time\"\nseconds = 2.0\n",
+    );
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "ab timed.toml --target sqlite:ab.db --interleave 5ms --yes",
+            "ab timed.toml --target sqlite:ab.db --interleave 500ms --yes",
+            "ab timed.toml --target sqlite:ab.db --interleave 100ms --b target.cache_mb=8 --yes",
+            "ab timed.toml --target sqlite: --interleave 100ms --yes",
+        ]
+    ));
+}
+
+#[test]
 fn workloads() {
     need_duckdb();
     let place = furnished();

@@ -1,17 +1,31 @@
 //! The two sides of a pair, measured in slices in turn. What a side does beside driving, such as preparing its data and
 //! proving its work, it does while the other one waits.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use load::clock::Slices;
 use load::{Clients, Clock, Drive, Outcome, RampUp};
 use stats::random::mix;
 
+/// Whose the tables are that the sides work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    /// Both sides read the same.
+    Same,
+    /// Each side has its own, in one database.
+    Beside,
+    /// Each side has a database of its own.
+    Apart,
+}
+
 /// What the two sides share.
 pub struct Sides {
     slices: Slices,
     first: usize,
+    tables: Tables,
+    done_for_both: Arc<Mutex<HashSet<String>>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -34,6 +48,22 @@ struct SideState {
     is_gone: bool,
 }
 
+/// A point that works on the same tables as that of the other side: what makes and removes them is done once.
+#[derive(Debug, Clone)]
+pub struct SharedPoint {
+    done: Arc<Mutex<HashSet<String>>>,
+    /// Number of the point, from 1; the other side's has the same.
+    pub number: usize,
+}
+
+impl SharedPoint {
+    /// Whether this side is the first of both to ask for this.
+    pub fn is_first_to(&self, what: String) -> bool {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.insert(what)
+    }
+}
+
 /// One side, from when it has its turn to prepare until it is dropped.
 pub struct Side<'a> {
     sides: &'a Sides,
@@ -42,7 +72,7 @@ pub struct Side<'a> {
 
 impl Sides {
     /// Sides of which number `first` prepares first.
-    pub fn new(slices: Slices, first: usize) -> Self {
+    pub fn new(slices: Slices, first: usize, tables: Tables) -> Self {
         let state = State {
             busy: Some(first),
             ..State::default()
@@ -50,6 +80,8 @@ impl Sides {
         Self {
             slices,
             first,
+            tables,
+            done_for_both: Arc::default(),
             state: Mutex::new(state),
             changed: Condvar::new(),
         }
@@ -124,6 +156,19 @@ impl Side<'_> {
     /// How the sides take turns.
     pub fn slices(&self) -> Slices {
         self.sides.slices
+    }
+
+    /// Whose the tables are.
+    pub fn tables(&self) -> Tables {
+        self.sides.tables
+    }
+
+    /// The point at hand, where both sides work on the same tables.
+    pub fn shared_point(&self) -> Option<SharedPoint> {
+        (self.sides.tables == Tables::Same).then(|| SharedPoint {
+            done: Arc::clone(&self.sides.done_for_both),
+            number: self.sides.lock().sides[self.number].begun,
+        })
     }
 
     /// The next point begins. If the last one was not driven, the other side does not wait for it any more.
@@ -218,7 +263,23 @@ mod tests {
             settle: Duration::from_millis(2),
             seed: 1,
         };
-        Sides::new(slices, 0)
+        Sides::new(slices, 0, Tables::Same)
+    }
+
+    #[test]
+    fn what_is_done_for_both_is_done_by_the_first() {
+        let sides = sides();
+        let first = sides.side(0);
+        first.next_point();
+        let of_first = first.shared_point().unwrap();
+        assert!(of_first.is_first_to("set up".into()));
+        drop(first);
+        let second = sides.side(1);
+        second.next_point();
+        let of_second = second.shared_point().unwrap();
+        assert_eq!((of_first.number, of_second.number), (1, 1));
+        assert!(!of_second.is_first_to("set up".into()));
+        assert!(of_second.is_first_to("tear down".into()));
     }
 
     fn drive(side: &Side<'_>) -> Outcome {

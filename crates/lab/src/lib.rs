@@ -52,4 +52,4 @@ pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
 pub use registry::Registry;
 pub use run::{RunOptions, resume, run};
-pub use workload::{Ground, Measure, Sessions, Workload};
+pub use workload::{Ground, InSlices, Measure, Sessions, Workload};

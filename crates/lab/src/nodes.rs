@@ -89,11 +89,22 @@ impl Nodes {
     /// # Errors
     /// When one cannot be opened.
     pub fn open(urls: &[TargetUrl]) -> Result<Self> {
+        Self::open_each(urls, target::open)
+    }
+
+    /// The same with another way to open each.
+    ///
+    /// # Errors
+    /// When one cannot be opened.
+    pub(crate) fn open_each(
+        urls: &[TargetUrl],
+        open: impl Fn(&TargetUrl) -> target::Result<Arc<dyn Target>>,
+    ) -> Result<Self> {
         let nodes = urls
             .iter()
             .map(|url| {
                 let _open = tracing::info_span!("open", %url).entered();
-                target::open(url)
+                open(url)
             })
             .collect::<target::Result<Vec<_>>>()?;
         Ok(Self {
@@ -127,17 +138,18 @@ impl Nodes {
         &self.nodes[0]
     }
 
-    /// The place beside the database of a target that is one, for tables of the same names.
+    /// The place beside each database, for tables of the same names.
     ///
     /// # Errors
-    /// When it has none.
+    /// When one has none.
     pub fn secondary_schema(&self, name: &str) -> target::Result<Self> {
-        let secondary = self.first().secondary_schema(name)?;
+        let nodes = self.nodes.iter().map(|node| node.secondary_schema(name));
+        let nodes = nodes.collect::<target::Result<Vec<_>>>()?;
         Ok(Self {
             engine: self.engine.clone(),
-            threads: vec![secondary.threads()],
+            threads: nodes.iter().map(|node| node.threads()).collect(),
             is_embedded: self.is_embedded,
-            nodes: vec![secondary],
+            nodes,
         })
     }
 

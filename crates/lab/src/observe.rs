@@ -8,6 +8,7 @@ use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
 
+use crate::alternate::Tables;
 use crate::checks;
 use crate::context::RunContext;
 use crate::done::Measured;
@@ -138,6 +139,10 @@ impl<'a> Observation<'a> {
                 .reasons
                 .extend(checks::slices_too_short(&outcome, slices));
             point.notes.push(checks::in_slices(slices));
+            let is_beside = side.tables() == Tables::Beside;
+            point
+                .notes
+                .extend(is_beside.then_some(Remark::TablesBeside));
         }
         point.figures = figures;
         Ok(Observed {

@@ -56,7 +56,13 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         .collect::<Result<Vec<_>>>()?;
     let agenda = (options.workloads).lay(&options.plan, &targets, machine.threads())?;
     refuse_nothing_to_read(&agenda, &targets)?;
-    sessions::check(&options.plan, &options.workloads, &agenda.points, &targets)?;
+    sessions::check(
+        &options.plan,
+        &options.workloads,
+        &agenda.points,
+        &targets,
+        &[],
+    )?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
     let id = archive.create_run(&NewRun {
         label: options.label.clone(),
@@ -144,7 +150,7 @@ pub fn resume(
         .cloned()
         .collect();
     signal::can_be_resumed("run", &begun.label);
-    sessions::check(&plan, &workloads, &todo, &targets)?;
+    sessions::check(&plan, &workloads, &todo, &targets, &[])?;
     observer.begins(&begun.label, planned.len(), todo.len());
     let records: Vec<_> = targets.iter().map(Nodes::record).collect();
     tell_rights(observer, &records);

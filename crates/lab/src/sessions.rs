@@ -12,7 +12,8 @@ use crate::workload::Sessions;
 /// Beside those of the work: one that watches. The one that holds a target's lock is there already.
 const OWN: u64 = 1;
 
-/// Refuses a plan of which a point needs more sessions than a server lets in.
+/// Refuses a plan of which a point needs more sessions than a server lets in; gives what it needs on a node of each target.
+/// `beside` are those that another side holds there at the same time.
 ///
 /// # Errors
 /// With what is needed, what limits it, and what to do.
@@ -21,7 +22,9 @@ pub(crate) fn check(
     workloads: &Registry,
     points: &[PointKey],
     targets: &[Nodes],
-) -> Result<()> {
+    beside: &[u64],
+) -> Result<Vec<u64>> {
+    let mut all_needed = vec![0; targets.len()];
     for (number, target) in (0..).zip(targets) {
         let of_target = points.iter().filter(|key| key.target == number);
         let asked = of_target.map(|key| {
@@ -34,12 +37,19 @@ pub(crate) fn check(
         };
         // Jobs are dealt to the nodes in turn.
         let needed = most.count.div_ceil(target.nodes.len() as u64) + OWN;
+        all_needed[number as usize] = needed;
+        let others = beside.get(number as usize).copied().unwrap_or(0);
+        let needed = needed + others;
+        let of_others = match others {
+            0 => String::new(),
+            others => format!("; {others} are the other side's"),
+        };
         for node in &target.nodes {
             let Some(left) = node.sessions_left().filter(|left| left.count < needed) else {
                 continue;
             };
             return Err(LabError::Plan(format!(
-                "{} needs {needed} sessions ({OWN} of them for dbdyno itself), but {} accepts only {} more: {}; raise this \
+                "{} needs {needed} sessions ({OWN} of them for dbdyno itself{of_others}), but {} accepts only {} more: {}; raise this \
                  limit, or {}",
                 words(key, &most),
                 target.record().name,
@@ -49,7 +59,7 @@ pub(crate) fn check(
             )));
         }
     }
-    Ok(())
+    Ok(all_needed)
 }
 
 fn words(key: &PointKey, sessions: &Sessions) -> String {

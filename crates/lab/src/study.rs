@@ -2,8 +2,10 @@
 //! same start, so that a drift of the machine and what a block leaves behind meet both alike.
 
 mod interleave;
+mod memory;
 mod side;
 mod slices;
+mod stand;
 mod stopping;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +19,6 @@ use archive::{
 use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
-use target::TargetUrl;
 
 use crate::alternate;
 use crate::error::{LabError, Result};
@@ -106,11 +107,17 @@ pub fn study(
     // Both sides are opened, one after the other, before either is entered: a study of which one side cannot begin
     // would stand in the archive as one that is still running.
     let mut runs = Vec::new();
+    let mut beside = Vec::new();
+    let on_one_database = options.slice.is_some()
+        && slices::Layout::of(&options.sides, &options.workloads)?.is_on_one_database();
     let of_sides = options.sides.iter().zip(&options.workloads);
     for ((side, workloads), letter) in of_sides.zip(SIDES) {
-        let targets = open(&side.targets)?;
+        let targets = stand::open(&side.targets)?;
         let agenda = workloads.lay(&side.plan, &targets, machine.threads())?;
-        sessions::check(&side.plan, workloads, &agenda.points, &targets)?;
+        let needed = sessions::check(&side.plan, workloads, &agenda.points, &targets, &beside)?;
+        if on_one_database {
+            beside = needed;
+        }
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
             label: Some(format!("{name}-{letter}")),
@@ -142,6 +149,9 @@ pub fn study(
         planned: [&runs[0].planned, &runs[1].planned],
     }
     .arranged(options.slice)?;
+    if options.slice.is_some() {
+        stand::try_out(&options.sides, &options.workloads)?;
+    }
     for part in runs.iter_mut().filter_map(|run| run.study.as_mut()) {
         part.arranged = Some(arranged.clone());
     }
@@ -272,6 +282,9 @@ fn check(options: &StudyOptions) -> Result<()> {
         }
         group(&side.targets)?;
     }
+    if let Some(slice) = options.slice {
+        slices::check(&options.sides, slice, &options.workloads)?;
+    }
     match &options.name {
         Some(name) => Ok(archive::store::check_label(&format!("{name}-a"))?),
         None => Ok(()),
@@ -293,10 +306,6 @@ fn machine(sides: &[Side; 2], asked: &HostAsked) -> Result<Machine> {
     let mut groups = group(&sides[0].targets)?;
     groups.extend(group(&sides[1].targets)?);
     Machine::of(&groups, asked)
-}
-
-fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
-    group(urls)?.iter().map(|g| Nodes::open(g)).collect()
 }
 
 /// A study with everything that its blocks share.
@@ -397,22 +406,10 @@ impl Whole<'_> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
             return Err(queue.interrupted(queue.finished).of_study());
         }
-        let targets = self.opened(side)?;
+        let targets = stand::opened(&self.sides[side], &self.workloads[side])?;
         self.work(side, &targets, None)
             .measure_all(archive, queue, observer)
             .map_err(LabError::of_study)
-    }
-
-    /// The side's targets, at the start that all blocks have in common.
-    fn opened(&self, side: usize) -> Result<Vec<Nodes>> {
-        let targets = open(&self.sides[side].targets)?;
-        let nodes = targets.iter().flat_map(|t| &t.nodes);
-        for node in nodes.filter(|node| node.read_only().is_none()) {
-            for workload in self.workloads[side].all() {
-                workload.restore(node.as_ref())?;
-            }
-        }
-        Ok(targets)
     }
 
     fn work<'w>(

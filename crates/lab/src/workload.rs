@@ -9,7 +9,7 @@ use crate::context::RunContext;
 use crate::done::Done;
 use crate::error::Result;
 use crate::nodes::Nodes;
-use crate::plan::{Step, TableKind};
+use crate::plan::{Plan, Step, TableKind};
 use crate::volume::Written;
 
 /// A kind of work.
@@ -101,10 +101,12 @@ pub trait Workload: Send + Sync {
         Ok(())
     }
 
-    /// Why the points of a step cannot be measured in slices, in turn with those of another configuration; as the end of a
-    /// sentence. `on_one_database` if both have the same tables.
-    fn obstacle_to_slices(&self, _step: &Step, _on_one_database: bool) -> Option<String> {
-        Some("it is not driven for a time".into())
+    /// What a step of a plan does with tables, where it is measured in slices in turn with another configuration.
+    ///
+    /// # Errors
+    /// Why it cannot be; as the end of a sentence.
+    fn in_slices(&self, _plan: &Plan, _step: &Step) -> std::result::Result<InSlices, String> {
+        Err("it is not driven for a time".into())
     }
 
     /// Brings a database back to the start that the blocks of a study have in common.
@@ -164,6 +166,15 @@ impl Ground<'_> {
         let numbered = (0..).zip(self.targets);
         numbered.map(move |(number, nodes)| (nodes, key(number, nodes)))
     }
+}
+
+/// What a step does with tables, where it is measured in slices in turn with another configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InSlices {
+    /// What it makes of tables that it only reads: sides that make the same can share them. `None` where it changes rows.
+    pub reads: Option<String>,
+    /// Why it cannot have tables of its own beside those of the other side; as the end of a sentence.
+    pub not_beside: Option<String>,
 }
 
 /// The sessions of a point.

@@ -32,6 +32,9 @@ pub struct SearchPlan {
     pub measurements_max: usize,
 }
 
+/// Most measurements of a usual search.
+pub const MEASUREMENTS_MAX: usize = 40;
+
 impl SearchPlan {
     /// The usual plan from a first rate: 5 %, three measurements of either end, 40 of all.
     pub fn from_rate(first_per_s: f64) -> Self {
@@ -42,7 +45,7 @@ impl SearchPlan {
             resolution_pct: 5.0,
             repeats: 3,
             misses: 1,
-            measurements_max: 40,
+            measurements_max: MEASUREMENTS_MAX,
         }
     }
 

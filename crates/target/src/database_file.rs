@@ -9,6 +9,9 @@ use archive::lock_file::real_path;
 
 use crate::{ErrorKind, Result, TargetError};
 
+/// What embedded engines put beside a file.
+const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".wal"];
+
 /// The file at `path` under its name without links; it need not exist yet.
 ///
 /// # Errors
@@ -35,4 +38,24 @@ pub(crate) fn resolved(engine: &str, path: &Path) -> Result<PathBuf> {
             path.display()
         ),
     ))
+}
+
+/// Removes a database file with everything that its engine puts beside it.
+pub(crate) fn remove_files(file: &Path) -> Result<()> {
+    for end in BESIDE {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        let path = PathBuf::from(name);
+        match fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(TargetError::new(
+                    ErrorKind::Unreachable,
+                    format!("cannot remove {}: {error}", path.display()),
+                ));
+            }
+        }
+    }
+    Ok(())
 }

@@ -32,6 +32,12 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Memory that the server of a URL takes beside what runs on the machine, with this many sessions; `None` where no server
+    /// is started, or the URL makes no sense.
+    fn memory_need_bytes(&self, _url: &TargetUrl, _sessions: u32) -> Option<u64> {
+        None
+    }
+
     /// Where the password of a user is looked for, if it is not in the URL; `None` where nobody logs on.
     fn password_places(&self) -> Option<&'static str> {
         None

@@ -35,11 +35,22 @@ pub(crate) use run_directory::usual_parent;
 pub(crate) use spec::SESSIONS_RESERVE;
 pub use spec::{SESSIONS_MAX, ServerSpec, parse_bytes};
 
-use crate::{ErrorKind, TargetError};
+use crate::{ErrorKind, TargetError, TargetUrl};
 
 /// Memory that a server's areas are sized by: the group's when there is one, else the machine's.
 pub fn memory_for(spec: &ServerSpec) -> u64 {
     spec.memory_bytes.unwrap_or_else(machine_memory_bytes)
+}
+
+/// Memory that the server of a URL takes with so many sessions, at most its limit; `None` where the URL makes no sense.
+pub(crate) fn memory_need_bytes(
+    kind: &dyn ServerKind,
+    url: &TargetUrl,
+    sessions: u32,
+) -> Option<u64> {
+    let spec = ServerSpec::from_url(kind, url).ok()?;
+    let need = kind.memory_need_bytes(&spec.all_settings(kind), sessions);
+    Some(spec.memory_bytes.map_or(need, |limit| limit.min(need)))
 }
 
 fn machine_memory_bytes() -> u64 {

@@ -13,7 +13,7 @@ use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
-use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
+use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, TargetUrl, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -298,6 +298,27 @@ pub trait Target: Send + Sync {
         Err(TargetError::new(
             ErrorKind::Statement,
             "this engine has no secondary schema; use another engine",
+        ))
+    }
+
+    /// Removes what [`Target::secondary_schema`] makes by this name, with all that is in it; to be called with no session
+    /// open in it. Does nothing where there is none.
+    ///
+    /// # Errors
+    /// When it holds what is somebody else's, which stays.
+    fn remove_secondary_schema(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The same database by another URL of it, with sessions and session settings of its own. It shares the lock of this
+    /// target, which must live as long.
+    ///
+    /// # Errors
+    /// When it cannot be open twice, or the server refuses a setting.
+    fn companion(&self, _url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this engine cannot open a database twice with different settings; give each side a database of its own",
         ))
     }
 

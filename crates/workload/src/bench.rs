@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lab::alternate::SharedPoint;
 use target::{Counters, Result, Target};
 
 use crate::library::{Amount, Library, SizeClass, Table, Test};
@@ -28,6 +29,8 @@ pub struct Bench {
     pub meter: Arc<Meter>,
     /// Tables of this database that were proven in this run.
     pub proven: Arc<Proven>,
+    /// The point of both sides, where they work on the same tables in turn, and which of its databases this is.
+    pub shared: Option<(SharedPoint, String)>,
 }
 
 impl Bench {
@@ -49,6 +52,14 @@ impl Bench {
                 session.batch(&sql)
             }
         }
+    }
+
+    /// Whether something that concerns the tables of both sides, once in a run or else at each point, is still to be done.
+    pub(crate) fn is_due_for_both(&self, what: &str, once_in_a_run: bool) -> bool {
+        self.shared.as_ref().is_none_or(|(point, database)| {
+            let number = if once_in_a_run { 0 } else { point.number };
+            point.is_first_to(format!("{number} {database} {} {what}", self.test.code()))
+        })
     }
 
     /// Brings the log to the data files.

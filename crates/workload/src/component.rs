@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use archive::{Missing, PointKey};
 use lab::volume::Written;
-use lab::{Agenda, Ground, LabError, Measure, Mode, Result, RunContext, Step, Workload};
+use lab::{
+    Agenda, Ground, InSlices, LabError, Measure, Mode, Plan, Result, RunContext, Step, Workload,
+};
 use target::{Target, TargetUrl};
 
 use crate::library::Kind;
@@ -140,23 +142,29 @@ impl Workload for ComponentTests {
         Ok(test.fingerprint(targets[number].engine()))
     }
 
-    fn obstacle_to_slices(&self, step: &Step, on_one_database: bool) -> Option<String> {
+    fn in_slices(&self, _plan: &Plan, step: &Step) -> std::result::Result<InSlices, String> {
         if step.mode != Mode::Time {
-            return Some(
+            return Err(
                 "it does a fixed amount of work; set its mode to \"time\" and its seconds".into(),
             );
         }
-        let tests = tests_of(step, &self.library).ok()?;
+        let tests = tests_of(step, &self.library).map_err(|error| error.to_string())?;
         let below = |test: &&&Test| matches!(test.definition.exercise, Kind::Below { .. });
         if let Some(test) = tests.iter().find(below) {
-            return Some(format!("{} measures no database", test.code()));
+            return Err(format!("{} measures no database", test.code()));
         }
-        let writes = |test: &&&Test| test.definition.leaves_traces();
-        let test = tests.iter().find(writes).filter(|_| on_one_database)?;
-        Some(format!(
-            "{} writes, and both sides have the same tables; give each side a database of its own",
-            test.code()
-        ))
+        let script = |test: &&Test| match &test.definition.exercise {
+            Kind::Script(script) => Some(Arc::clone(script)),
+            _ => None,
+        };
+        if let Some(script) = tests.iter().find_map(script) {
+            return Ok(script.in_slices());
+        }
+        let writes = tests.iter().any(|test| test.definition.leaves_traces());
+        Ok(InSlices {
+            reads: (!writes).then(String::new),
+            not_beside: None,
+        })
     }
 
     fn restore(&self, target: &dyn Target) -> target::Result<()> {

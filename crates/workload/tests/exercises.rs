@@ -59,6 +59,7 @@ fn bench(place: &Place, library: &Library, code: &str, amount: Amount) -> Bench 
         amount,
         seed: 7,
         meter: Arc::new(Meter::default()),
+        shared: None,
         proven: Arc::clone(&place.proven),
     }
 }

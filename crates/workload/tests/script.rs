@@ -47,6 +47,7 @@ fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
         size,
         seed: 3,
         meter: Arc::new(Meter::default()),
+        shared: None,
         proven: Arc::default(),
     })
 }

@@ -40,7 +40,10 @@ RateNotReached { offered_per_s: f64, done_per_s: f64, waiting: u64, asked: u64 }
      {asked} were still waiting to start at the end";
 /// The point was measured in slices, in turn with the other side of its study.
 InSlices { slice_ms: u32, dropped_ms: u32 } =>
-    "measured in slices of {slice_ms} ms in turn with the other side, of which the first {dropped_ms} ms are not counted; what the      machine and the server did meanwhile is left out, because they did it for both";
+    "measured in slices of {slice_ms} ms in turn with the other side, of which the first {dropped_ms} ms are not counted; what the machine and the server did meanwhile is left out, because they did it for both";
+/// Both sides were measured on one database at once, each on tables that were made for it alone.
+TablesBeside =>
+    "each side had tables of its own in the one database, made for this pair and removed after it";
 /// The slices were too short for the operations.
 SlicesTooShort { slice_ms: u32, operation_ms: f64, slice_ms_min: u32 } =>
     "slices of {slice_ms} ms are too short for operations of {operation_ms:.1} ms; use at least {slice_ms_min} ms";

@@ -72,6 +72,14 @@ NotWarmedUp { took_s: f64 } =>
 SearchGrew { orders_before: u64, orders_after: u64 } =>
     "the measurements of the search entered orders: {orders_before} were there at its start and {orders_after} at its end, so that its \
      last rates were measured on more rows than its first ones";
+/// The database was brought back to its load between measurements of a search.
+SearchRestored { times: u64, growth_max_pct: f64 } =>
+    "the database was brought back to its load before measurements of the search that would have begun with over \
+     {growth_max_pct:.0} % more orders ({times}×)";
+/// The database could not be brought back between measurements of a search.
+SearchNotRestored { orders: u64, orders_loaded: u64, why: String } =>
+    "measurements of the search began with {orders} orders instead of the {orders_loaded} of the load, and the database was not \
+     brought back: {why}";
 /// Deliveries found districts without an order to deliver.
 DeliveriesSkipped { skipped: u64, looked_at: u64 } =>
     "deliveries found nothing to deliver in {skipped} of {looked_at} districts: new orders come too slowly for them";

@@ -7,11 +7,11 @@ use archive::{Archive, Missing, Point, PointKey, Remark};
 use load::Progress;
 
 use super::Whole;
-use super::slices::is_shared;
+use super::slices::Layout;
+use super::stand::Standing;
 use crate::alternate::Sides;
 use crate::checks::slices_of;
 use crate::error::{LabError, Result};
-use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::signal;
 use crate::work::Queue;
@@ -61,7 +61,7 @@ impl Whole<'_> {
         Ok(())
     }
 
-    /// Opens the targets of both sides, and measures them on a thread each.
+    /// Opens the targets of both sides, measures them in turn, and closes them.
     fn pair_in_slices(
         &self,
         archive: &mut Archive,
@@ -74,23 +74,30 @@ impl Whole<'_> {
         }
         // The lot decides which side is opened and prepared first.
         let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
-        let opened = self.opened(first)?;
-        let others = match is_shared(self.sides) {
-            true => None,
-            false => Some(self.opened(1 - first)?),
-        };
-        let others = others.as_deref().unwrap_or(&opened);
-        let targets: [&[Nodes]; 2] = match first {
-            0 => [&opened, others],
-            _ => [others, &opened],
-        };
-        let sides = Sides::new(slices_of(slice, self.seed ^ u64::from(pair)), first);
+        let layout = Layout::of(self.sides, self.workloads)?;
+        let standing = Standing::open(self.sides, self.workloads, first, layout)?;
+        let slices = slices_of(slice, self.seed ^ u64::from(pair));
+        let sides = Sides::new(slices, first, layout.tables());
+        let measured = self.take_turns(archive, &sides, queues, &standing, observer);
+        // The first error is the one to tell; the next pair removes what is left.
+        measured.and(standing.close())
+    }
+
+    /// Measures both sides, on a thread each.
+    fn take_turns(
+        &self,
+        archive: &mut Archive,
+        sides: &Sides,
+        queues: &[Queue; 2],
+        standing: &Standing,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let mut second = Archive::open(archive.path())?;
         let mut seen = Seen::default();
         let (first, other) = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let side = sides.side(1);
-                self.work(1, targets[1], Some(&side)).measure_all(
+                self.work(1, standing.of(1), Some(&side)).measure_all(
                     &mut second,
                     &queues[1],
                     &mut seen,
@@ -98,7 +105,7 @@ impl Whole<'_> {
             });
             let first = {
                 let side = sides.side(0);
-                self.work(0, targets[0], Some(&side))
+                self.work(0, standing.of(0), Some(&side))
                     .measure_all(archive, &queues[0], observer)
             };
             (first, other.join())

@@ -2,19 +2,38 @@
 
 use std::time::Duration;
 
+use archive::lock_file::real_path;
 use archive::{Arranged, Arrangement, PointKey};
-use target::Reach;
+use target::{Reach, TargetUrl};
 
+use super::memory;
 use super::side::Side;
+use crate::Step;
+use crate::alternate::Tables;
 use crate::checks::{SLICE_MAX, SLICE_MIN};
 use crate::error::{LabError, Result};
+use crate::nodes::group;
 use crate::registry::Registry;
+use crate::workload::InSlices;
 
 /// Slices that a point must have on each side.
 const SLICES_MIN: f64 = 10.0;
-
 /// Length of the slices that are advised where none were asked for.
 const SLICE_ADVISED: Duration = Duration::from_millis(100);
+
+/// Why sides cannot be measured in slices, and what to do then.
+pub(super) struct Obstacle {
+    why: String,
+    advice: &'static str,
+}
+
+impl Obstacle {
+    fn refusal(self) -> LabError {
+        LabError::Plan(format!("{}{}", self.why, self.advice))
+    }
+}
+
+type Possible<T> = Result<std::result::Result<T, Obstacle>>;
 
 /// What both sides are measured with: of each side what its plan can ask for, and its planned points.
 pub(super) struct Both<'a> {
@@ -23,76 +42,84 @@ pub(super) struct Both<'a> {
     pub planned: [&'a [PointKey]; 2],
 }
 
-/// Why sides cannot be measured in slices, and what to do beside giving each block its own time.
-struct Obstacle {
-    why: String,
-    advice: &'static str,
-}
-
 impl Both<'_> {
     /// How the sides are measured: in slices of this length, or in blocks.
     ///
     /// # Errors
     /// With the reason, and what to do, where they cannot be measured in such slices.
     pub(super) fn arranged(&self, slice: Option<Duration>) -> Result<Arranged> {
-        let Some(slice) = slice else {
-            let in_slices = self.in_slices(SLICE_ADVISED)?;
-            return Ok(Arranged {
+        let in_slices = self.in_slices(slice.unwrap_or(SLICE_ADVISED))?;
+        match (slice, in_slices) {
+            (None, in_slices) => Ok(Arranged {
                 how: in_blocks(self.sides)?,
                 obstacle: in_slices.as_ref().err().map(|found| found.why.clone()),
-                in_slices: in_slices.ok().map(Together::arrangement),
-            });
-        };
-        if !(SLICE_MIN..=SLICE_MAX).contains(&slice) {
-            return Err(LabError::Plan(format!(
-                "slices of {slice:?} cannot be measured; use {SLICE_MIN:?} to {SLICE_MAX:?}"
-            )));
-        }
-        match self.in_slices(slice)? {
-            Ok(together) => Ok(Arranged {
-                how: together.arrangement(),
+                in_slices: in_slices.ok().map(|layout| layout.together.arrangement()),
+            }),
+            (Some(_), Ok(layout)) => Ok(Arranged {
+                how: layout.together.arrangement(),
                 in_slices: None,
                 obstacle: None,
             }),
-            Err(Obstacle { why, advice }) => Err(LabError::Plan(format!("{why}{advice}"))),
+            (Some(_), Err(obstacle)) => Err(obstacle.refusal()),
         }
     }
 
-    /// How the sides stand at once in such slices, or why they cannot.
-    fn in_slices(&self, slice: Duration) -> Result<std::result::Result<Together, Obstacle>> {
-        let refuse = |why: String, advice| Ok(Err(Obstacle { why, advice }));
+    fn in_slices(&self, slice: Duration) -> Possible<Layout> {
         let tests = |points: &[PointKey]| -> Vec<(u32, u32, String)> {
             let of = |key: &PointKey| (key.repetition, key.target, key.test.clone());
             points.iter().map(of).collect()
         };
         if tests(self.planned[0]) != tests(self.planned[1]) {
-            let why = "the sides do not measure the same tests in the same order, so they cannot take turns";
-            return refuse(why.into(), "; measure them in blocks");
+            return Ok(Err(Obstacle {
+                why: "the sides do not measure the same tests in the same order, so they cannot take turns"
+                    .into(),
+                advice: "; measure them in blocks",
+            }));
         }
-        let together = match together(self.sides)? {
-            Ok(together) => together,
-            Err(obstacle) => return Ok(Err(obstacle)),
-        };
-        let on_one = together != Together::TwoInstances;
-        for (side, workloads) in self.sides.iter().zip(self.workloads) {
-            for (number, step) in (1..).zip(&side.plan.step) {
-                if let Some(why) = workloads.of(step).obstacle_to_slices(step, on_one) {
-                    let uses = &step.uses;
-                    let why = format!("step {number} ({uses}) cannot be measured in slices: {why}");
-                    return refuse(why, "; or measure it in blocks");
-                }
-                let least_s = SLICES_MIN * slice.as_secs_f64();
-                if step.seconds.is_some_and(|seconds| seconds < least_s) {
-                    let seconds = step.seconds.unwrap_or_default();
-                    let why = format!(
-                        "step {number}: {seconds} s are too short for slices of {slice:?}; set seconds to {least_s} or more"
-                    );
-                    return refuse(why, "");
-                }
-            }
-        }
-        Ok(Ok(together))
+        possible(self.sides, slice, self.workloads)
     }
+}
+
+/// Whether the sides can be measured in slices of this length at all; touches nothing.
+///
+/// # Errors
+/// With the reason, and what to do.
+pub(super) fn check(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Result<()> {
+    if !(SLICE_MIN..=SLICE_MAX).contains(&slice) {
+        return Err(LabError::Plan(format!(
+            "slices of {slice:?} cannot be measured; use {SLICE_MIN:?} to {SLICE_MAX:?}"
+        )));
+    }
+    match possible(sides, slice, workloads)? {
+        Ok(_) => Ok(()),
+        Err(obstacle) => Err(obstacle.refusal()),
+    }
+}
+
+/// How the sides stand at once, if their steps are long enough and the machine has room for both.
+fn possible(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Possible<Layout> {
+    let least_s = SLICES_MIN * slice.as_secs_f64();
+    for (number, step) in sides.iter().flat_map(|side| (1..).zip(&side.plan.step)) {
+        if let Some(seconds) = step.seconds.filter(|seconds| *seconds < least_s) {
+            return Ok(Err(Obstacle {
+                why: format!(
+                    "step {number}: {seconds} s are too short for slices of {slice:?}; set seconds to {least_s} or more"
+                ),
+                advice: "",
+            }));
+        }
+    }
+    let found = find(sides, workloads)?;
+    Ok(match found {
+        Ok(layout) if !layout.is_on_one_database() => match memory::shortage(sides)? {
+            Some(why) => Err(Obstacle {
+                why,
+                advice: "; give them less, or measure them in blocks, without slices: then one runs at a time",
+            }),
+            None => Ok(layout),
+        },
+        found => found,
+    })
 }
 
 /// What blocks begin with; of several targets what the worst one does.
@@ -108,9 +135,83 @@ fn in_blocks(sides: &[Side; 2]) -> Result<Arrangement> {
     Ok(how)
 }
 
+/// How both sides stand at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub together: Together,
+    /// Whether each side has tables of its own on one database.
+    pub own_tables: bool,
+}
+
+impl Layout {
+    /// How both sides can stand at once.
+    ///
+    /// # Errors
+    /// Why they cannot, and how to measure them.
+    pub(super) fn of(sides: &[Side; 2], workloads: &[Registry; 2]) -> Result<Self> {
+        find(sides, workloads)?.map_err(Obstacle::refusal)
+    }
+
+    pub fn is_on_one_database(self) -> bool {
+        self.together != Together::TwoInstances
+    }
+
+    pub fn tables(self) -> Tables {
+        match self.together {
+            Together::TwoInstances => Tables::Apart,
+            _ if self.own_tables => Tables::Beside,
+            _ => Tables::Same,
+        }
+    }
+}
+
+fn find(sides: &[Side; 2], workloads: &[Registry; 2]) -> Possible<Layout> {
+    let together = match together(sides)? {
+        Ok(together) => together,
+        Err(obstacle) => return Ok(Err(obstacle)),
+    };
+    let on_one = together != Together::TwoInstances;
+    let [a, b] = [0, 1].map(|side| steps(&sides[side], &workloads[side]));
+    let (a, b) = match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(obstacle), _) | (_, Err(obstacle)) => return Ok(Err(obstacle)),
+    };
+    let shares = |(a, b): (&InSlices, &InSlices)| a.reads.is_some() && a.reads == b.reads;
+    let own_tables = on_one && !(a.len() == b.len() && a.iter().zip(&b).all(shares));
+    let obstacle = |steps: &[InSlices]| {
+        let mut steps = (1..).zip(steps);
+        steps.find_map(|(number, step)| Some((number, step.not_beside.clone()?)))
+    };
+    Ok(match obstacle(&a).or(obstacle(&b)).filter(|_| own_tables) {
+        Some((number, why)) => Err(Obstacle {
+            why: format!("step {number} cannot be measured in slices on one database: {why}"),
+            advice: "; give each side a database of its own (target=URL), or measure them in blocks, without slices",
+        }),
+        None => Ok(Layout {
+            together,
+            own_tables,
+        }),
+    })
+}
+
+/// What the steps of a side do with tables.
+fn steps(side: &Side, workloads: &Registry) -> std::result::Result<Vec<InSlices>, Obstacle> {
+    let of_step = |(number, step): (usize, &Step)| {
+        let in_slices = workloads.of(step).in_slices(&side.plan, step);
+        in_slices.map_err(|why| Obstacle {
+            why: format!(
+                "step {number} ({}) cannot be measured in slices: {why}",
+                step.uses
+            ),
+            advice: "; or measure it in blocks",
+        })
+    };
+    (1..).zip(&side.plan.step).map(of_step).collect()
+}
+
 /// How two configurations stand at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Together {
+pub(super) enum Together {
     /// The same targets, opened once.
     Shared,
     /// Sessions of their own on the same running servers.
@@ -122,32 +223,26 @@ enum Together {
 impl Together {
     fn arrangement(self) -> Arrangement {
         match self {
-            Together::Shared => Arrangement::InPlace,
-            Together::OneServer => Arrangement::OneServer,
-            Together::TwoInstances => Arrangement::TwoInstances,
+            Self::Shared => Arrangement::InPlace,
+            Self::OneServer => Arrangement::OneServer,
+            Self::TwoInstances => Arrangement::TwoInstances,
         }
     }
 }
 
-/// Whether both sides have the same targets, opened once.
-pub(super) fn is_shared(sides: &[Side; 2]) -> bool {
-    sides[0].targets == sides[1].targets
-}
-
-/// How the databases of both sides stand at once, or why they cannot.
-fn together(sides: &[Side; 2]) -> Result<std::result::Result<Together, Obstacle>> {
-    if is_shared(sides) {
+/// How the databases of both sides stand at once.
+fn together(sides: &[Side; 2]) -> Possible<Together> {
+    let groups = [group(&sides[0].targets)?, group(&sides[1].targets)?];
+    let [a, b] = groups.map(|groups| groups.concat());
+    if a == b {
         return Ok(Ok(Together::Shared));
     }
-    let [a, b] = [&sides[0].targets, &sides[1].targets];
     let mut together = Together::TwoInstances;
     for (one, other) in a
         .iter()
         .flat_map(|one| b.iter().map(move |other| (one, other)))
     {
-        // Without a path it is a throw-away server, or in memory: another one each time it is opened.
-        let is_same = (&one.scheme, &one.path) == (&other.scheme, &other.path);
-        if !is_same || one.path.is_empty() {
+        if !is_same_place(one, other) {
             continue;
         }
         if target::find(one)?.reach() != Reach::Network {
@@ -155,10 +250,19 @@ fn together(sides: &[Side; 2]) -> Result<std::result::Result<Together, Obstacle>
                 why: format!(
                     "both sides need {one}, which cannot be open twice with different settings"
                 ),
-                advice: "; give each side a database of its own, or measure them in blocks",
+                advice: "; give each side a database of its own (target=URL), or measure them in blocks, without slices",
             }));
         }
         together = Together::OneServer;
     }
     Ok(Ok(together))
+}
+
+/// Whether two URLs, with the names that [`group`] gives files, are of the same database. Without a path it is a throw-away
+/// server, or in memory: another one each time it is opened.
+pub(super) fn is_same_place(one: &TargetUrl, other: &TargetUrl) -> bool {
+    match (one.file(), other.file()) {
+        (Some(one), Some(other)) => real_path(&one) == real_path(&other),
+        _ => (&one.scheme, &one.path) == (&other.scheme, &other.path) && !one.path.is_empty(),
+    }
 }

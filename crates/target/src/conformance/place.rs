@@ -14,8 +14,6 @@ use crate::{
 
 /// What the tables of checks begin with.
 const OWN: &str = "dbdyno_check_";
-/// What embedded engines put beside a file.
-const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".wal"];
 
 /// A place beside the database of a URL, and what was found there.
 pub struct CheckPlace {
@@ -145,24 +143,4 @@ pub(super) fn remove_schema(session: &mut dyn Session) -> Result<()> {
     let schema = session.schema().to_owned();
     session.batch(&format!("DROP TABLE IF EXISTS {schema}.{OWN_TABLES}"))?;
     session.batch(&format!("DROP SCHEMA {schema}"))
-}
-
-/// Removes a database file with everything that its engine puts beside it.
-pub(super) fn remove_files(file: &Path) -> Result<()> {
-    for end in BESIDE {
-        let mut name = file.as_os_str().to_owned();
-        name.push(end);
-        let path = PathBuf::from(name);
-        match fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(TargetError::new(
-                    ErrorKind::Unreachable,
-                    format!("cannot remove {}: {error}", path.display()),
-                ));
-            }
-        }
-    }
-    Ok(())
 }

@@ -11,7 +11,6 @@ const SECONDARY: &str = "second";
 pub(super) fn secondary_schema(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, 10, |session, table| {
         let second = bench.offered(bench.target.secondary_schema(SECONDARY))?;
-        let files = second.data_path().map(std::path::Path::to_owned);
         let mut other = second.open_session()?;
         other.drop_table(TABLE)?;
         let sql = format!("CREATE TABLE {SCHEMA_MARK}.{TABLE} (id BIGINT NOT NULL)");
@@ -22,15 +21,8 @@ pub(super) fn secondary_schema(bench: &Bench<'_>) -> Checked {
             number(session, &format!("SELECT count(*) FROM {table}")),
         );
         other.drop_table(TABLE)?;
-        match bench.is_server {
-            true => place::remove_schema(other.as_mut())?,
-            false => {
-                drop((other, second));
-                if let Some(file) = files {
-                    place::remove_files(&file)?;
-                }
-            }
-        }
+        drop((other, second));
+        bench.target.remove_secondary_schema(SECONDARY)?;
         same("rows of each", (0, 10), (found.0?, found.1?))
     })
 }

@@ -7,7 +7,7 @@ use super::inspect::inspect;
 use super::local::MariaDbServer;
 use super::session_settings::RESERVED;
 use super::source::MySqlSource;
-use super::target::MySqlTarget;
+use super::target::{MySqlTarget, asked_of};
 use super::tls;
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
@@ -67,10 +67,8 @@ impl Engine for MySql {
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let mut access = Access::from_url(url)?;
-        access.read_files()?;
+        let (access, session) = asked_of(url)?;
         let others_allowed = others_allowed(url)?;
-        let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
         let target = MySqlTarget::open(url, access, session, others_allowed, None)?;
         Ok(Arc::new(target))
     }
@@ -85,9 +83,7 @@ impl Engine for MySql {
     }
 
     fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        let mut access = Access::from_url(url)?;
-        access.read_files()?;
-        let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
+        let (access, session) = asked_of(url)?;
         inspect(&access, &session, others_allowed(url)?)
     }
 }
@@ -118,6 +114,10 @@ impl Engine for LocalMySql {
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         server::SETTINGS
+    }
+
+    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
+        server::memory_need_bytes(&MariaDbServer, url, sessions)
     }
 
     fn takes_settings_of_the_server(&self) -> bool {

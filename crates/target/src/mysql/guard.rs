@@ -137,6 +137,25 @@ pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
     }
 }
 
+/// Removes the database that is dbdyno's own with all that is in it, if it is there.
+///
+/// # Errors
+/// When it holds something of others.
+pub(super) fn remove_own_database(client: &mut Client, access: &Access) -> Result<()> {
+    let name = &access.database;
+    if !is_there(client, name)? {
+        return Ok(());
+    }
+    lock(client, access)?;
+    match register_of(client, access)? {
+        // Empty, and made by somebody who may do that.
+        Register::Absent => Ok(()),
+        Register::Empty(_) | Register::Whole => {
+            client.run(&format!("DROP DATABASE `{name}`")).map(drop)
+        }
+    }
+}
+
 /// The register of a database that dbdyno may use.
 enum Register {
     Absent,

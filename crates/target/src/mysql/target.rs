@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use archive::{RightsMissing, TargetRecord, Unseen};
 
-use super::access::{Access, refuse_odd_name};
+use super::access::{Access, SETTINGS, refuse_odd_name};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::session::{MySqlSession, connect};
-use super::session_settings::{set_settings, try_settings};
+use super::session_settings::{RESERVED, set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
-use super::{checkpoint, facts, guard, watch};
+use super::{checkpoint, facts, guard, tls, watch};
 use crate::catalogue::Source;
 use crate::open_sessions;
 use crate::server::{ControlConnection, LocalServer};
@@ -46,6 +46,8 @@ pub(super) struct MySqlTarget {
     /// Settings of the server for the sessions that are measured, as it writes them.
     session: SessionSettings,
     control: ControlConnection<Client>,
+    /// Whether this target holds the lock on its database, and not another one that is open as long.
+    is_locked: bool,
 }
 
 impl MySqlTarget {
@@ -57,21 +59,26 @@ impl MySqlTarget {
         others_allowed: bool,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        let control = ControlConnection::new(None, server);
-        let mut target = Self::open_with(url, access, others_allowed, control)?;
+        let control = ControlConnection::new(server);
+        let target = Self::open_with(url, access, others_allowed, (control, true))?;
+        target.with_session(&session)
+    }
+
+    /// The same with settings for its sessions, after a trial.
+    fn with_session(mut self, session: &SessionSettings) -> Result<Self> {
         if !session.is_empty() {
             // On a connection that goes at once.
-            let mut trial = target.connect()?;
-            target.session = try_settings(&mut trial, target.flavour, &session)?;
+            let mut trial = self.connect()?;
+            self.session = try_settings(&mut trial, self.flavour, session)?;
         }
-        Ok(target)
+        Ok(self)
     }
 
     fn open_with(
         url: &TargetUrl,
         mut access: Access,
         others_allowed: bool,
-        control: ControlConnection<Client>,
+        (control, is_locked): (ControlConnection<Client>, bool),
     ) -> Result<Self> {
         let mut login = access.login();
         // The database may not be there yet.
@@ -86,7 +93,9 @@ impl MySqlTarget {
         if !others_allowed {
             guard::refuse_busy(&mut client, &access)?;
         }
-        guard::lock(&mut client, &access)?;
+        if is_locked {
+            guard::lock(&mut client, &access)?;
+        }
         let is_read_only = control.server().is_none() && guard::is_read_only(&mut client)?;
         if !is_read_only {
             guard::own_database(&mut client, &access)?;
@@ -107,6 +116,7 @@ impl MySqlTarget {
             compression: AtomicBool::new(false),
             session: SessionSettings::new(),
             control,
+            is_locked,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
         if !is_read_only {
@@ -118,7 +128,9 @@ impl MySqlTarget {
     fn with_control<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         let connect = || {
             let mut fresh = self.connect()?;
-            guard::lock(&mut fresh, &self.access)?;
+            if self.is_locked {
+                guard::lock(&mut fresh, &self.access)?;
+            }
             Ok(fresh)
         };
         self.control.with(connect, work)
@@ -127,6 +139,14 @@ impl MySqlTarget {
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
         connect(&self.access).map_err(|error| self.control.because(error))
+    }
+
+    /// How the database beside this one is reached.
+    fn secondary_access(&self, name: &str) -> Result<Access> {
+        let mut access = self.access.as_ref().clone();
+        access.database = format!("{}_{name}", access.database);
+        refuse_odd_name(&access.database)?;
+        Ok(access)
     }
 
     /// Does something to the server that ends all its sessions, and tells whether it comes back cold.
@@ -142,6 +162,14 @@ impl MySqlTarget {
         }
         Ok(cooled)
     }
+}
+
+/// What a URL of a running server asks for, with what it refers to.
+pub(super) fn asked_of(url: &TargetUrl) -> Result<(Access, SessionSettings)> {
+    let mut access = Access::from_url(url)?;
+    access.read_files()?;
+    let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
+    Ok((access, session))
 }
 
 /// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
@@ -301,16 +329,26 @@ impl Target for MySqlTarget {
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
-        let mut access = self.access.as_ref().clone();
-        access.database = format!("{}_{name}", access.database);
-        refuse_odd_name(&access.database)?;
+        let access = self.secondary_access(name)?;
         // Whether others are at work was looked at when this target was opened.
-        let control = self.control.of_secondary_schema(None);
-        let secondary = Self::open_with(&self.url, access, true, control)?;
+        let control = self.control.of_secondary();
+        let secondary = Self::open_with(&self.url, access, true, (control, true))?;
         Ok(Arc::new(Self {
             session: self.session.clone(),
             ..secondary
         }))
+    }
+
+    fn remove_secondary_schema(&self, name: &str) -> Result<()> {
+        let mut client = self.connect()?;
+        guard::remove_own_database(&mut client, &self.secondary_access(name)?)
+    }
+
+    fn companion(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let (access, session) = asked_of(url)?;
+        let control = self.control.of_secondary();
+        let companion = Self::open_with(url, access, true, (control, false))?;
+        Ok(Arc::new(companion.with_session(&session)?))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

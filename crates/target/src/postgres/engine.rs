@@ -118,6 +118,10 @@ impl Engine for LocalPostgres {
         server::SETTINGS
     }
 
+    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
+        server::memory_need_bytes(&PostgresServer, url, sessions)
+    }
+
     fn takes_settings_of_the_server(&self) -> bool {
         true
     }

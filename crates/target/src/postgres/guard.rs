@@ -47,6 +47,19 @@ pub(super) struct Facts {
 
 /// Checks that the database may be used; `connection` keeps the lock.
 pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
+    let facts = look(connection, others_allowed)?;
+    if !others_allowed {
+        refuse_others(connection)?;
+    }
+    lock(connection)?;
+    Ok(facts)
+}
+
+/// What can be known of the server without the lock.
+///
+/// # Errors
+/// When it is too old, or the user lacks a right that nothing can be measured without.
+pub(super) fn look(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
     let mut facts = Facts {
         major: major(connection.version())?,
         ..Facts::default()
@@ -55,11 +68,7 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
     if !facts.is_standby {
         refuse_no_rights(connection, facts.major)?;
     }
-    if !others_allowed {
-        refuse_others(connection)?;
-    }
     facts.rights_missing = rights_missing(connection, others_allowed)?;
-    lock(connection)?;
     let workers = one(
         connection,
         "SELECT least(current_setting('max_parallel_workers')::int, \
@@ -248,6 +257,47 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
         ))?;
     }
     connection.check_schema(schema)
+}
+
+/// What depends on tables of a schema from outside of it: views, and foreign keys.
+const DEPENDENTS: &str = "SELECT min(c.oid::regclass::text) FROM pg_class c \
+     JOIN pg_namespace n ON n.oid = c.relnamespace, pg_namespace own \
+     WHERE own.nspname = $1 AND n.oid <> own.oid AND n.nspname NOT LIKE 'pg\\_%' AND (EXISTS (SELECT FROM pg_rewrite r \
+     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid \
+     JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid \
+     WHERE r.ev_class = c.oid AND t.relnamespace = own.oid) OR EXISTS (SELECT FROM pg_constraint k \
+     JOIN pg_class t ON t.oid = k.confrelid WHERE k.conrelid = c.oid AND t.relnamespace = own.oid))";
+const MAY_CREATE: &str = "SELECT has_database_privilege(current_database(), 'CREATE')::text";
+
+/// Removes a schema of dbdyno's with all that is in it, if it is there. One that this user could not make again stays, without
+/// the tables that are entered as dbdyno's.
+///
+/// # Errors
+/// When it is not dbdyno's own, or somebody else has put something into it or made something that needs it.
+pub(super) fn remove_own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
+    if !is_there_and_own(connection, schema)? {
+        return Ok(());
+    }
+    let dependent = connection.texts(DEPENDENTS, &[Value::Text(schema)])?;
+    if let Some(name) = dependent.into_iter().flatten().flatten().next() {
+        return Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "PostgreSQL: the schema \"{schema}\" cannot be removed, because {name} needs tables in it; drop {name} \
+                 yourself"
+            ),
+        ));
+    }
+    if one(connection, MAY_CREATE, &[])? == "true" {
+        return connection.batch(&format!("DROP SCHEMA {schema} CASCADE"));
+    }
+    let found = relations(connection, schema)?;
+    let tables = found.iter().filter(|(_, of)| is_own_table(of));
+    let tables: Vec<String> = tables.map(|(name, _)| format!("{schema}.{name}")).collect();
+    match tables.as_slice() {
+        [] => Ok(()),
+        tables => connection.batch(&format!("DROP TABLE {} CASCADE", tables.join(", "))),
+    }
 }
 
 /// Whether the schema is there.

@@ -21,7 +21,7 @@ use crate::catalogue::Source;
 use crate::server::{ControlConnection, LocalServer};
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
-    TargetError, WEAK_LOGIN, Watch,
+    TargetError, TargetUrl, WEAK_LOGIN, Watch,
 };
 use crate::{open_sessions, session_settings};
 
@@ -55,15 +55,26 @@ impl PostgresTarget {
         set_up: SetUp,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        let mut control = Connection::open(&endpoint, OF_SESSIONS)?;
-        let mut facts = guard::claim(&mut control, set_up.others_allowed)?;
+        let mut connection = Connection::open(&endpoint, OF_SESSIONS)?;
+        let facts = guard::claim(&mut connection, set_up.others_allowed)?;
+        let control = (connection, ControlConnection::new(server));
+        Self::claimed(scheme, url, endpoint, (set_up, facts), control)
+    }
+
+    /// The same where the lock is held.
+    fn claimed(
+        scheme: &'static str,
+        url: String,
+        endpoint: Endpoint,
+        (mut set_up, mut facts): (SetUp, Facts),
+        (mut connection, control): (Connection, ControlConnection<Connection>),
+    ) -> Result<Self> {
         if !facts.is_standby {
-            guard::own_schema(&mut control, &endpoint.schema)?;
+            guard::own_schema(&mut connection, &endpoint.schema)?;
         }
-        facts.is_pooled = control.is_pooled();
-        facts.tls = control.tls();
-        facts.is_weak_logon = control.is_weak_logon();
-        let mut set_up = set_up;
+        facts.is_pooled = connection.is_pooled();
+        facts.tls = connection.tls();
+        facts.is_weak_logon = connection.is_weak_logon();
         if !set_up.session.is_empty() {
             // On a connection that goes at once: this one reads the server's own settings.
             let mut trial = Connection::open(&endpoint, OF_SESSIONS)?;
@@ -73,11 +84,11 @@ impl PostgresTarget {
             scheme,
             url,
             endpoint,
-            version: control.version().to_owned(),
+            version: connection.version().to_owned(),
             threads: AtomicU32::new(1),
             set_up,
             facts,
-            control: ControlConnection::new(Some(control), server),
+            control: control.holding(connection),
         })
     }
 
@@ -296,8 +307,24 @@ impl Target for PostgresTarget {
             facts: self.facts.clone(),
             version: self.version.clone(),
             threads: AtomicU32::new(1),
-            control: self.control.of_secondary_schema(Some(connection)),
+            control: self.control.of_secondary().holding(connection),
         }))
+    }
+
+    fn remove_secondary_schema(&self, name: &str) -> Result<()> {
+        let schema = format!("{}_{name}", self.endpoint.schema);
+        let mut connection = self.connect()?;
+        guard::remove_own_schema(&mut connection, &schema)
+    }
+
+    fn companion(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let (endpoint, set_up) = (Endpoint::from_url(url)?, SetUp::from_url(url)?);
+        let mut connection = Connection::open(&endpoint, OF_SESSIONS)?;
+        let facts = guard::look(&mut connection, set_up.others_allowed)?;
+        let control = (connection, self.control.of_secondary());
+        let asked = (set_up, facts);
+        let companion = Self::claimed(self.scheme, url.to_string(), endpoint, asked, control)?;
+        Ok(Arc::new(companion))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

@@ -10,31 +10,39 @@ use crate::{ErrorKind, Result, TargetError};
 pub(crate) struct ControlConnection<C> {
     /// None while the server rests, and after it was lost.
     connection: Mutex<Option<C>>,
-    /// Whether it is that of an secondary: its first target holds the lock, and alone restarts the server.
+    /// Whether it is that of a secondary target: the first one holds the lock, and alone restarts the server.
     is_secondary: bool,
     /// Dropped last.
     server: Option<Arc<LocalServer>>,
 }
 
 impl<C> ControlConnection<C> {
-    pub fn new(connection: Option<C>, server: Option<LocalServer>) -> Self {
+    pub fn new(server: Option<LocalServer>) -> Self {
         Self {
-            connection: Mutex::new(connection),
+            connection: Mutex::new(None),
             is_secondary: false,
             server: server.map(Arc::new),
         }
     }
 
-    /// That of a secondary schema of the target that has this one.
-    pub fn of_secondary_schema(&self, connection: Option<C>) -> Self {
+    /// The same with its connection.
+    pub fn holding(self, connection: C) -> Self {
         Self {
-            connection: Mutex::new(connection),
+            connection: Mutex::new(Some(connection)),
+            ..self
+        }
+    }
+
+    /// That of another target in the database or beside it, which leaves the lock to this one.
+    pub fn of_secondary(&self) -> Self {
+        Self {
+            connection: Mutex::new(None),
             is_secondary: true,
             server: self.server.clone(),
         }
     }
 
-    /// Whether it is that of a secondary schema.
+    /// Whether another target holds the lock.
     pub fn is_secondary(&self) -> bool {
         self.is_secondary
     }

@@ -18,6 +18,7 @@ use super::session::SqliteSession;
 use super::source::SqliteSource;
 use super::{configure_library, explain, resolved};
 use crate::catalogue::Source;
+use crate::database_file::remove_files;
 use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
 use crate::inspection::Inspection;
@@ -233,6 +234,19 @@ impl SqliteTarget {
         work(&connection).map_err(|e| explain(context, &e))
     }
 
+    /// The file beside this one.
+    fn secondary_url(&self, name: &str) -> Result<TargetUrl> {
+        let url = TargetUrl::parse(&self.url);
+        let url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        match url.path.is_empty() {
+            true => Err(TargetError::new(
+                ErrorKind::Statement,
+                "SQLite: an in-memory database has no secondary schema; name a file",
+            )),
+            false => Ok(url.with_path_end(&format!("-{name}"))),
+        }
+    }
+
     fn settings(&self) -> BTreeMap<String, String> {
         [
             "page_size",
@@ -347,16 +361,23 @@ impl Target for SqliteTarget {
 
     /// A file of its own beside this one: with its own writer, its own log and its own cache.
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
-        let url = TargetUrl::parse(&self.url);
-        let mut url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-        if url.path.is_empty() {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                "SQLite: an in-memory database has no secondary schema; name a file",
-            ));
+        Sqlite.open(&self.secondary_url(name)?)
+    }
+
+    fn remove_secondary_schema(&self, name: &str) -> Result<()> {
+        let url = self.secondary_url(name)?;
+        let path = resolved(Path::new(&url.path))?;
+        // An empty file was made by somebody else.
+        if !path.metadata().is_ok_and(|file| file.len() > 0) {
+            return Ok(());
         }
-        url.path = format!("{}-{name}", url.path);
-        Sqlite.open(&url)
+        // Opening refuses what is not dbdyno's, and what another process has.
+        let secondary = Sqlite.open(&url)?;
+        if let Ok(copy) = secondary.snapshot() {
+            copy.remove()?;
+        }
+        drop(secondary);
+        remove_files(&path)
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

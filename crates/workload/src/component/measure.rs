@@ -131,6 +131,11 @@ impl Task<'_> {
                 amount: self.amount,
                 seed: self.seed,
                 meter: Arc::clone(meter),
+                shared: self
+                    .context
+                    .side
+                    .and_then(|side| side.shared_point())
+                    .map(|point| (point, format!("{} {node}", self.key.target))),
             })
         };
         match self.target.nodes.len() {

@@ -83,7 +83,9 @@ impl Exercise for Scripted {
             (false, When::Run) => "set up for this run",
         };
         let fingerprint = self.bench.test.fingerprint(&engine);
-        let is_due = script.when == When::Point || self.bench.proven.insert_script(&fingerprint);
+        let is_once = script.when == When::Run;
+        let is_due = !is_once || self.bench.proven.insert_script(&fingerprint);
+        let is_due = is_due && self.bench.is_due_for_both("set-up", is_once);
         if !set_up.is_empty() && is_due {
             // What an earlier run left that was killed.
             self.batches(script.teardown.of(&engine))?;
@@ -123,7 +125,9 @@ impl Exercise for Scripted {
     }
 
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
-        if self.script.when == When::Point {
+        // The tables of both sides are removed behind the one that ends last.
+        let is_last = self.bench.shared.is_none() || !self.bench.is_due_for_both("teardown", false);
+        if self.script.when == When::Point && is_last {
             self.batches(self.script.teardown.of(&self.bench.engine))?;
         }
         Ok(Vec::new())

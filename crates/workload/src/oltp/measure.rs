@@ -6,6 +6,7 @@
 
 mod codes;
 mod consistency;
+mod growth;
 mod level;
 mod load;
 mod points;
@@ -16,12 +17,13 @@ mod warm_up;
 use std::collections::{HashMap, HashSet};
 
 use ::load::Progress;
+use ::load::search::MEASUREMENTS_MAX;
 use archive::{Archive, Missing, Point, PointKey, Remark};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{
-    Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Sessions, Step, Workload,
-    servers,
+    Agenda, Done, Ground, InSlices, Measure, Measured, Nodes, Plan, Result, RunContext, Sessions,
+    Step, Workload, servers,
 };
 use target::TargetUrl;
 
@@ -125,14 +127,20 @@ impl Workload for OrderEntry {
         Ok(oltp::fingerprint(targets[number].engine()))
     }
 
-    fn obstacle_to_slices(&self, step: &Step, on_one_database: bool) -> Option<String> {
+    fn in_slices(&self, plan: &Plan, step: &Step) -> std::result::Result<InSlices, String> {
         let oltp: &OltpStep = step.table();
-        let runs = oltp.order == Order::Run;
-        if runs && oltp.slo().is_some() {
-            return Some("it searches for a rate; give it users or a rate".into());
+        if oltp.slo().is_some() {
+            return Err("it searches for a rate; give it users or a rate".into());
         }
-        (runs && on_one_database).then(|| {
-            "it writes, and both sides have the same warehouses; give each side a database of its own".into()
+        // A side whose tables go with its pair finds none that it has not loaded.
+        let mut steps = plan.step.iter();
+        let is_loaded = steps.any(|step| self.names().contains(&step.uses.as_str()) && loads(step));
+        let not_beside = (!is_loaded).then(|| {
+            "it writes, and no step of the plan loads the warehouses for each side; add a step with do = \"load\"".into()
+        });
+        Ok(InSlices {
+            reads: None,
+            not_beside,
         })
     }
 
@@ -146,6 +154,10 @@ impl Workload for OrderEntry {
     }
 }
 
+fn loads(step: &Step) -> bool {
+    step.table::<OltpStep>().order == Order::Load
+}
+
 /// What to do where a server lets fewer sessions in than there are users.
 pub(crate) const SHARE_CONNECTIONS: &str =
     "run fewer users, or let them share connections (connections = N)";
@@ -157,7 +169,15 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
         Order::Load => of_order_entry_load(oltp.warehouses.unwrap_or(1)),
         Order::Run => {
             let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
-            of_small_transactions(level_s * oltp.users().len() as f64)
+            let mut volume = of_small_transactions(level_s * oltp.users().len() as f64);
+            if oltp.slo().is_some() {
+                // Many measurements, between which the database is brought back.
+                let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
+                let both = volume.written_bytes.saturating_add(load.written_bytes);
+                volume.written_bytes = both.saturating_mul(MEASUREMENTS_MAX as u64);
+                volume.room_bytes = volume.room_bytes.saturating_add(load.room_bytes);
+            }
+            volume
         }
     }
 }

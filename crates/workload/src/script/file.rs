@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use archive::Remark;
+use lab::InSlices;
 use toml::{Table, Value};
 
 pub use super::definition::*;
@@ -89,6 +90,28 @@ impl Script {
     /// Whether it makes or removes data on an engine before its transactions or behind them.
     pub fn makes_data(&self, engine: &str) -> bool {
         !self.set_up.of(engine).is_empty() || !self.teardown.of(engine).is_empty()
+    }
+
+    /// What it does with tables, where it is measured in slices in turn with another configuration.
+    pub fn in_slices(&self) -> InSlices {
+        let made: Vec<&str> = (self.set_up.texts().chain(self.teardown.texts()))
+            .map(String::as_str)
+            .collect();
+        let named = made.iter().find_map(|sql| sql::named_with_schema(sql));
+        let not_beside = match (named, self.writes()) {
+            (Some(name), _) => Some(format!(
+                "its set-up makes {name} in one place for both sides; leave the schema out of the name"
+            )),
+            (None, true) if self.set_up.texts().next().is_none() => Some(
+                "it writes to tables that it does not make, and both sides would change the same rows; give it a [setup]"
+                    .into(),
+            ),
+            (None, _) => None,
+        };
+        InSlices {
+            reads: (!self.writes()).then(|| format!("{:?} {}", self.when, made.join("\0"))),
+            not_beside,
+        }
     }
 
     /// Whether anything in it may write.

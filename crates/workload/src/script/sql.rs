@@ -52,6 +52,70 @@ pub fn first_word(sql: &str) -> String {
     word.unwrap_or_default().to_ascii_lowercase()
 }
 
+/// The first thing that statements make, change or remove by a name with its schema, which is the same wherever they are
+/// sent from; also databases and schemas themselves.
+pub fn named_with_schema(sql: &str) -> Option<String> {
+    let statements = sql_statements(sql);
+    statements.into_iter().find_map(|words| {
+        let makes = ["create", "drop", "alter", "truncate"].contains(&words.first()?.as_str());
+        let kind = words
+            .iter()
+            .position(|word| KINDS_MADE.contains(&word.as_str()))?;
+        let is_filler = |word: &&String| FILLERS.contains(&word.as_str());
+        let mut names = words[kind + 1..].iter().skip_while(is_filler);
+        // An index is where its table is.
+        let of_index = words.iter().skip_while(|word| *word != "on").nth(1);
+        let of_index = of_index.filter(|_| words[kind] == "index");
+        let all = ["schema", "database"].contains(&words[kind].as_str());
+        let name = names.next().filter(|name| all || name.contains('.'));
+        let name = name.or(of_index.filter(|name| name.contains('.')));
+        name.filter(|_| makes).cloned()
+    })
+}
+
+/// Words between what is made and its name.
+const FILLERS: [&str; 5] = ["if", "not", "exists", "only", "concurrently"];
+/// What set-ups make.
+const KINDS_MADE: [&str; 10] = [
+    "table",
+    "view",
+    "index",
+    "sequence",
+    "function",
+    "procedure",
+    "trigger",
+    "type",
+    "schema",
+    "database",
+];
+
+/// The words of each statement in lower case, names with their schemas in one; without comments and quoted values.
+fn sql_statements(sql: &str) -> Vec<Vec<String>> {
+    let (mut statements, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
+    let mut rest = sql;
+    while let Some(c) = rest.chars().next() {
+        let is_of_name = c.is_alphanumeric() || "_.$".contains(c);
+        let length = match c {
+            '"' | '`' => verbatim(rest),
+            _ if is_of_name => c.len_utf8(),
+            _ => verbatim(rest).max(c.len_utf8()),
+        };
+        match c {
+            '"' | '`' => word.push_str(rest[..length].trim_matches(c)),
+            _ if is_of_name => word.extend(c.to_lowercase()),
+            _ if !word.is_empty() => words.push(std::mem::take(&mut word)),
+            _ => {}
+        }
+        if c == ';' {
+            statements.push(std::mem::take(&mut words));
+        }
+        rest = &rest[length..];
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    statements.push(words);
+    statements
+}
+
 /// The name at the front, empty when there is none.
 fn name(text: &str) -> &str {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
@@ -91,6 +155,35 @@ fn is_tag(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_made_by_a_name_with_its_schema_is_found() {
+        for (sql, expected) in [
+            ("CREATE TABLE t (n int)", None),
+            (
+                "INSERT INTO shop.log SELECT g.n FROM generate_series(1, 9) g",
+                None,
+            ),
+            (
+                "create unlogged table if not exists Shop.Orders (n int)",
+                Some("shop.orders"),
+            ),
+            ("CREATE TABLE \"a b\".\"T\" (n int)", Some("a b.T")),
+            ("-- CREATE TABLE a.b\nSELECT 'DROP TABLE a.b'", None),
+            ("SELECT 1; DROP INDEX CONCURRENTLY x.i", Some("x.i")),
+            ("CREATE UNIQUE INDEX ON t (n)", None),
+            ("CREATE INDEX i ON shop.t (n)", Some("shop.t")),
+            (
+                "CREATE OR REPLACE FUNCTION public.f() RETURNS int",
+                Some("public.f"),
+            ),
+            ("CREATE SCHEMA IF NOT EXISTS shop", Some("shop")),
+            ("ALTER TABLE ONLY shop.t ADD n int", Some("shop.t")),
+            ("CREATE TABLE t AS SELECT o.n FROM shop.orders o", None),
+        ] {
+            assert_eq!(named_with_schema(sql).as_deref(), expected, "{sql}");
+        }
+    }
 
     #[test]
     fn names_become_marks_in_their_order() {

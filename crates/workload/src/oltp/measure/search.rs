@@ -5,16 +5,13 @@ use std::cell::Cell;
 use ::load::search::{Search, SearchPlan};
 use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
-use archive::{Point, Remark};
+use archive::Point;
 use stats::random::mix;
 use storage::execution::search_of;
 
+use super::growth::Growth;
 use super::level::{Level, Seen};
 use super::{Measured, PointContext};
-use crate::oltp::{OltpError, reconcile};
-
-/// Share by which orders grow without a note: the database of a later rate is not quite that of the first.
-const GROWTH_NOTED: f64 = 0.1;
 
 /// Searches, and gives the points of the last measurement at the rate that was found.
 pub(super) fn search(place: &PointContext, objective: Objective, progress: &Progress) -> Measured {
@@ -40,10 +37,11 @@ struct RateSearch<'a> {
 
 impl<'a> RateSearch<'a> {
     fn run(&self) -> Result<Vec<Point>, Measured> {
-        let orders_before = self.orders()?;
-        let plan = SearchPlan::from_rate(self.first_per_s()?).moved(self.place.seed());
+        let growth = Growth::begin(self.place).map_err(|error| self.place.failed(error))?;
+        let plan = SearchPlan::from_rate(self.first_per_s(&growth)?).moved(self.place.seed());
         let search = Search::new(plan).map_err(|error| Measured::Broken(error.to_string()))?;
         let searched = slo_search(search, |rate_per_s| {
+            growth.check(self.progress)?;
             let level = self.level()?;
             let seen = level.measure(self.progress, Some(rate_per_s), None)?;
             if seen.lost.is_some() {
@@ -54,24 +52,10 @@ impl<'a> RateSearch<'a> {
             Ok((holds, (level, seen)))
         })?;
         let mut points = self.points(&searched);
-        let orders_after = self.orders()?;
-        let grown = orders_after as f64 / orders_before.max(1) as f64 - 1.0;
-        if let (true, Some(total)) = (grown > GROWTH_NOTED, points.first_mut()) {
-            total.notes.push(Remark::SearchGrew {
-                orders_before,
-                orders_after,
-            });
+        if let Some(total) = points.first_mut() {
+            total.notes.extend(growth.notes()?);
         }
         Ok(points)
-    }
-
-    /// Orders that were entered so far.
-    fn orders(&self) -> Result<u64, Measured> {
-        let session = self.place.on.first().open_session();
-        let orders = session
-            .map_err(OltpError::from)
-            .and_then(|mut session| reconcile::orders(session.as_mut()));
-        orders.map_err(|error| self.place.failed(error))
     }
 
     /// Users with inputs of their own in each measurement: the same once more would find their rows warm, and say
@@ -84,10 +68,11 @@ impl<'a> RateSearch<'a> {
 
     /// The rate that is tried first: that of the step, or half of what the users get done when they ask again
     /// as soon as they are answered.
-    fn first_per_s(&self) -> Result<f64, Measured> {
+    fn first_per_s(&self, growth: &Growth<'_>) -> Result<f64, Measured> {
         if let Some(rate_per_s) = self.place.step.rate_per_s {
             return Ok(rate_per_s);
         }
+        growth.check(self.progress)?;
         let pilot = self.level()?.measure(self.progress, None, None)?;
         let completed_per_s = pilot.outcome.operations_per_s().unwrap_or(0.0);
         Ok((completed_per_s / 2.0).max(1.0))

@@ -1,0 +1,116 @@
+//! The search of `slo` in order entry brings the database back to its load when its measurements have made it grow.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use common::{Place, point_of, points};
+use serde_json::Value;
+use target::TargetUrl;
+
+/// Enters orders of one line in each district as if users had, so that every consistency condition holds.
+fn grow(url: &str, orders_of_a_district: u32) {
+    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let mut session = target.open_session().unwrap();
+    let numbers = format!(
+        "WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < {orders_of_a_district})"
+    );
+    for (table, columns) in [
+        (
+            "orders",
+            "3000 + n, d_id, d_w_id, n, '2026-01-02 00:00:00', NULL, 1, 1",
+        ),
+        ("new_order", "3000 + n, d_id, d_w_id"),
+        (
+            "order_line",
+            "3000 + n, d_id, d_w_id, 1, 1, d_w_id, NULL, 5, 1.00, 'abcdefghijklmnopqrstuvwx'",
+        ),
+    ] {
+        let sql = format!("INSERT INTO {table} {numbers} SELECT {columns} FROM district, more");
+        session.batch(&sql).unwrap();
+    }
+    let sql = format!("UPDATE district SET d_next_o_id = d_next_o_id + {orders_of_a_district}");
+    session.batch(&sql).unwrap();
+    // What a level does before its users work.
+    session
+        .batch("UPDATE dbdyno_oltp SET value = '1' WHERE name = 'transactions_since_load'")
+        .unwrap();
+}
+
+/// A search of a few short measurements on a warehouse to which orders were added; every point is valid, the consistency
+/// conditions behind it included. Gives the notes of the search.
+fn search(url: &str, orders_of_a_district: u32) -> Vec<Value> {
+    let place = Place::new();
+    place.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
+    grow(url, orders_of_a_district);
+    let plan = place.file(
+        "plan.toml",
+        "name = \"p\"\nsample_ms = 100\n[[step]]\nuse = \"oltp\"\nseconds = 0.5\nrate_per_s = 120.0\n\
+         [step.oltp]\ndo = \"run\"\nusers = \"2\"\nslo = \"p95=20s\"\n",
+    );
+    place.fine(&["run", &plan, "--target", url, "--name", "s", "--yes"]);
+    let run = place.export("s");
+    for point in points(&run) {
+        assert_eq!(
+            point["valid"], true,
+            "{}: {}",
+            point["test"], point["reasons"]
+        );
+    }
+    point_of(&run, "OLTP")["notes"].as_array().unwrap().clone()
+}
+
+fn note<'n>(notes: &'n [Value], code: &str) -> Option<&'n Value> {
+    notes.iter().find(|note| note["code"] == code)
+}
+
+/// Ten orders less than a quarter: the first measurement enters more, and the second begins with the load.
+const ALMOST: u32 = 749;
+
+fn is_brought_back(url: &str) {
+    let notes = search(url, ALMOST);
+    let restored = note(&notes, "search_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    assert!(restored["times"].as_u64().unwrap() >= 1, "{restored}");
+    assert_eq!(note(&notes, "search_not_restored"), None);
+}
+
+#[test]
+fn a_file_of_sqlite_is_brought_back() {
+    let place = Place::new();
+    is_brought_back(&place.url("sqlite", "o.db"));
+}
+
+#[test]
+fn a_running_postgres_is_brought_back() {
+    let server = postgres::server("");
+    is_brought_back(&postgres::url(&server, "dbdyno"));
+}
+
+#[test]
+fn a_running_mariadb_is_brought_back_by_who_may() {
+    let server = mysql::server("");
+    is_brought_back(&mysql::url(&server, "root"));
+}
+
+/// What the search found there is kept nowhere.
+#[test]
+fn a_database_that_had_grown_before_is_left_and_says_so() {
+    let place = Place::new();
+    let notes = search(&place.url("sqlite", "o.db"), 800);
+    let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    assert!(why["orders"].as_u64().unwrap() >= 38_000, "{why}");
+    assert_eq!(why["orders_loaded"], 30_000);
+    assert!(
+        why["why"]
+            .as_str()
+            .unwrap()
+            .contains("when the search began"),
+        "{why}"
+    );
+    assert_eq!(note(&notes, "search_restored"), None);
+}

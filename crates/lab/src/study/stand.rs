@@ -1,0 +1,172 @@
+//! The databases of the sides of a study: of one in its block, of both at once where they are measured in slices.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use target::{Target, TargetUrl};
+
+use super::side::Side;
+use super::slices::{Layout, Together, is_same_place};
+use crate::error::{LabError, Result};
+use crate::nodes::{Nodes, group};
+use crate::registry::Registry;
+
+/// The schemas in which each side has tables of its own, beside dbdyno's.
+const SCHEMAS: [&str; 2] = ["side_a", "side_b"];
+/// How long a server may take to let a session in that removes them.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The targets of these URLs.
+pub(super) fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
+    group(urls)?.iter().map(|g| Nodes::open(g)).collect()
+}
+
+/// Opens what sides need on one database and closes it again, so that what is missing is found before anything is entered.
+///
+/// # Errors
+/// When it cannot be made there, or the server refuses a setting.
+pub(super) fn try_out(sides: &[Side; 2], workloads: &[Registry; 2]) -> Result<()> {
+    let layout = Layout::of(sides, workloads)?;
+    match (layout.together, layout.own_tables) {
+        (Together::TwoInstances, _) | (Together::Shared, false) => Ok(()),
+        (_, own_tables) => {
+            let standing = Standing::open(sides, workloads, 0, layout);
+            let tried = standing.and_then(Standing::close);
+            tried.map_err(|error| match error {
+                LabError::Target(error) if own_tables => LabError::Plan(format!(
+                    "each side needs tables of its own: {error}; or give each side a database of its own (target=URL), or measure \
+                     them in blocks, without slices"
+                )),
+                error => error,
+            })
+        }
+    }
+}
+
+/// A side's targets, at the start that all blocks have in common.
+pub(super) fn opened(side: &Side, workloads: &Registry) -> Result<Vec<Nodes>> {
+    restored(open(&side.targets)?, workloads)
+}
+
+fn restored(targets: Vec<Nodes>, workloads: &Registry) -> Result<Vec<Nodes>> {
+    for node in targets.iter().flat_map(|t| &t.nodes) {
+        if node.read_only().is_none() {
+            workloads
+                .all()
+                .try_for_each(|workload| workload.restore(node.as_ref()))?;
+        }
+    }
+    Ok(targets)
+}
+
+/// The databases of both sides.
+pub(super) struct Standing {
+    /// Where each side has tables of its own, if it has.
+    schemas: [Option<Vec<Nodes>>; 2],
+    /// The targets of the side that was opened last, where they are not those of the other one.
+    last: Option<Vec<Nodes>>,
+    /// The targets of the side that was opened first; they hold the locks.
+    base: Vec<Nodes>,
+    first: usize,
+}
+
+impl Standing {
+    /// Opens the databases of both sides, that of number `first` first.
+    ///
+    /// # Errors
+    /// When they cannot be opened, or cannot stand at once.
+    pub fn open(
+        sides: &[Side; 2],
+        workloads: &[Registry; 2],
+        first: usize,
+        layout: Layout,
+    ) -> Result<Self> {
+        let (last, own_tables) = (1 - first, layout.own_tables);
+        let at_start = |targets: Vec<Nodes>, side: usize| match own_tables {
+            // The tests do without those that are there.
+            true => Ok(targets),
+            false => restored(targets, &workloads[side]),
+        };
+        let mut standing = Self {
+            schemas: [None, None],
+            last: None,
+            base: at_start(open(&sides[first].targets)?, first)?,
+            first,
+        };
+        standing.last = match layout.together {
+            Together::Shared => None,
+            Together::OneServer => {
+                let companions = standing.companions(&sides[first], &sides[last])?;
+                Some(at_start(companions, last)?)
+            }
+            Together::TwoInstances => Some(opened(&sides[last], &workloads[last])?),
+        };
+        if own_tables {
+            // What a study left that was killed.
+            standing.remove_schemas()?;
+            for side in [first, last] {
+                standing.schemas[side] = Some(standing.schemas_of(side)?);
+            }
+        }
+        Ok(standing)
+    }
+
+    /// The targets on which a side is measured.
+    pub fn of(&self, side: usize) -> &[Nodes] {
+        self.schemas[side].as_deref().unwrap_or(self.opened(side))
+    }
+
+    fn opened(&self, side: usize) -> &[Nodes] {
+        let last = self.last.as_deref().filter(|_| side != self.first);
+        last.unwrap_or(&self.base)
+    }
+
+    /// Closes the databases, and removes what was made for the sides alone.
+    ///
+    /// # Errors
+    /// When that cannot be removed, or a server does not answer.
+    pub fn close(mut self) -> Result<()> {
+        let has_schemas = self.schemas.iter().any(Option::is_some);
+        self.schemas = [None, None];
+        match has_schemas {
+            true => self.remove_schemas(),
+            false => Ok(()),
+        }
+    }
+
+    /// The targets of `other` with sessions of their own, beside those of the base where they are of the same database.
+    fn companions(&self, first: &Side, other: &Side) -> Result<Vec<Nodes>> {
+        let urls = group(&first.targets)?.concat();
+        let nodes = self.base.iter().flat_map(|targets| &targets.nodes);
+        let there: Vec<(&TargetUrl, &Arc<dyn Target>)> = urls.iter().zip(nodes).collect();
+        let beside = |url: &TargetUrl| {
+            let mut there = there.iter();
+            match there.find(|(first, _)| is_same_place(first, url)) {
+                Some((_, node)) => node.companion(url),
+                None => target::open(url),
+            }
+        };
+        let groups = group(&other.targets)?;
+        groups
+            .iter()
+            .map(|urls| Nodes::open_each(urls, beside))
+            .collect()
+    }
+
+    /// Where a side has tables of its own.
+    fn schemas_of(&self, side: usize) -> Result<Vec<Nodes>> {
+        let schema = |nodes: &Nodes| Ok(nodes.secondary_schema(SCHEMAS[side])?);
+        self.opened(side).iter().map(schema).collect()
+    }
+
+    fn remove_schemas(&self) -> Result<()> {
+        for (side, schema) in SCHEMAS.into_iter().enumerate() {
+            for node in self.opened(side).iter().flat_map(|targets| &targets.nodes) {
+                // Nobody watches over what is done here.
+                node.knock(PATIENCE)?;
+                node.remove_secondary_schema(schema)?;
+            }
+        }
+        Ok(())
+    }
+}
