@@ -1,10 +1,8 @@
 //! A place of its own for what a check creates: it goes again, unless somebody made it before.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::database_file::remove_files;
 use crate::engine::{Engine, TypeNames};
 use crate::engines::{find, open};
 use crate::inspection::{Inspection, PlaceState};
