@@ -1,4 +1,4 @@
-//! Tests and measures on ranks: Mann–Whitney, Wilcoxon's signed ranks, Cliff's delta.
+//! Tests and measures on ranks: Mann–Whitney, Wilcoxon's signed ranks, Kendall's trend, Cliff's delta.
 //!
 //! Ranks need no assumption on the distribution of the noise, and one disturbed repetition cannot move
 //! them far. The exact null distributions here are also what the intervals of [`crate::ratio`] stand on.
@@ -86,6 +86,54 @@ pub fn signed_rank(differences: &[f64]) -> Result<RankTest, Warning> {
         p,
         exact: false,
     })
+}
+
+/// Kendall's test that values do not rise or fall in their order.
+///
+/// Formula: S = #{i < j: vⱼ > vᵢ} − #{i < j: vⱼ < vᵢ}. Exact p is the share of all orders with |S| at least as large; beyond
+/// [`EXACT_MAX`] values the normal approximation with the variance n(n − 1)(2n + 5)/18. Source: Kendall 1938; Mann 1945. Limits:
+/// ties count as neither, and p is then a little too large; the values must be independent if there is no trend.
+/// Golden: eight that rise have p = 2/8! = 0.000 05; 1, 3, 2 has S = 1 and p = 1.
+pub fn trend(values: &[f64]) -> Result<RankTest, Warning> {
+    check(&[values])?;
+    let n = values.len();
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let s: i64 = pairs
+        .map(|(i, j)| i64::from(values[j] > values[i]) - i64::from(values[j] < values[i]))
+        .sum();
+    let (statistic, exact) = (s as f64, n <= EXACT_MAX);
+    let p = match exact {
+        // Of N pairs, (N − |S|)/2 stand the other way round, or fewer.
+        true => {
+            let others = ((n * (n - 1) / 2) as u64 - s.unsigned_abs()) / 2;
+            let below: f64 = inversion_chances(n).iter().take(others as usize + 1).sum();
+            (2.0 * below).min(1.0)
+        }
+        false => {
+            let n = n as f64;
+            normal_p(statistic, n * (n - 1.0) * (2.0 * n + 5.0) / 18.0)
+        }
+    };
+    Ok(RankTest {
+        statistic,
+        p,
+        exact,
+    })
+}
+
+/// Chance of each number of inversions in an order of `n` drawn by lot.
+fn inversion_chances(n: usize) -> Vec<f64> {
+    let mut chances = vec![1.0];
+    for more in 2..=n {
+        let mut next = vec![0.0; chances.len() + more - 1];
+        for (inversions, chance) in chances.iter().enumerate() {
+            for cell in &mut next[inversions..inversions + more] {
+                *cell += chance / more as f64;
+            }
+        }
+        chances = next;
+    }
+    chances
 }
 
 /// Cliff's delta: (#{b > a} − #{b < a}) / (n_a·n_b), from −1 (every b below every a) to 1.
@@ -246,6 +294,21 @@ mod tests {
 
     fn close(found: f64, golden: f64) {
         assert!((found - golden).abs() < 1e-12, "{found} {golden}");
+    }
+
+    #[test]
+    fn golden_trend() {
+        let rising = trend(&counting(1, 8)).unwrap();
+        assert_eq!((rising.statistic, rising.exact), (28.0, true));
+        close(rising.p, 2.0 / 40_320.0);
+        close(trend(&[1.0, 3.0, 2.0]).unwrap().p, 1.0);
+        // Of the six orders of three, one falls and one rises.
+        close(trend(&[3.0, 2.0, 1.0]).unwrap().p, 1.0 / 3.0);
+        assert_eq!(trend(&[7.0; 9]).unwrap().p, 1.0);
+        let many = trend(&counting(1, 61)).unwrap();
+        assert!(!many.exact && many.p < 1e-10);
+        close(inversion_chances(30).iter().sum(), 1.0);
+        assert!(trend(&[]).is_err() && trend(&[f64::NAN]).is_err());
     }
 
     #[test]

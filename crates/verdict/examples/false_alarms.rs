@@ -5,7 +5,7 @@
 use stats::random::Random;
 use verdict::compare::{ByOrder, Pair, oddities};
 
-const TRIALS: u64 = 2_000;
+const TRIALS: u64 = 1_000;
 const FALSE_ALARM: f64 = 0.05;
 const CODES: [&str; 5] = ["order", "carry_over", "moved", "drifted", "outlier"];
 /// Correlation with the figure before.

@@ -35,7 +35,7 @@ pub(crate) fn odd_words(oddity: &Oddity, in_slices: bool) -> String {
             signed(*late)
         ),
         Oddity::Drifted { late_to_early, p } => format!(
-            "both sides alike came out {} in the second half of the pairs against the first (p = {p:.3}): the machine or the \
+            "both sides alike rose or fell from pair to pair, by {} from the first half to the second (p = {p:.3}): the machine or the \
              data changed during the study. The ratio of the pairs is free of it",
             signed(*late_to_early)
         ),

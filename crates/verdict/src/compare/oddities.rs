@@ -1,6 +1,7 @@
 //! What the pairs of a study show beside their ratio: an order that matters, a ratio or a machine that moved, a pair far off.
 
-use stats::rank::{mann_whitney, signed_rank};
+use stats::Warning;
+use stats::rank::{RankTest, mann_whitney, signed_rank, trend};
 use stats::ratio::unpaired;
 use stats::summary::median;
 
@@ -45,7 +46,7 @@ pub enum Oddity {
         /// Chance of such a difference without any.
         p: f64,
     },
-    /// Both sides alike came out otherwise in the later pairs.
+    /// Both sides alike rose or fell from pair to pair.
     Drifted {
         /// The second half of the pairs by the first.
         late_to_early: f64,
@@ -78,14 +79,15 @@ impl Oddity {
 
 /// The oddities of pairs, each told by chance in `false_alarm` / 5 of studies at most.
 ///
-/// Method: of a pair d = ln(b/a) and s = ln(ab)/2. In blocks, pairs with A first are d = δ + second/first, those with B first
-/// δ − second/first, and their s differ by what A leaves to B less what B leaves to A, halved; both by Mann and Whitney's exact
-/// test. In slices each pair has both orders, and their difference is tested by Wilcoxon's signed ranks. d and s of the two halves
-/// of the study are held against each other by Mann and Whitney's test. An outlier lies farther from the median of d than max(25,
-/// 8·n^⅓) · (0.01·5/`false_alarm`)^⅓ medians of these distances (simulated for heavy tails, t with 3 degrees; the tail falls with
-/// the third power), and twice as far as any other: two of them are not one pair that went wrong. Source: the tests of period and carry-over in cross-over trials, Hills & Armitage 1979. Limits: five pairs of
-/// each group at 1 %, eight pairs in slices. What drifts slowly passes the test of s more often than independent noise does: it
-/// is what is looked for.
+/// Method: of a pair d = ln(b/a) and s = ln(ab)/2. In blocks, pairs with A first are d = δ + second/first, those with B
+/// first δ − second/first, and their s differ by what A leaves to B less what B leaves to A, halved; both by Mann and
+/// Whitney's exact test. In slices each pair has both orders, and their difference is tested by Wilcoxon's signed ranks.
+/// The d of the two halves of the study are held against each other by Mann and Whitney's test, and s in its order is
+/// tested by Kendall's. An outlier lies farther from the median of d than max(25, 8·n^⅓) · (0.01·5/`false_alarm`)^⅓ medians
+/// of these distances (simulated for heavy tails, t with 3 degrees; the tail falls with the third power), and twice as far
+/// as any other: two of them are not one pair that went wrong. Source: the tests of period and carry-over in cross-over
+/// trials, Hills & Armitage 1979. Limits: five pairs of each group at 1 %, eight pairs in slices. What drifts slowly passes
+/// the test of s more often than independent noise does: it is what is looked for.
 pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
     let each = false_alarm / KINDS;
     let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
@@ -94,16 +96,16 @@ pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
         true => of_slices(pairs, each),
         false => of_blocks(pairs, (&logs, &levels), each),
     };
-    let halves = |values: &[f64]| -> Option<(f64, f64, f64)> {
+    let halves = |values: &[f64]| -> Option<(f64, f64)> {
         let (early, late) = values.split_at(values.len() / 2);
-        let p = mann_whitney(early, late).ok()?.p;
-        let rare = (p < each).then_some(p)?;
-        Some((median(early)?.exp(), median(late)?.exp(), rare))
+        Some((median(early)?.exp(), median(late)?.exp()))
     };
-    if let Some((early, late, p)) = halves(&logs) {
+    let p_of = |test: Result<RankTest, Warning>| test.ok().map(|test| test.p).filter(|p| *p < each);
+    let (early, late) = logs.split_at(logs.len() / 2);
+    if let (Some(p), Some((early, late))) = (p_of(mann_whitney(early, late)), halves(&logs)) {
         found.push(Oddity::Moved { early, late, p });
     }
-    if let Some((early, late, p)) = halves(&levels) {
+    if let (Some(p), Some((early, late))) = (p_of(trend(&levels)), halves(&levels)) {
         let late_to_early = late / early;
         found.push(Oddity::Drifted { late_to_early, p });
     }
