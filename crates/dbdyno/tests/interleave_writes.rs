@@ -406,9 +406,9 @@ fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
         .split_at(ORDER_ENTRY.rfind("[[step]]").unwrap())
         .1;
     let not_loaded = place.file("not-loaded.toml", &format!("name = \"p\"\n{run}"));
-    let of_script = |name: &str, set_up: &str| {
+    let of_script = |name: &str, set_up: &str, statement: &str| {
         let script = format!(
-            "name = \"work\"\n{set_up}[[transaction]]\nname = \"t\"\n[[transaction.statement]]\nsql = \"DELETE FROM t\"\n"
+            "name = \"work\"\n{set_up}[[transaction]]\nname = \"t\"\n[[transaction.statement]]\nsql = \"{statement}\"\n"
         );
         place.file(&format!("{name}-script.toml"), &script);
         let step = "[[step]]\nuse = \"script\"\njobs = [1]\nmode = \"time\"\nseconds = 4\n";
@@ -417,10 +417,16 @@ fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
             &format!("name = \"p\"\n{step}script = \"{name}-script.toml\"\n"),
         )
     };
-    let without = of_script("without", "");
+    let without = of_script("without", "", "DELETE FROM t");
     let named = of_script(
         "named",
         "[setup]\nsql = \"CREATE TABLE IF NOT EXISTS shop.orders (n int)\"\n",
+        "DELETE FROM t",
+    );
+    let changed = of_script(
+        "changed",
+        "[setup]\nsql = \"CREATE TABLE IF NOT EXISTS dbdyno_t (n int)\"\n",
+        "UPDATE shop.orders SET n = 1",
     );
     let (sqlite, duckdb) = (place.url("sqlite", "x.db"), place.url("duckdb", "x.duckdb"));
     let same = format!(
@@ -463,6 +469,12 @@ fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
             &sqlite,
             vec![],
             "shop.orders in one place for both sides",
+        ),
+        (
+            &changed,
+            &sqlite,
+            vec![],
+            "writes to shop.orders, which is one table for both sides",
         ),
         (
             &updates,

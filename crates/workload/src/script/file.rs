@@ -98,6 +98,11 @@ impl Script {
             .map(String::as_str)
             .collect();
         let named = made.iter().find_map(|sql| sql::named_with_schema(sql));
+        let statements = self.transactions.iter().flat_map(|t| &t.statements);
+        let mut changed = statements.flat_map(|s| s.sql.texts());
+        let changed = changed.find_map(|sql| sql::written_with_schema(sql));
+        let changed =
+            changed.map(|name| format!("it writes to {name}, which is one table for both sides"));
         let not_beside = match (named, self.writes()) {
             (Some(name), _) => Some(format!(
                 "its set-up makes {name} in one place for both sides; leave the schema out of the name"
@@ -106,7 +111,7 @@ impl Script {
                 "it writes to tables that it does not make, and both sides would change the same rows; give it a [setup]"
                     .into(),
             ),
-            (None, _) => None,
+            (None, _) => changed,
         };
         InSlices {
             reads: (!self.writes()).then(|| format!("{:?} {}", self.when, made.join("\0"))),

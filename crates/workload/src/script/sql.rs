@@ -73,6 +73,21 @@ pub fn named_with_schema(sql: &str) -> Option<String> {
     })
 }
 
+/// The first table whose rows statements change by a name with its schema.
+pub fn written_with_schema(sql: &str) -> Option<String> {
+    sql_statements(sql).into_iter().find_map(|words| {
+        let writes = ["insert", "update", "delete", "replace", "merge"];
+        let (first, rest) = words.split_first()?;
+        let mut names = rest
+            .iter()
+            .skip_while(|word| TARGET_FILLERS.contains(&word.as_str()));
+        let name = names.next().filter(|name| name.contains('.'));
+        name.filter(|_| writes.contains(&first.as_str())).cloned()
+    })
+}
+
+/// Words between what changes rows and its table.
+const TARGET_FILLERS: [&str; 5] = ["into", "from", "only", "ignore", "or"];
 /// Words between what is made and its name.
 const FILLERS: [&str; 5] = ["if", "not", "exists", "only", "concurrently"];
 /// What set-ups make.
@@ -182,6 +197,19 @@ mod tests {
             ("CREATE TABLE t AS SELECT o.n FROM shop.orders o", None),
         ] {
             assert_eq!(named_with_schema(sql).as_deref(), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_changed_by_a_name_with_its_schema_are_found() {
+        for (sql, expected) in [
+            ("UPDATE t SET a = o.b FROM shop.o", None),
+            ("UPDATE ONLY shop.t SET a = 1", Some("shop.t")),
+            ("INSERT INTO shop.t VALUES (1)", Some("shop.t")),
+            ("DELETE FROM t WHERE t.a = 1", None),
+            ("SELECT a FROM shop.t", None),
+        ] {
+            assert_eq!(written_with_schema(sql).as_deref(), expected, "{sql}");
         }
     }
 
