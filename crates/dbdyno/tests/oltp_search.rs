@@ -43,8 +43,8 @@ fn grow(url: &str, orders_of_a_district: u32) {
 }
 
 /// A search of a few short measurements on a warehouse to which orders were added; every point is valid, the consistency
-/// conditions behind it included. Gives the notes of the search.
-fn search(url: &str, orders_of_a_district: u32) -> Vec<Value> {
+/// conditions behind it included. `login` is by whom it is searched. Gives the notes of the search.
+fn search(url: &str, login: &str, orders_of_a_district: u32) -> Vec<Value> {
     let place = Place::new();
     place.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
     grow(url, orders_of_a_district);
@@ -53,7 +53,7 @@ fn search(url: &str, orders_of_a_district: u32) -> Vec<Value> {
         "name = \"p\"\nsample_ms = 100\n[[step]]\nuse = \"oltp\"\nseconds = 0.5\nrate_per_s = 120.0\n\
          [step.oltp]\ndo = \"run\"\nusers = \"2\"\nslo = \"p95=20s\"\n",
     );
-    place.fine(&["run", &plan, "--target", url, "--name", "s", "--yes"]);
+    place.fine(&["run", &plan, "--target", login, "--name", "s", "--yes"]);
     let run = place.export("s");
     for point in points(&run) {
         assert_eq!(
@@ -73,7 +73,7 @@ fn note<'n>(notes: &'n [Value], code: &str) -> Option<&'n Value> {
 const ALMOST: u32 = 749;
 
 fn is_brought_back(url: &str) {
-    let notes = search(url, ALMOST);
+    let notes = search(url, url, ALMOST);
     let restored = note(&notes, "search_restored").unwrap_or_else(|| panic!("{notes:?}"));
     assert!(restored["times"].as_u64().unwrap() >= 1, "{restored}");
     assert_eq!(note(&notes, "search_not_restored"), None);
@@ -101,7 +101,8 @@ fn a_running_mariadb_is_brought_back_by_who_may() {
 #[test]
 fn a_database_that_had_grown_before_is_left_and_says_so() {
     let place = Place::new();
-    let notes = search(&place.url("sqlite", "o.db"), 800);
+    let url = place.url("sqlite", "o.db");
+    let notes = search(&url, &url, 800);
     let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
     assert!(why["orders"].as_u64().unwrap() >= 38_000, "{why}");
     assert_eq!(why["orders_loaded"], 30_000);
@@ -112,5 +113,20 @@ fn a_database_that_had_grown_before_is_left_and_says_so() {
             .contains("when the search began"),
         "{why}"
     );
+    assert_eq!(note(&notes, "search_restored"), None);
+}
+
+#[test]
+fn who_may_not_make_tables_is_told_and_the_search_goes_on() {
+    let server = mysql::server("");
+    mysql::ask(
+        &server,
+        "CREATE USER bench@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON dbdyno.* TO bench@localhost; \
+         GRANT SUPER, PROCESS ON *.* TO bench@localhost; GRANT SELECT ON performance_schema.* TO bench@localhost",
+    );
+    let (root, bench) = (mysql::url(&server, "root"), mysql::url(&server, "bench"));
+    let notes = search(&root, &bench, ALMOST);
+    let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    assert!(why["why"].as_str().unwrap().contains("denied"), "{why}");
     assert_eq!(note(&notes, "search_restored"), None);
 }

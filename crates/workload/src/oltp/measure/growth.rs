@@ -8,7 +8,6 @@ use archive::Remark;
 use super::{Measured, PointContext, warm_up};
 use crate::oltp::initial_rows::{DISTRICTS, GENERATOR, ORDERS};
 use crate::oltp::{Metadata, OltpError, Result, reconcile, restore};
-use target::ErrorKind;
 
 /// Share by which orders may have grown since the load when a measurement begins. Warehouses, customers, stock and items keep
 /// their number, so that a quarter more orders is some 7 % more bytes: less than the rates of a search differ by.
@@ -105,9 +104,7 @@ impl<'a> Growth<'a> {
                 Ok(())
             }
             // A right that is missing stops the first statement.
-            Err(OltpError::Target(error))
-                if error.kind == ErrorKind::Statement && self.is_untouched() =>
-            {
+            Err(OltpError::Target(error)) if self.is_untouched() => {
                 *self.obstacle.borrow_mut() = Some(error.message);
                 Ok(())
             }
