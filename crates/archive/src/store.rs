@@ -132,8 +132,8 @@ impl Archive {
         write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }
 
-    /// Says how far a study came that is looked at before its end: of both sides, or of none. Pairs that it will not have are taken
-    /// out of the plan.
+    /// Says how far a study came that is looked at before its end: of both sides, or of none. Once it stopped, pairs that it
+    /// does not have are taken out of the plan.
     ///
     /// # Errors
     /// A run that is no side of a study, or has points of such a pair; an unknown run, or the environment.

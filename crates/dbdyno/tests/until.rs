@@ -54,6 +54,8 @@ struct Told {
     answered_at: Option<u32>,
     /// After how many points the machine stands still for an hour.
     stalls_at: Option<u32>,
+    /// What the first pair takes longer.
+    slow_start_s: u64,
     planned: Vec<u32>,
     asked: Vec<u32>,
 }
@@ -62,7 +64,7 @@ impl Stopping for Told {
     fn elapsed(&self) -> Duration {
         let points = self.points.load(Ordering::Relaxed);
         let stalled = self.stalls_at.is_some_and(|at| points >= at);
-        Duration::from_secs(u64::from(points) + if stalled { 3600 } else { 0 })
+        Duration::from_secs(self.slow_start_s + u64::from(points) + if stalled { 3600 } else { 0 })
     }
 
     fn looks(&self, pairs: u32) -> Vec<PlannedLook> {
@@ -70,7 +72,7 @@ impl Stopping for Told {
     }
 
     fn is_planned(&mut self, until: &Until, pair: Duration) {
-        assert_eq!(pair, Duration::from_secs(2));
+        assert!(pair >= Duration::from_secs(2), "{pair:?}");
         self.planned.push(until.pairs());
     }
 
@@ -113,6 +115,7 @@ impl Measured {
                 points: Arc::clone(&points),
                 answered_at: None,
                 stalls_at: None,
+                slow_start_s: 0,
                 planned: Vec::new(),
                 asked: Vec::new(),
             },
@@ -220,6 +223,23 @@ fn a_bound_of_time_plans_fewer_pairs_after_the_first() {
     assert_eq!(
         (until.ended, run.repetitions, run.state),
         (Some(Ended::Time), 4, RunState::Complete)
+    );
+}
+
+/// Three pairs like the first would fit; five of those that came do.
+#[test]
+fn the_last_look_is_put_off_while_the_time_allows() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (study, ended) = Measured::study(Some(30.0), |told, _| told.slow_start_s = 8);
+    ended.unwrap();
+    assert_eq!(
+        (&study.told.planned[..], &study.told.asked[..]),
+        (&[3, 5][..], &[2, 5][..])
+    );
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.ended, run.points.len(), until.looks.len()),
+        (Some(Ended::Pairs), 5, 2)
     );
 }
 

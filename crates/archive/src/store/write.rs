@@ -196,12 +196,16 @@ pub(super) fn skip(
 
 pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Until) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let pairs = until.pairs();
     for run_id in sides {
         let is_whole = read::run_is_unchanged(&transaction, run_id)?;
         let (_, Some(mut part)) = read::study_part(&transaction, run_id)? else {
             let what = format!("run {run_id} is no side of a study");
             return Err(ArchiveError::BadPlan(what));
+        };
+        // While it goes on, its last look may be put off.
+        let pairs = match until.ended {
+            Some(_) => until.pairs(),
+            None => part.pairs() as u32,
         };
         let beyond = read::finished(&transaction, run_id)?;
         if let Some(key) = beyond.into_iter().find(|key| key.repetition > pairs) {

@@ -15,7 +15,7 @@ pub trait Stopping {
     fn elapsed(&self) -> Duration;
     /// The looks of a study of at most so many pairs.
     fn looks(&self, pairs: u32) -> Vec<PlannedLook>;
-    /// The first pair was measured, in so much time: these are the looks.
+    /// These are the looks, and a pair takes so much time: after the first pair, and when the last look is put off.
     fn is_planned(&mut self, until: &Until, pair: Duration);
     /// Whether the pairs of the look that was just taken answer what the study asks, for all of its primary metrics.
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool;
@@ -66,6 +66,8 @@ impl<'s> Watched<'s> {
         let is_over = within_s.is_some_and(|within_s| self.until.elapsed_s >= within_s);
         if is_over {
             self.end_with(pair);
+        } else {
+            self.put_off(pair, archive)?;
         }
         if self.next_look() == Some(pair) {
             self.look(archive)?;
@@ -90,6 +92,29 @@ impl<'s> Watched<'s> {
         if fit < self.until.pairs() {
             self.until.looks = self.stopping.looks(fit);
         }
+    }
+
+    /// Puts the last look off, if the first pair was slower than those behind it and the time allows for more. It has not spent
+    /// anything yet, and the time still tells nothing of the difference.
+    fn put_off(&mut self, pair: u32, archive: &Archive) -> Result<()> {
+        let planned = archive.planned(self.ids[0])?;
+        let drawn = planned
+            .iter()
+            .map(|key| key.repetition)
+            .max()
+            .unwrap_or(pair);
+        let elapsed_s = self.until.elapsed_s;
+        let last = self.until.looks.last_mut();
+        let (Some(within_s), Some(last)) = (self.until.within_s, last) else {
+            return Ok(());
+        };
+        let fit = (within_s / elapsed_s * f64::from(pair)) as u32;
+        if last.pairs == pair && fit.min(drawn) > pair {
+            last.pairs = fit.min(drawn);
+            let mean = Duration::from_secs_f64(elapsed_s / f64::from(pair));
+            self.stopping.is_planned(&self.until, mean);
+        }
+        Ok(())
     }
 
     /// Makes this pair the last one. Its look may spend what is left.
