@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::lock_file::real_path;
+use crate::open_here::is_open_here;
 
 /// Endings, and how files of SQLite begin.
 const COMPANIONS: [(&str, &[&[u8]]); 3] = [
@@ -29,7 +30,9 @@ pub fn foreign(path: &Path) -> io::Result<Option<PathBuf>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             found => found?,
         };
-        if !found.is_file() || !is_own(&companion, marks)? {
+        // What is open here was looked at when it was opened.
+        let is_known = found.is_file() && is_open_here(&found);
+        if !is_known && (!found.is_file() || !is_own(&companion, marks)?) {
             return Ok(Some(companion));
         }
     }

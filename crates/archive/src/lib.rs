@@ -21,6 +21,7 @@ pub mod export;
 pub mod integrity;
 pub mod lock_file;
 pub mod model;
+mod open_here;
 pub mod reference;
 pub mod remark;
 pub mod store;

@@ -288,18 +288,18 @@ fn what_cannot_take_turns_is_refused_with_what_to_do() {
 fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
     let place = Place::new();
     let script = plan(&place, "SELECT 1");
-    let writes = place.file(
-        "writes.toml",
-        "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nmode = \"time\"\nseconds = 1\n",
+    let amount = place.file(
+        "amount.toml",
+        "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nsize = \"quick\"\n",
     );
     let five = format!("step.script={}", place.path("five.toml").display());
     let file = place.url("sqlite", "x.db");
     for (plan, own, expected) in [
         (&script, &five[..], "Slices in place are possible"),
         (
-            &writes,
+            &amount,
             "sample_ms=60",
-            "No slices in turn: step 1 (library) cannot be measured in slices: T716 writes",
+            "No slices in turn: step 1 (library) cannot be measured in slices: it does a fixed amount of work",
         ),
     ] {
         let ended = place.dbdyno(&[
@@ -359,6 +359,7 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
             break;
         }
     }
+    assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
     child.kill().unwrap();
     child.wait().unwrap();
     let before = points(&place.export("cut-a")).len();

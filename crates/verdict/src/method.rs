@@ -2,7 +2,7 @@
 //! each other, whatever the speed of the target (metamorphic checks).
 //!
 //! * [`roles`]: the points that are needed, and how they are asked for.
-//! * [`laws`]: each law as pairs of what it says and what was seen, one for each repetition.
+//! * `laws`: each law as pairs of what it says and what was seen, one for each repetition.
 //! * [`judge`]: from pairs to *holds*, *broken* or *not told*, with the error rate stated.
 
 mod findings;

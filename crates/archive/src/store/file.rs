@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{APPLICATION_ID, ArchiveError, Result, SCHEMA_VERSION, schema};
 use crate::companions;
+use crate::open_here::one_at_a_time;
 
 /// How long to wait for another process's transaction.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,6 +21,7 @@ const VALUE_BYTES_MAX: i32 = 64 << 20;
 
 /// A connection to the archive at `path`.
 pub(super) fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
+    let _opening = one_at_a_time();
     schema::check_marks(path)?;
     if let Some(foreign) = companions::foreign(path).map_err(|e| unreachable(path, &e))? {
         let foreign = foreign.display();

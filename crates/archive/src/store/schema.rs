@@ -1,7 +1,7 @@
 //! The schema of the archive's file: its marks, its SQL, and what may be opened.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{ArchiveError, Result};
 use crate::FIGURES;
+use crate::open_here::is_open_here;
 
 /// `PRAGMA application_id` of every archive: "dbdy".
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
@@ -91,6 +92,9 @@ pub(super) fn check_marks(path: &Path) -> Result<()> {
     // says why.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(not_ours("it is no file"));
+    }
+    if fs::metadata(path).is_ok_and(|found| is_open_here(&found)) {
+        return Ok(());
     }
     let header = read_header(path)?;
     let Some(header) = header else {

@@ -468,3 +468,29 @@ proptest! {
         prop_assert_eq!(&run.points[0], &point);
     }
 }
+
+/// SQLite's locks are the process's, and closing any descriptor of a file gives them up: an archive that is opened twice here
+/// must still look open to others, or the next process truncates the shared memory that this one works on (a bus error).
+#[test]
+fn an_archive_opened_twice_keeps_its_locks() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.dbdyno");
+    let mut archive = Archive::open(&path).unwrap();
+    archive.create_run(&new_run(Some("a"), vec![])).unwrap();
+    let shared_memory = std::fs::metadata(folder.path().join("x.dbdyno-shm")).unwrap();
+    let locks = || {
+        let table = std::fs::read_to_string("/proc/locks").unwrap();
+        let own = format!(" {} ", std::process::id());
+        let inode = format!(":{} ", shared_memory.ino());
+        let mut lines = table.lines();
+        lines.any(|line| line.contains("POSIX") && line.contains(&own) && line.contains(&inode))
+    };
+    assert!(locks());
+    drop(Archive::open(&path).unwrap());
+    assert!(locks(), "a second one that was opened and closed");
+    drop(Archive::open_read_only(&path).unwrap());
+    assert!(locks(), "a reader");
+    drop(archive);
+    assert!(!locks());
+}

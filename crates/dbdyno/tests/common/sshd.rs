@@ -165,7 +165,13 @@ fn spawn(place: &Path, user: &User) -> Child {
         );
         // Where the ordinary user may run it, which a cache below /root is not.
         let program = place.join("sshd");
-        fs::copy(unpacked.join("usr/sbin/sshd"), &program).unwrap();
+        // By another process: a program that this one has open for writing, or that a child of another test has inherited
+        // so, cannot be started.
+        let copied = Command::new("cp")
+            .arg(unpacked.join("usr/sbin/sshd"))
+            .arg(&program)
+            .status();
+        assert!(copied.unwrap().success());
         let libraries = fs::read_dir(unpacked.join("usr/lib")).unwrap().flatten();
         for library in libraries.filter_map(|entry| fs::read_dir(entry.path()).ok()) {
             for file in library
