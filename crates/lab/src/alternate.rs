@@ -353,14 +353,16 @@ mod tests {
         };
         // 20 ms of ramp-up are two slices, of which 18 ms count; then there are three and a half.
         let (a, b) = (ends(&a), ends(&b));
-        assert_eq!((a.len(), b.len()), (4, 4));
+        assert!(a.len() >= 4 && b.len() >= 4, "{a:?} {b:?}");
         for (pair, (a, b)) in (2..5).zip(a.iter().zip(&b)) {
             let (begun, mut ends) = (40 * pair, [*a, *b]);
             ends.sort_unstable();
             assert_eq!(ends, [begun + 20, begun + 40]);
         }
-        let of_last = [a[3], b[3]].map(|end| end % 20);
-        assert_eq!(of_last, [11, 11], "2 ms of settling, and 9 of 18 ms");
+        // 2 ms of settling, and 9 of 18 ms; later where the last operation took longer.
+        let mut last = [a[3], b[3]];
+        last.sort_unstable();
+        assert!(last[0] >= 211 && last[1] >= 231, "{last:?}");
     }
 
     #[test]
