@@ -3,11 +3,9 @@
 //! They are not entered into the archive: a finished point is never changed, and whoever has the file can set it
 //! beside the run again.
 
-use std::fmt::Write as _;
-
 use stats::Histogram;
 
-use crate::{OperationTimes, PointKey, Run};
+use crate::{OperationTimes, Point, PointKey, Run};
 
 /// Most lines of one file.
 const LINES_MAX: usize = 100_000;
@@ -33,10 +31,8 @@ pub enum ArrayError {
     /// There are too many lines.
     #[error("it has more than {LINES_MAX} lines; split it by run")]
     TooLong,
-    /// A name fits no run of the list, or several.
-    #[error(
-        "line {line}: \"{name}\" matches {found} runs of the list in run {run}; use one of: {known}"
-    )]
+    /// A name fits no point, or several.
+    #[error("line {line}: \"{name}\" matches {found} points of run {run}; use one of: {known}")]
     Name {
         /// Number of the line, from 1.
         line: usize,
@@ -168,27 +164,24 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
     })
 }
 
-/// The point that a name means: the whole of its code, or the name of an RD that no other run has.
+/// The point that a name means: the whole of its code, of a database with its level (T311@8) where there are several, or
+/// the name of an RD that no other run has.
 fn key_of(run: &Run, bucket: &Bucket<'_>) -> Result<PointKey, ArrayError> {
-    let first = run.points.iter().filter(|p| p.key.repetition == 1);
-    let below: Vec<&PointKey> = first
-        .filter(|p| p.work.below_database)
-        .map(|p| &p.key)
+    let first: Vec<&Point> = (run.points.iter())
+        .filter(|p| p.key.repetition == 1)
         .collect();
-    let name_of = |key: &PointKey| key.test.split(' ').next().unwrap_or_default().to_owned();
-    let mut fitting: Vec<&&PointKey> = below.iter().filter(|k| k.test == bucket.run).collect();
+    let is_named = |p: &&&Point| p.key.test == bucket.run || with_level(p) == bucket.run;
+    let is_of_rd =
+        |p: &&&Point| p.work.below_database && p.key.test.split(' ').next() == Some(bucket.run);
+    let mut fitting: Vec<&PointKey> = first.iter().filter(is_named).map(|p| &p.key).collect();
     if fitting.is_empty() {
-        fitting = below.iter().filter(|k| name_of(k) == bucket.run).collect();
+        fitting = first.iter().filter(is_of_rd).map(|p| &p.key).collect();
     }
     match fitting[..] {
-        [one] => Ok((*one).clone()),
+        [one] => Ok(one.clone()),
         _ => {
-            let mut known = String::new();
-            for key in below.iter().take(10) {
-                let comma = if known.is_empty() { "" } else { ", " };
-                // Writing into a text does not fail.
-                let _ = write!(known, "{comma}{}", key.test);
-            }
+            let names: Vec<String> = first.iter().take(10).map(|p| with_level(p)).collect();
+            let known = names.join(", ");
             Err(ArrayError::Name {
                 line: bucket.line,
                 name: bucket.run.to_owned(),
@@ -197,6 +190,16 @@ fn key_of(run: &Run, bucket: &Bucket<'_>) -> Result<PointKey, ArrayError> {
                 known,
             })
         }
+    }
+}
+
+/// The name of a point that no other one of its repetition has: "T311@8", "Q1@1x4"; below a database its code.
+fn with_level(point: &Point) -> String {
+    let key = &point.key;
+    match (point.work.below_database, key.threads) {
+        (true, _) => key.test.clone(),
+        (false, 1) => format!("{}@{}", key.test, key.jobs),
+        (false, threads) => format!("{}@{}x{threads}", key.test, key.jobs),
     }
 }
 

@@ -35,7 +35,16 @@ const fn covered(table: &'static str, owner: &'static str, order: &'static str) 
 }
 
 /// Tables that are left out where they have no row: older points were sealed without them.
-const LATER: &[&str] = &["operation_times", "operation_sample", "transaction_kind"];
+const LATER: &[&str] = &[
+    "operation_times",
+    "operation_sample",
+    "transaction_kind",
+    "device",
+    "device_sample",
+    "engine_io",
+    "interface",
+    "execution",
+];
 
 pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("point", "id", "id"),
@@ -48,6 +57,11 @@ pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("operation_times", "point_id", "seq"),
     covered("operation_sample", "point_id", "seq"),
     covered("transaction_kind", "point_id", "seq"),
+    covered("device", "point_id", "seq"),
+    covered("device_sample", "point_id", "seq"),
+    covered("engine_io", "point_id", "seq"),
+    covered("interface", "point_id", "seq"),
+    covered("execution", "point_id", "seq"),
 ];
 
 const RUN_TABLES: &[Covered] = &[

@@ -1,9 +1,13 @@
 //! Runs, points and figures: the result schema as plain data.
 
 mod by_operation;
+mod device;
+mod engine_io;
 mod event;
+mod execution;
 mod figures;
 mod held_back;
+mod interface;
 mod inventory;
 mod platform;
 mod point;
@@ -12,12 +16,16 @@ mod run;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
+pub use device::{DeviceSample, DeviceUse, Purpose, Requests, UnknownPurpose};
+pub use engine_io::{EngineIo, IoOperation, IoUnknown, UnknownIoWord};
 pub use event::{CacheState, EventClass, EventSource};
+pub use execution::Execution;
 pub use figures::{
     Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX,
     OTHERS_PCT_MAX,
 };
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
+pub use interface::{InterfaceKind, InterfaceUse, Traffic, UnknownInterfaceKind};
 pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{

@@ -2,9 +2,13 @@
 
 mod annotate;
 mod by_operation;
+mod devices;
+mod engine_io;
 mod error;
+mod executions;
 mod file;
 pub(crate) mod finite;
+mod interfaces;
 mod name;
 mod read;
 mod rows;

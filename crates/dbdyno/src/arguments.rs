@@ -2,11 +2,14 @@
 
 pub mod check;
 pub mod columnar;
+pub mod fleet;
+mod judging;
 pub mod olap;
 mod oltp;
 mod run;
 mod runs;
 mod secret;
+pub mod study;
 mod vdbench;
 
 use std::io::{IsTerminal, Write};
@@ -16,8 +19,10 @@ use std::time::Duration;
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use judging::share;
 
 pub use columnar::{ColumnarArguments, ColumnarVerb};
+pub use judging::{BandAsked, FailOn, Judging};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
@@ -54,9 +59,9 @@ pub struct Arguments {
 
 /// The verbs by what their user wants, as the help lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "ab"]),
+    ("Measure", &["run", "ab", "study"]),
     ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
-    ("Compare", &["compare", "judge"]),
+    ("Compare", &["compare", "judge", "fleet"]),
     ("Results", &["report", "list", "runs", "export"]),
     ("Platform", &["check", "host"]),
     ("Shell", &["completions"]),
@@ -116,11 +121,15 @@ pub enum Verb {
     Run(RunArguments),
     /// Measure two configurations in alternating blocks and test whether they differ
     Ab(AbArguments),
+    /// Carry out a built-in study: measure before and after a change made by you or by a command
+    Study(study::StudyArguments),
     /// Compare two runs: ratios with confidence intervals, and verdicts
     Compare(CompareArguments),
     /// Check a run against SLA limits (text, JSON or JUnit)
     Judge(JudgeArguments),
-    /// List tests, plans, engines, references or runs
+    /// Many systems before and after an update: import histograms, judge the shift, export
+    Fleet(fleet::FleetArguments),
+    /// List tests, plans, studies, engines, references or runs
     List(ListArguments),
     /// Rename, annotate or delete runs
     Runs(RunsArguments),
@@ -176,66 +185,6 @@ pub struct CompareArguments {
     pub judging: Judging,
 }
 
-/// How two runs are judged, for `compare` and `ab`.
-#[derive(Debug, Args)]
-pub struct Judging {
-    /// Practical band: equivalent if the whole confidence interval of the ratio B/A lies within 1 ± PCT %, better or
-    /// worse if all of it lies outside, else inconclusive. "learned": 2, and better or worse must also exceed the noise
-    /// of A/A studies of the same plan in the archive
-    #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
-    pub band: BandAsked,
-    /// Smallest effect, in percent, that you want to detect; used to recommend the number of pairs
-    #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
-    pub effect: f64,
-    /// Primary metric, instead of the plan's: `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
-    #[arg(long, value_name = "METRIC")]
-    pub primary: Vec<String>,
-    /// Exit with status 4 if a primary metric is worse (or inconclusive)
-    #[arg(long, value_enum, value_name = "VERDICT")]
-    pub fail_on: Option<FailOn>,
-    /// Show all secondary metrics and all configuration differences
-    #[arg(long)]
-    pub all: bool,
-    /// Print JSON (docs/FORMAT.md)
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which verdict makes the command fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    /// A primary metric is worse
-    Worse,
-    /// A primary metric is worse or inconclusive
-    Inconclusive,
-}
-
-/// How wide the practical band is asked to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BandAsked {
-    /// A share.
-    Share(f64),
-    /// From earlier studies.
-    Learned,
-}
-
-fn band(text: &str) -> Result<BandAsked, String> {
-    match text {
-        "learned" => Ok(BandAsked::Learned),
-        "0" => Ok(BandAsked::Share(0.0)),
-        other => share(other).map(BandAsked::Share),
-    }
-}
-
-/// A share from percent.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').parse::<f64>().ok();
-    number
-        .filter(|pct| *pct > 0.0 && *pct < 100.0)
-        .map(|pct| pct / 100.0)
-        .ok_or_else(|| "expected a percentage above 0 and below 100".to_owned())
-}
-
 /// `dbdyno judge`.
 #[derive(Debug, Args)]
 #[command(
@@ -266,6 +215,9 @@ pub struct AbArguments {
         hide_default_value = true
     )]
     pub plan: String,
+    /// Text of the plan, from verbs that have one
+    #[arg(skip)]
+    pub plan_text: Option<String>,
     /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
     /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
     /// itself (A/A)
@@ -334,6 +286,8 @@ fn length(text: &str) -> Result<Duration, String> {
 pub struct ListArguments {
     /// What to list
     pub what: Listing,
+    /// Of references: the one to show whole, with every row, figure, note and place
+    pub name: Option<String>,
     /// Only runs of this plan
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<String>,
@@ -364,6 +318,8 @@ pub enum Listing {
     Tests,
     /// Built-in plans
     Plans,
+    /// Built-in studies and their sizes
+    Studies,
     /// Database engines
     Engines,
     /// Published figures of other platforms

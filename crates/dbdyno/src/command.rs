@@ -7,6 +7,7 @@ pub mod columnar;
 pub mod compare;
 mod database;
 pub mod export;
+pub mod fleet;
 pub mod host;
 pub mod judge;
 pub mod list;
@@ -18,6 +19,7 @@ mod resumed;
 pub mod run;
 pub mod runs;
 pub mod shell;
+pub mod study;
 pub mod vdbench;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
+use fleet::FleetError;
 use host::inventory::{DocumentError, StatedError};
 use host::remote::AddressError;
 use lab::LabError;
@@ -75,7 +76,8 @@ invalid_input!(
     MetricError,
     ReferenceError,
     SlaError,
-    StatedError
+    StatedError,
+    verdict::fleet::FleetError
 );
 
 impl Outcome for LabError {
@@ -322,6 +324,28 @@ impl Outcome for ColumnarError {
     }
 }
 
+impl Outcome for FleetError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Archive(error) => error.status(),
+            Self::Target(error) if error.kind == ErrorKind::Foreign => Status::InvalidInput,
+            Self::Target(_) | Self::Unreadable { .. } => Status::Environment,
+            Self::Line { .. }
+            | Self::File { .. }
+            | Self::NoFiles(_)
+            | Self::TooManyFiles { .. }
+            | Self::Exists(_) => Status::InvalidInput,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let Self::Archive(ArchiveError::UnknownRun { .. }) = self else {
+            return None;
+        };
+        Some("name the runs with --before and --after".into())
+    }
+}
+
 impl Outcome for ExecutionError {
     fn status(&self) -> Status {
         Status::VdbenchFailed
@@ -348,6 +372,8 @@ fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Out
         of::<OltpError>,
         of::<OlapError>,
         of::<ColumnarError>,
+        of::<FleetError>,
+        of::<verdict::fleet::FleetError>,
         of::<ArchiveError>,
         of::<TargetError>,
         of::<InvalidInput>,

@@ -49,8 +49,10 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
     match arguments.verb {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
+        Verb::Study(study) => command::study::study(&study, &arguments.archive),
         Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
         Verb::Judge(judge) => command::judge::judge(&judge, &arguments.archive),
+        Verb::Fleet(fleet) => command::fleet::fleet(&fleet.verb),
         Verb::List(list) => command::list::list(&list, &arguments.archive),
         Verb::Runs(runs) => command::runs::runs(&runs.verb, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),

@@ -284,3 +284,45 @@ fn storage_and_host() {
         ]
     ));
 }
+
+#[test]
+fn fleets() {
+    need_duckdb();
+    let place = furnished();
+    let head = "system,time,side,operation,low_us,high_us,count\n";
+    place.file("ms.csv", &head.replace("_us", "_ms"));
+    place.file(
+        "overlap.csv",
+        &format!(
+            "{head}a,2026-01-31T12:00:00Z,before,write,0,120,5\n\
+             a,2026-01-31T12:00:00Z,before,write,100,1000,5\n"
+        ),
+    );
+    place.file(
+        "before.csv",
+        &format!("{head}a,2026-01-31T12:00:00Z,before,write,0,120,5\n"),
+    );
+    place.fine(&["fleet", "import", "before.csv"]);
+    // A target without devices, so that its run has no times of them whatever the rights.
+    place.fine(&["run", "plan.toml", "--target", "mock:", "--name", "nowhere"]);
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "fleet import absent.csv",
+            "fleet import folder",
+            "fleet import text",
+            "fleet import ms.csv",
+            "fleet import overlap.csv",
+            "fleet import archive.dbdyno --before absent",
+            "fleet import archive.dbdyno --before nowhere --after nowhere",
+            "fleet import before.csv folder --system a",
+            "fleet import before.csv --fleet theirs.db",
+            "fleet import before.csv --fleet folder",
+            "fleet report",
+            "fleet report --fleet absent.duckdb",
+            "fleet report --limits 120",
+            "fleet report --primary writes",
+            "fleet export text",
+        ]
+    ));
+}

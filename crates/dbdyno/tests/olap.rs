@@ -99,6 +99,73 @@ fn wrong_answers_are_invalid(place: &Place, url: &str) {
     assert_eq!(wrong[0]["query"], 12);
 }
 
+/// One point keeps each execution of each query in each round, with its plan, and what it read where that is told.
+#[test]
+fn rounds_keep_each_execution_and_only_the_first_is_cold() {
+    let place = Place::new();
+    let url = place.url("sqlite", "rounds");
+    load(&place, &url);
+    let asked = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
+    let exported = run(&place, &[&asked[..], &["--cache", "cold"]].concat());
+    assert_eq!(points(&exported).len(), 1);
+    let point = of(&exported, "OLAP-ROUNDS");
+    assert_eq!(faults(point), [""; 0]);
+    assert_eq!(point["operations"], 9.0);
+    let executions = point["executions"].as_array().unwrap();
+    let order: Vec<(u64, &str)> = (executions.iter())
+        .map(|each| {
+            let round = each["round"].as_u64().unwrap();
+            (round, each["statement"].as_str().unwrap())
+        })
+        .collect();
+    let each_round = |round| ["Q14", "Q6", "Q1"].map(|query| (round, query));
+    assert_eq!(
+        order,
+        [each_round(1), each_round(2), each_round(3)].concat()
+    );
+    let number = |place: usize, key: &str| executions[place][key].as_u64().unwrap();
+    for place in 0..9 {
+        assert!(number(place, "elapsed_us") > 0);
+        assert!(number(place, "buffer_gets") > number(place, "pages_read"));
+        assert_eq!(executions[place]["plan"], executions[place % 3]["plan"]);
+    }
+    assert_ne!(executions[0]["plan"], executions[1]["plan"]);
+    // An opened file has no page in the connection's cache, which holds the tables of this scale.
+    assert!(number(0, "pages_read") > 0);
+    assert_eq!(number(6, "pages_read"), 0);
+    let elapsed_us: u64 = (0..9).map(|place| number(place, "elapsed_us")).sum();
+    let per_min = point["queries_per_min"].as_f64().unwrap();
+    assert!((per_min * elapsed_us as f64 / 9.0 / 60e6 - 1.0).abs() < 1e-9);
+    place.fine(&["report", "last", "-o", "rounds.html"]);
+    let page = std::fs::read_to_string(place.path("rounds.html")).unwrap();
+    assert!(page.contains("Time of each query by round"));
+    assert!(page.contains("round 3 takes 0.") || page.contains("round 3 takes 1."));
+}
+
+/// The first query that fails ends its rounds: the others would meet the same each time.
+#[test]
+fn rounds_end_with_the_first_wrong_answer() {
+    let place = Place::new();
+    let url = place.url("sqlite", "rounds");
+    load(&place, &url);
+    common::spoil_answer_12(&url);
+    let asked = ["--target", &url, "--queries", "12,6", "--rounds", "3"];
+    let exported = run_to(3, &place, &asked);
+    let point = of(&exported, "OLAP-ROUNDS");
+    assert!(faults(point)[0].contains("high_line_count"), "{point}");
+    assert!(point["executions"].as_array().unwrap().is_empty());
+    // Cold, the wrong answer is met in the first round.
+    let exported = run_to(3, &place, &[&asked[..], &["--cache", "cold"]].concat());
+    let point = of(&exported, "OLAP-ROUNDS");
+    assert!(faults(point).concat().contains("Q12"), "{point}");
+    let executions = point["executions"].as_array().unwrap();
+    let failed: Vec<_> = (executions.iter())
+        .filter(|each| each["elapsed_us"].is_null())
+        .collect();
+    assert_eq!((failed.len(), executions.len()), (1, 2), "{executions:?}");
+    assert!(point["queries_per_min"].is_null());
+}
+
 /// Every degree has all points; what an engine does not take is clamped and said.
 #[test]
 fn degrees_are_swept_as_far_as_the_engine_takes_them() {

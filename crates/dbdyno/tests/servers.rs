@@ -25,8 +25,12 @@ mod pooler;
 mod postgres;
 #[path = "servers/tls.rs"]
 mod tls;
+#[path = "servers/tuning.rs"]
+mod tuning;
 #[path = "servers/tutorial.rs"]
 mod tutorial;
+#[path = "servers/update.rs"]
+mod update;
 
 mod common;
 

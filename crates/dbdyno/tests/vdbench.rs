@@ -261,7 +261,7 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     assert!(
         refused
             .sentence()
-            .contains("line 2: \"rd9\" matches 0 runs"),
+            .contains("line 2: \"rd9\" matches 0 points"),
         "{}",
         refused.stderr
     );

@@ -11,6 +11,7 @@ mod btf;
 mod buckets;
 mod kernel;
 mod program;
+mod requests;
 mod times;
 
 use std::io;
@@ -20,10 +21,12 @@ use std::path::Path;
 use kernel::{PerCpuArray, Program};
 use program::{CLASSES, OPERATIONS, Places, SIZES, TIMES, VALUES};
 
+/// Devices that one watch takes.
+pub use crate::counters::DEVICES_MAX;
+pub(crate) use requests::WindowRequests;
+pub use requests::{RequestLog, RequestMark};
 pub use times::{DeviceTimes, Operation, Phase, Times};
 
-/// Devices that one watch takes.
-pub const DEVICES_MAX: usize = 8;
 /// Numbers of a device with its partitions that are looked at.
 const NUMBERS_MAX: usize = 64;
 
@@ -168,7 +171,14 @@ fn numbers_of(name: &str) -> Result<Vec<u32>, BlockError> {
         return Err(unknown());
     }
     let folder = Path::new("/sys/block").join(name);
-    let mut numbers = vec![number(&folder).ok_or_else(unknown)?];
+    // The paths of an NVMe multipath are there without one.
+    let unnumbered = || match folder.exists() {
+        true => BlockError::Device(format!(
+            "the kernel shows no number of the block device \"{name}\""
+        )),
+        false => unknown(),
+    };
+    let mut numbers = vec![number(&folder).ok_or_else(unnumbered)?];
     for entry in std::fs::read_dir(&folder).map_err(|_| unknown())?.flatten() {
         if entry.path().join("partition").exists() && numbers.len() < NUMBERS_MAX {
             numbers.extend(number(&entry.path()));

@@ -11,12 +11,17 @@ use std::path::Path;
 
 use crate::clock::{monotonic_ns, process_cpu_ns};
 
+pub(crate) use values::InterfaceCounters;
 pub use values::{
-    Counters, CpuTicks, DiskCounters, MemoryBytes, NetworkCounters, PagingCounters, PressureUs,
+    Counters, CpuTicks, DEVICES_MAX, DiskCounters, Disks, MemoryBytes, NetworkCounters,
+    PagingCounters, PressureUs,
 };
 
 /// Longest counter file that is read; a host with ten thousand block devices stays below.
 const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// A sector of `/proc/diskstats`, whatever the device's own block size is.
+pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// The part of `/proc/stat` that is read: its first line is all that is needed.
 const STAT_BYTES_MAX: usize = 4096;
@@ -26,10 +31,12 @@ const STAT_BYTES_MAX: usize = 4096;
 pub struct Reader {
     stat: Option<File>,
     diskstats: Option<File>,
-    device: Option<String>,
+    /// Names, and whether what they do is added up.
+    devices: Vec<(String, bool)>,
     net_dev: Option<File>,
     interfaces: Vec<String>,
     snmp: Option<File>,
+    sockstat: Option<File>,
     meminfo: Option<File>,
     vmstat: Option<File>,
     pressure: [Option<File>; 3],
@@ -41,14 +48,21 @@ pub struct Reader {
 impl Reader {
     /// Opens the files below `root` (`/` but in tests), with the block device to be counted.
     pub fn open(root: &Path, device: Option<&str>) -> Self {
+        let devices = device.map(|name| (name.to_owned(), true));
+        Self::with_devices(root, devices.into_iter().collect())
+    }
+
+    /// With some block devices, each with whether what it does is added up.
+    pub(crate) fn with_devices(root: &Path, devices: Vec<(String, bool)>) -> Self {
         let open = |name: &str| File::open(root.join("proc").join(name)).ok();
         Self {
             stat: open("stat"),
-            diskstats: device.and_then(|_| open("diskstats")),
-            device: device.map(str::to_owned),
+            diskstats: (!devices.is_empty()).then(|| open("diskstats")).flatten(),
+            devices,
             net_dev: open("net/dev"),
             interfaces: physical_interfaces(root),
             snmp: open("net/snmp"),
+            sockstat: open("net/sockstat"),
             meminfo: open("meminfo"),
             vmstat: open("vmstat"),
             pressure: ["cpu", "memory", "io"].map(|name| open(&format!("pressure/{name}"))),
@@ -64,15 +78,15 @@ impl Reader {
         let at_ns = monotonic_ns();
         let process_cpu_ns = Some(process_cpu_ns());
         let cpu = read(&self.stat, &mut buffer[..STAT_BYTES_MAX]).and_then(parse::cpu);
-        let disk = self
-            .device
-            .as_deref()
-            .and_then(|device| parse::disk(read(&self.diskstats, buffer)?, device.as_bytes()));
+        let disks = disks(&self.devices, read(&self.diskstats, buffer));
         let interfaces = &self.interfaces;
         let network = read(&self.net_dev, buffer)
             .and_then(|text| parse::network(text, |name| is_counted(interfaces, name)));
         let tcp_retransmits = read(&self.snmp, buffer).and_then(parse::tcp_retransmits);
-        let memory = read(&self.meminfo, buffer).and_then(parse::memory);
+        let tcp_sockets = read(&self.sockstat, buffer).and_then(parse::tcp_sockets);
+        let (memory, page_cache_bytes) = read(&self.meminfo, buffer)
+            .map(|text| (parse::memory(text), parse::page_cache_bytes(text)))
+            .unwrap_or_default();
         let paging = read(&self.vmstat, buffer)
             .map(|text| parse::paging(text, page_bytes))
             .unwrap_or_default();
@@ -85,10 +99,12 @@ impl Reader {
         Counters {
             at_ns,
             cpu,
-            disk,
+            disks,
             network,
             tcp_retransmits,
+            tcp_sockets,
             memory,
+            page_cache_bytes,
             paging,
             pressure_us: PressureUs {
                 cpu: cpu_us,
@@ -99,6 +115,37 @@ impl Reader {
             process_rss_bytes,
         }
     }
+}
+
+impl Reader {
+    /// Reads the network interfaces one by one, as they stand at the start or the end of a window; none where they cannot be
+    /// read.
+    pub(crate) fn interfaces(&mut self) -> Vec<InterfaceCounters> {
+        let text = read(&self.net_dev, &mut self.buffer);
+        text.map(parse::interfaces).unwrap_or_default()
+    }
+
+    /// Bytes that the devices which are added up have read so far; `None` where one of them is not counted, or there is none.
+    pub(crate) fn device_read_bytes(&mut self) -> Option<u64> {
+        let disks = disks(&self.devices, read(&self.diskstats, &mut self.buffer));
+        let bytes = disks
+            .summed()
+            .map(|disk| Some(disk?.read_sectors * SECTOR_BYTES));
+        bytes.reduce(|sum, each| Some(sum? + each?)).flatten()
+    }
+
+    /// Interfaces with a device behind them.
+    pub(crate) fn physical_interfaces(&self) -> &[String] {
+        &self.interfaces
+    }
+}
+
+/// The counters of these devices in `/proc/diskstats`.
+pub(crate) fn disks(devices: &[(String, bool)], diskstats: Option<&[u8]>) -> Disks {
+    Disks::of(devices.iter().map(|(name, is_summed)| {
+        let counters = diskstats.and_then(|text| parse::disk(text, name.as_bytes()));
+        (counters, *is_summed)
+    }))
 }
 
 /// Reads a file from its start as far as the buffer goes. A counter file hands out a page at a

@@ -33,14 +33,12 @@ pub enum DeviceError {
     },
     /// The file system spreads over several devices.
     #[error(
-        "{} lies on a {file_system} of {devices} devices, so no single device shows its I/O; choose a path on a single disk",
+        "{} lies on a file system of {devices} devices, so no single device shows its I/O; choose a path on a single disk",
         path.display()
     )]
     SeveralDevices {
         /// The path asked for.
         path: PathBuf,
-        /// Type of the file system.
-        file_system: String,
         /// How many there are.
         devices: usize,
     },
@@ -63,6 +61,14 @@ pub enum DeviceError {
 /// # Errors
 /// When the path lies on no single block device; the message is the reason to show for it.
 pub fn device_of(path: &Path) -> Result<String, DeviceError> {
+    single(path, devices_of(path)?)
+}
+
+/// As [`device_of`], where there may be several: a btrfs spreads over all of its devices.
+///
+/// # Errors
+/// When the path lies on no block device that could be named; the message is the reason to show for it.
+pub fn devices_of(path: &Path) -> Result<Vec<String>, DeviceError> {
     let unreadable = |reason| DeviceError::Unreadable {
         path: path.to_owned(),
         reason,
@@ -74,7 +80,7 @@ pub fn device_of(path: &Path) -> Result<String, DeviceError> {
         true => found.rdev(),
         false => found.dev(),
     };
-    device_in(
+    devices_in(
         Path::new("/"),
         path,
         &existing,
@@ -83,72 +89,87 @@ pub fn device_of(path: &Path) -> Result<String, DeviceError> {
     )
 }
 
-/// As [`device_of`], for a path of the machine whose files were copied below `root`: by its mount table
+/// As [`devices_of`], for a path of the machine whose files were copied below `root`: by its mount table
 /// alone, because the path itself is not here.
-pub(crate) fn device_below(root: &Path, path: &Path) -> Result<String, DeviceError> {
+pub(crate) fn devices_below(root: &Path, path: &Path) -> Result<Vec<String>, DeviceError> {
     let mounts = mounts::read(root);
     let number = mounts::holding(&mounts, path).and_then(|mount| {
         let (major, minor) = mount.number.split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     });
     let (major, minor) = number.unwrap_or((0, 0));
-    device_in(root, path, path, major, minor)
+    devices_in(root, path, path, major, minor)
 }
 
-/// As [`device_of`], for a machine below `root`.
-fn device_in(
+fn single(path: &Path, mut devices: Vec<String>) -> Result<String, DeviceError> {
+    match (devices.len(), devices.pop()) {
+        (1, Some(device)) => Ok(device),
+        (several, _) => Err(DeviceError::SeveralDevices {
+            path: path.to_owned(),
+            devices: several,
+        }),
+    }
+}
+
+/// As [`devices_of`], for a machine below `root`.
+fn devices_in(
     root: &Path,
     path: &Path,
     existing: &Path,
     major: u32,
     minor: u32,
-) -> Result<String, DeviceError> {
+) -> Result<Vec<String>, DeviceError> {
     if major == 0 {
-        return anonymous_device(root, path, existing);
+        return anonymous_devices(root, path, existing);
     }
     let number = format!("{major}:{minor}");
-    whole_device(&root.join("sys/dev/block").join(&number)).ok_or_else(|| DeviceError::Unknown {
-        path: path.to_owned(),
-        number,
-    })
+    let device = whole_device(&root.join("sys/dev/block").join(&number));
+    device
+        .map(|device| vec![device])
+        .ok_or_else(|| DeviceError::Unknown {
+            path: path.to_owned(),
+            number,
+        })
 }
 
 /// A file system whose device number names no block device. Of these only btrfs tells through
 /// `/sys` on which devices it lives.
-fn anonymous_device(root: &Path, path: &Path, existing: &Path) -> Result<String, DeviceError> {
+fn anonymous_devices(
+    root: &Path,
+    path: &Path,
+    existing: &Path,
+) -> Result<Vec<String>, DeviceError> {
     let mounts = mounts::read(root);
     let mount = mounts::holding(&mounts, existing);
-    let file_system = mount
-        .map_or("an unknown file system", |mount| &mount.file_system)
-        .to_owned();
     let no_device = || DeviceError::NoDevice {
         path: path.to_owned(),
-        file_system: file_system.clone(),
+        file_system: mount
+            .map_or("an unknown file system", |mount| &mount.file_system)
+            .to_owned(),
     };
     let Some(mount) = mount.filter(|mount| mount.file_system == "btrfs") else {
         return Err(no_device());
     };
     let source = std::fs::canonicalize(&mount.source).unwrap_or_else(|_| mount.source.clone());
     let name = source.file_name().ok_or_else(no_device)?;
-    let devices = btrfs_devices(root, name).ok_or_else(no_device)?;
-    if devices > 1 {
-        return Err(DeviceError::SeveralDevices {
-            path: path.to_owned(),
-            file_system,
-            devices,
-        });
-    }
-    whole_device(&root.join("sys/class/block").join(name)).ok_or_else(no_device)
+    let mut devices = btrfs_devices(root, name).ok_or_else(no_device)?;
+    // Two partitions of a disk are one device.
+    devices.sort();
+    devices.dedup();
+    Ok(devices)
 }
 
-/// How many devices the btrfs has that `device` belongs to.
-fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<usize> {
+/// The devices of the btrfs that `device` belongs to.
+fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<Vec<String>> {
     let file_systems = std::fs::read_dir(root.join("sys/fs/btrfs")).ok()?;
     let devices = file_systems
         .flatten()
         .map(|entry| entry.path().join("devices"))
         .find(|devices| devices.join(device).symlink_metadata().is_ok())?;
-    Some(std::fs::read_dir(devices).ok()?.flatten().count())
+    let names = std::fs::read_dir(devices).ok()?.flatten();
+    let whole =
+        names.map(|entry| whole_device(&root.join("sys/class/block").join(entry.file_name())));
+    whole.collect()
 }
 
 /// Name of the device that a link in `/sys` leads to, climbing from a partition to its disk.
@@ -181,7 +202,7 @@ mod tests {
 
     fn look(root: &Path, major: u32, minor: u32) -> Result<String, DeviceError> {
         let path = Path::new("/data/db");
-        device_in(root, path, path, major, minor)
+        single(path, devices_in(root, path, path, major, minor)?)
     }
 
     fn machine() -> tempfile::TempDir {
@@ -248,9 +269,9 @@ mod tests {
         create_dir_all(root.path().join("proc/self")).unwrap();
         let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 253:0 / /data rw - xfs /dev/dm-0 rw\n";
         write(root.path().join("proc/self/mountinfo"), table).unwrap();
-        let device = |path: &str| device_below(root.path(), Path::new(path)).unwrap();
-        assert_eq!(device("/data/pg/15"), "dm-0");
-        assert_eq!(device("/var/lib/pg"), "sda");
+        let devices = |path: &str| devices_below(root.path(), Path::new(path)).unwrap();
+        assert_eq!(devices("/data/pg/15"), ["dm-0"]);
+        assert_eq!(devices("/var/lib/pg"), ["sda"]);
     }
 
     #[test]
@@ -281,6 +302,8 @@ mod tests {
             matches!(error, DeviceError::SeveralDevices { devices: 2, .. }),
             "{error}"
         );
+        let all = devices_in(root.path(), Path::new("/data"), Path::new("/data"), 0, 31);
+        assert_eq!(all.unwrap(), ["dm-0", "sda"]);
     }
 
     #[test]

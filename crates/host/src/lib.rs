@@ -3,13 +3,14 @@
 //! * [`facts()`]: processor, memory, kernel and disks, for the page of a run.
 //! * [`inventory`](mod@inventory): all other facts that the machine shows or its owner states.
 //! * [`lint`](mod@lint): checks its configuration against published good practice.
-//! * [`device_of`]: the block device under a path, whose counters belong to a target.
+//! * [`device_of`]: the block device under a path; [`Stack`]: all devices of a database, and what they are built of.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`memory`](mod@memory): available memory, and the memory of this process.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
 //! * [`CpuOwners`]: who used the CPU time of a window.
 //! * [`block`]: how long requests to a block device take, as distributions.
+//! * [`tuning`]: settings of the kernel for block devices, made for the time of a run.
 //! * [`trusted()`]: whether others could have replaced a program.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and CPU time.
 //!
@@ -23,31 +24,37 @@ pub mod counters;
 mod device;
 mod facts;
 mod family;
+mod interfaces;
 pub mod inventory;
 pub mod lint;
 pub mod memory;
 mod mounts;
+mod nvme;
 mod owners;
 mod rates;
 pub mod remote;
 mod room;
 mod sampler;
 mod speed;
+mod stack;
 pub mod thread_time;
 mod trusted;
+pub mod tuning;
 mod watch;
 
 pub use bystanders::{IoAccounts, IoByOthers};
 pub use clock::{Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
-pub use device::{DeviceError, device_of};
+pub use device::{DeviceError, device_of, devices_of};
 pub use facts::facts;
+pub use interfaces::INTERFACES_MAX;
 pub use owners::{CpuOwners, Programs};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};
 pub use room::{Room, room};
 pub use sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
 pub use speed::{Speed, slow_clock};
+pub use stack::{Layer, NoDevice, Stack};
 pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_cpu_ns, thread_time};
 pub use trusted::{Untrusted, trusted, user_id};
 pub use watch::{HostMark, HostWatch};

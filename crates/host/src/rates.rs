@@ -1,8 +1,10 @@
 //! What two snapshots of the counters say about the time between them.
 
-use crate::counters::{Counters, CpuTicks, DiskCounters, PagingCounters, PressureUs};
+use archive::Requests;
 
-const SECTOR_BYTES: f64 = 512.0;
+use crate::counters::{Counters, CpuTicks, DiskCounters, Disks, PagingCounters, PressureUs};
+
+const SECTOR_BYTES: f64 = crate::counters::SECTOR_BYTES as f64;
 const MB: f64 = 1e6;
 
 /// Rates and counts between two snapshots. What one of the two did not hold is `None`.
@@ -77,9 +79,7 @@ impl Rates {
         if let Some((start, end)) = start.cpu.zip(end.cpu) {
             rates.set_cpu(&start, &end);
         }
-        if let Some((start, end)) = start.disk.zip(end.disk) {
-            rates.set_disk(&start, &end);
-        }
+        rates.set_disks(&start.disks, &end.disks);
         if let Some((start, end)) = start.network.zip(end.network) {
             rates.network_mb_per_s = Some(rise(start.bytes, end.bytes) / MB / elapsed_s);
             rates.network_errors = Some(rise(start.errors, end.errors));
@@ -123,25 +123,25 @@ impl Rates {
         self.cpu_steal_pct = share(steal);
     }
 
-    fn set_disk(&mut self, start: &DiskCounters, end: &DiskCounters) {
+    /// Sums over the devices, the times weighted with their requests; of the busy times the longest.
+    fn set_disks(&mut self, start: &Disks, end: &Disks) {
         let elapsed_s = self.elapsed_s;
-        let reads = rise(start.reads, end.reads);
-        let writes = rise(start.writes, end.writes);
-        let mb_per_s = |sectors: f64| Some(sectors * SECTOR_BYTES / MB / elapsed_s);
-        self.read_iops = Some(reads / elapsed_s);
-        self.write_iops = Some(writes / elapsed_s);
-        self.read_mb_per_s = mb_per_s(rise(start.read_sectors, end.read_sectors));
-        self.write_mb_per_s = mb_per_s(rise(start.write_sectors, end.write_sectors));
-        self.read_await_ms =
-            (reads > 0.0).then(|| rise_wrapping(start.read_ms, end.read_ms) / reads);
-        self.write_await_ms =
-            (writes > 0.0).then(|| rise_wrapping(start.write_ms, end.write_ms) / writes);
-        let elapsed_ms = elapsed_s * 1e3;
-        // Rounded to ticks by the kernel, so that a short window may see a little more than all of it.
-        let busy_pct = 100.0 * rise_wrapping(start.busy_ms, end.busy_ms) / elapsed_ms;
-        self.device_busy_pct = Some(busy_pct.min(100.0));
-        self.device_queue_mean =
-            Some(rise_wrapping(start.weighted_ms, end.weighted_ms) / elapsed_ms);
+        let each: Option<Vec<DiskRates>> = (start.summed().zip(end.summed()))
+            .map(|(start, end)| Some(DiskRates::between(start?, end?, elapsed_s)))
+            .collect();
+        let Some(each) = each.filter(|each| !each.is_empty()) else {
+            return;
+        };
+        let reads = sum(each.iter().map(|disk| disk.reads));
+        let writes = sum(each.iter().map(|disk| disk.writes));
+        self.read_iops = Some(reads.count as f64 / elapsed_s);
+        self.write_iops = Some(writes.count as f64 / elapsed_s);
+        self.read_mb_per_s = Some(reads.mb / elapsed_s);
+        self.write_mb_per_s = Some(writes.mb / elapsed_s);
+        self.read_await_ms = reads.await_ms;
+        self.write_await_ms = writes.await_ms;
+        self.device_busy_pct = each.iter().map(|disk| disk.busy_pct).reduce(f64::max);
+        self.device_queue_mean = Some(each.iter().map(|disk| disk.queue_mean).sum());
     }
 
     fn set_paging(&mut self, start: &PagingCounters, end: &PagingCounters) {
@@ -160,6 +160,60 @@ impl Rates {
         self.pressure_memory_pct = rise_of(start.memory, end.memory).map(share);
         self.pressure_io_pct = rise_of(start.io, end.io).map(share);
     }
+}
+
+/// What one device did between two snapshots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct DiskRates {
+    pub reads: Requests,
+    pub writes: Requests,
+    /// Share of time with at least one request.
+    pub busy_pct: f64,
+    /// Mean number of requests.
+    pub queue_mean: f64,
+}
+
+impl DiskRates {
+    pub(crate) fn between(start: &DiskCounters, end: &DiskCounters, elapsed_s: f64) -> Self {
+        let requests = |count: (u64, u64), sectors: (u64, u64), ms: (u64, u64)| {
+            let count = count.1.saturating_sub(count.0);
+            Requests {
+                count,
+                mb: rise(sectors.0, sectors.1) * SECTOR_BYTES / MB,
+                await_ms: (count > 0).then(|| rise_wrapping(ms.0, ms.1) / count as f64),
+            }
+        };
+        let elapsed_ms = elapsed_s * 1e3;
+        // Rounded to ticks by the kernel, so that a short window may see a little more than all of it.
+        let busy_pct = 100.0 * rise_wrapping(start.busy_ms, end.busy_ms) / elapsed_ms;
+        Self {
+            reads: requests(
+                (start.reads, end.reads),
+                (start.read_sectors, end.read_sectors),
+                (start.read_ms, end.read_ms),
+            ),
+            writes: requests(
+                (start.writes, end.writes),
+                (start.write_sectors, end.write_sectors),
+                (start.write_ms, end.write_ms),
+            ),
+            busy_pct: busy_pct.min(100.0),
+            queue_mean: rise_wrapping(start.weighted_ms, end.weighted_ms) / elapsed_ms,
+        }
+    }
+}
+
+/// Requests of several devices together.
+fn sum(each: impl Iterator<Item = Requests>) -> Requests {
+    let mut all = Requests::default();
+    let mut ms = 0.0;
+    for requests in each {
+        all.count += requests.count;
+        all.mb += requests.mb;
+        ms += requests.await_ms.unwrap_or_default() * requests.count as f64;
+    }
+    all.await_ms = (all.count > 0).then(|| ms / all.count as f64);
+    all
 }
 
 fn rise(start: u64, end: u64) -> f64 {
@@ -196,7 +250,7 @@ mod tests {
                 iowait: 20,
                 steal: 1,
             }),
-            disk: Some(DiskCounters {
+            disks: Disks::one(DiskCounters {
                 reads: 10,
                 read_sectors: 1000,
                 read_ms: 40,
@@ -211,7 +265,9 @@ mod tests {
                 errors: 3,
             }),
             tcp_retransmits: Some(2),
+            tcp_sockets: None,
             memory: None,
+            page_cache_bytes: None,
             paging: PagingCounters {
                 major_faults: Some(9),
                 swap_in_bytes: Some(0),
@@ -239,7 +295,7 @@ mod tests {
                 iowait: 60,
                 steal: 21,
             }),
-            disk: Some(DiskCounters {
+            disks: Disks::one(DiskCounters {
                 reads: 210,
                 read_sectors: 5000,
                 read_ms: 140,
@@ -254,7 +310,9 @@ mod tests {
                 errors: 8,
             }),
             tcp_retransmits: Some(6),
+            tcp_sockets: None,
             memory: None,
+            page_cache_bytes: None,
             paging: PagingCounters {
                 major_faults: Some(29),
                 swap_in_bytes: Some(2_000_000),
@@ -303,6 +361,47 @@ mod tests {
         assert_eq!(rates, golden);
         assert_eq!(rates.total_iops(), Some(150.0));
         assert_eq!(rates.total_mb_per_s(), Some(3.072));
+    }
+
+    /// Reads and writes of two devices add up, a third one below them is left out.
+    #[test]
+    fn devices_are_added_up_once() {
+        let at = |at_ns, reads, read_ms, busy_ms, weighted_ms| {
+            let disk = DiskCounters {
+                reads,
+                read_sectors: 8 * reads,
+                read_ms,
+                busy_ms,
+                weighted_ms,
+                ..DiskCounters::default()
+            };
+            let half = DiskCounters {
+                reads: reads / 2,
+                busy_ms: busy_ms / 2,
+                ..disk
+            };
+            Counters {
+                at_ns,
+                disks: Disks::of([(Some(disk), true), (Some(half), true), (Some(disk), false)]),
+                ..Counters::default()
+            }
+        };
+        let end = at(1_000_000_000, 1000, 3000, 800, 2000);
+        let rates = Rates::between(&at(0, 0, 0, 0, 0), &end);
+        assert_eq!(rates.read_iops, Some(1500.0));
+        assert_eq!(rates.read_mb_per_s, Some(2.0 * 8.0 * 0.512));
+        assert_eq!(rates.read_await_ms, Some(4.0), "6000 ms over 1500 reads");
+        assert_eq!(rates.device_busy_pct, Some(80.0), "the busiest");
+        assert_eq!(rates.device_queue_mean, Some(4.0));
+        let gone = Counters {
+            disks: Disks::of([(Some(DiskCounters::default()), true), (None, true)]),
+            ..end
+        };
+        assert_eq!(
+            Rates::between(&at(0, 0, 0, 0, 0), &gone).read_iops,
+            None,
+            "one of them is gone"
+        );
     }
 
     #[test]

@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::counters::physical_interfaces;
-use crate::device::{DeviceError, device_below};
+use archive::Purpose;
+
+use crate::device::DeviceError;
+use crate::stack::{NoDevice, Stack};
 
 pub use address::{AddressError, SshAddress};
 pub use error::RemoteError;
@@ -65,14 +68,18 @@ impl Remote {
         self.root.path()
     }
 
-    /// The block device under a path of that machine, from its mount table. Links in the path are
+    /// The block devices under these paths of that machine, from its mount table. Links in the paths are
     /// followed where the user may look.
     ///
     /// # Errors
-    /// When the path lies on no single block device; the message is the reason to show for it.
-    pub fn device_of(&self, path: &Path) -> Result<String, DeviceError> {
-        let real = self.without_links(path).unwrap_or_else(|| path.to_owned());
-        device_below(self.root(), &real)
+    /// When the first path lies on no block device; the message is the reason to show for it.
+    pub fn stack(
+        &self,
+        paths: &[(Purpose, PathBuf)],
+    ) -> Result<(Stack, Vec<NoDevice>), DeviceError> {
+        let real = |path: &PathBuf| self.without_links(path).unwrap_or_else(|| path.clone());
+        let paths: Vec<_> = paths.iter().map(|(of, path)| (*of, real(path))).collect();
+        Stack::there(self.root(), &paths)
     }
 
     fn without_links(&self, path: &Path) -> Option<PathBuf> {
@@ -87,23 +94,31 @@ impl Remote {
         real.is_absolute().then_some(real)
     }
 
-    /// Samples the machine; `device` is a name or the reason why there is none.
+    /// Samples the machine with its devices, or for this reason without.
     ///
     /// # Errors
-    /// When the machine cannot be reached any more, or the name is none.
+    /// When the machine cannot be reached any more, or the name of a device is none.
     pub fn sample(
         &self,
-        device: Result<String, String>,
+        devices: Result<Stack, String>,
         interval: Duration,
     ) -> Result<RemoteSampler, RemoteError> {
-        let (device, io_reason) = match device {
-            Ok(name) if !sample::is_device_name(&name) => return Err(RemoteError::BadDevice(name)),
-            Ok(name) => (Some(name), None),
-            Err(why) => (None, Some(archive::Remark::DeviceUnknown { why })),
+        let (devices, io_reason) = match devices {
+            Ok(stack) => {
+                let odd = |name: &&&str| !sample::is_device_name(name);
+                if let Some(name) = stack.names().iter().find(odd) {
+                    return Err(RemoteError::BadDevice((*name).to_owned()));
+                }
+                (stack, None)
+            }
+            Err(why) => (
+                Stack::default(),
+                Some(archive::Remark::DeviceUnknown { why }),
+            ),
         };
         let plan = sampler::Plan {
             address: self.address.clone(),
-            device,
+            devices,
             interfaces: physical_interfaces(self.root()),
             interval,
         };

@@ -15,8 +15,11 @@ use std::time::Duration;
 
 use archive::Remark;
 
+use crate::block::RequestLog;
 use crate::clock::{monotonic_ns, sleep_until};
-use crate::counters::{Counters, Reader};
+use crate::counters::{Counters, InterfaceCounters, Reader};
+use crate::interfaces;
+use crate::stack::Stack;
 use crate::thread_time::thread_cpu_ns;
 
 pub use host_use::HostUse;
@@ -36,8 +39,10 @@ const INTERVAL_MAX: Duration = Duration::from_secs(3600);
 pub struct SamplerOptions {
     /// Time between two samples.
     pub interval: Duration,
-    /// Block device of the target, by its kernel name.
-    pub device: Option<String>,
+    /// Block devices of the target; none where nobody knows them.
+    pub devices: Stack,
+    /// Who times their requests; cut into intervals with the samples.
+    pub requests: Option<Arc<RequestLog>>,
     /// Where the machine's `/proc` and `/sys` are found.
     pub root: PathBuf,
 }
@@ -46,7 +51,8 @@ impl Default for SamplerOptions {
     fn default() -> Self {
         Self {
             interval: Duration::from_secs(1),
-            device: None,
+            devices: Stack::default(),
+            requests: None,
             root: PathBuf::from("/"),
         }
     }
@@ -70,6 +76,7 @@ pub enum SamplerError {
 #[derive(Debug, Clone)]
 pub struct Mark {
     counters: Counters,
+    interfaces: Vec<InterfaceCounters>,
     taken: u64,
     late: u64,
     cpu_ns: u64,
@@ -85,6 +92,8 @@ pub struct Sampler {
 #[derive(Debug)]
 struct Shared {
     interval_ns: u64,
+    devices: Stack,
+    requests: Option<Arc<RequestLog>>,
     /// Why there are no I/O figures.
     io_reason: Option<Remark>,
     stop: AtomicBool,
@@ -113,20 +122,23 @@ impl Sampler {
     pub fn start(options: SamplerOptions) -> Result<Self, SamplerError> {
         let SamplerOptions {
             interval,
-            device,
+            devices,
+            requests,
             root,
         } = options;
         if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&interval) {
             return Err(SamplerError::Interval(interval));
         }
-        let mut reader = Reader::open(&root, device.as_deref());
+        let mut reader = Reader::with_devices(&root, devices.names_summed());
         let first = reader.snapshot();
         if first.cpu.is_none() {
             return Err(SamplerError::NoCounters(root.join("proc/stat")));
         }
         let shared = Arc::new(Shared {
             interval_ns: interval.as_nanos() as u64,
-            io_reason: io_reason(device.as_deref(), &first),
+            io_reason: io_reason(&devices, &first),
+            devices,
+            requests,
             stop: AtomicBool::new(false),
             anchor_ns: AtomicU64::new(first.at_ns),
             late: AtomicU64::new(0),
@@ -151,12 +163,16 @@ impl Sampler {
     pub fn mark(&self) -> Mark {
         // Counted first: a sample that the thread takes meanwhile then belongs to the window.
         let taken = lock(&self.shared.kept).taken;
-        let counters = lock(&self.shared.reader).snapshot();
+        let (counters, interfaces) = {
+            let mut reader = lock(&self.shared.reader);
+            (reader.snapshot(), reader.interfaces())
+        };
         self.shared
             .anchor_ns
             .store(counters.at_ns, Ordering::Release);
         Mark {
             counters,
+            interfaces,
             taken,
             late: self.shared.late.load(Ordering::Acquire),
             cpu_ns: self.shared.cpu_ns.load(Ordering::Acquire),
@@ -165,14 +181,23 @@ impl Sampler {
 
     /// Ends the window that `mark` began: what the host did from there to now.
     pub fn finish(&self, mark: Mark) -> HostUse {
-        let end = lock(&self.shared.reader).snapshot();
+        let (end, interfaces) = {
+            let mut reader = lock(&self.shared.reader);
+            let (end, now) = (reader.snapshot(), reader.interfaces());
+            let elapsed_s = end.at_ns.saturating_sub(mark.counters.at_ns) as f64 / 1e9;
+            let physical = reader.physical_interfaces();
+            let used = interfaces::between(&mark.interfaces, &now, physical, elapsed_s);
+            (end, used)
+        };
         let (mut boundaries, samples_lost) = self.samples_since(&mark);
         boundaries.retain(|sample| sample.at_ns > mark.counters.at_ns && sample.at_ns < end.at_ns);
         boundaries.insert(0, mark.counters);
         boundaries.push(end);
-        let mut used = HostUse::of_window(&boundaries, self.shared.interval_ns);
+        let mut used =
+            HostUse::of_window(&boundaries, self.shared.interval_ns, &self.shared.devices);
+        used.interfaces = interfaces;
         used.samples_lost = samples_lost;
-        used.io_reason = self.shared.io_reason.clone();
+        used.io_reason = used.io_reason.or(self.shared.io_reason.clone());
         used.sampler_cpu_s = self
             .shared
             .cpu_ns
@@ -185,6 +210,11 @@ impl Sampler {
             .load(Ordering::Acquire)
             .saturating_sub(mark.late);
         used
+    }
+
+    /// Bytes that the devices have read so far; `None` where that is not known.
+    pub fn device_read_bytes(&self) -> Option<u64> {
+        lock(&self.shared.reader).device_read_bytes()
     }
 
     /// The samples taken since a mark, and how many of them are no longer kept.
@@ -215,13 +245,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn io_reason(device: Option<&str>, first: &Counters) -> Option<Remark> {
-    match device {
-        None => Some(Remark::NoDevice),
-        Some(name) if first.disk.is_none() => Some(Remark::DeviceUncounted {
-            device: name.to_owned(),
+fn io_reason(devices: &Stack, first: &Counters) -> Option<Remark> {
+    let names = devices.names_summed();
+    let mut counted = names.iter().enumerate().filter(|(_, (_, is))| *is);
+    match counted.find(|(place, _)| first.disks.get(*place).is_none()) {
+        None if names.is_empty() => Some(Remark::NoDevice),
+        None => None,
+        Some((_, (device, _))) => Some(Remark::DeviceUncounted {
+            device: device.clone(),
         }),
-        Some(_) => None,
     }
 }
 
@@ -238,6 +270,9 @@ fn sample_until_stopped(shared: &Shared) {
                 shared.late.fetch_add(late, Ordering::AcqRel);
                 let counters = lock(&shared.reader).snapshot();
                 lock(&shared.kept).push(counters);
+                if let Some(requests) = &shared.requests {
+                    requests.tick();
+                }
                 shared.cpu_ns.store(thread_cpu_ns(), Ordering::Release);
             }
         }

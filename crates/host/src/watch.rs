@@ -4,25 +4,28 @@
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use archive::Remark;
 
-use crate::block::{BlockWatch, DeviceTimes};
+use crate::block::{BlockWatch, RequestLog, RequestMark, WindowRequests};
 use crate::bystanders::IoAccounts;
 use crate::owners::{Owners, Programs};
 use crate::remote::{RemoteMark, RemoteSampler};
-use crate::sampler::{HostUse, Mark, Sampler};
+use crate::sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
 use crate::speed::Speed;
+use crate::stack::Stack;
 
 /// The samplers of one target.
 #[derive(Debug)]
 pub struct HostWatch {
     driver: Sampler,
     database: Database,
-    /// The block device under the database, or why none is known.
-    device: Result<String, String>,
-    /// Times the requests of that device, or why nobody does.
-    requests: Result<BlockWatch, String>,
+    /// The block devices under the database, or why none is known.
+    devices: Result<Stack, String>,
+    /// Times the requests of these devices, or why nobody does.
+    requests: Result<Arc<RequestLog>, String>,
 }
 
 #[derive(Debug)]
@@ -37,7 +40,7 @@ enum Database {
 pub struct HostMark {
     driver: Mark,
     database: Option<RemoteMark>,
-    requests: Option<DeviceTimes>,
+    requests: Option<RequestMark>,
     /// None where nothing is known of the machine, which is told already.
     owners: Option<Result<Owners, String>>,
     /// What everybody had read and written before; none where nobody looked.
@@ -55,26 +58,35 @@ impl HostMark {
 }
 
 impl HostWatch {
-    /// The database runs on this machine, on this device of it or on none for this reason.
-    pub fn here(sampler: Sampler, device: Result<String, String>) -> Self {
-        let requests = device
-            .as_deref()
-            .map_err(String::clone)
-            .and_then(|name| BlockWatch::open(&[name]).map_err(|error| error.to_string()));
-        Self {
-            driver: sampler,
+    /// The database runs on this machine, on these devices of it or on none for this reason; sampled every `interval`.
+    ///
+    /// # Errors
+    /// As [`Sampler::start`].
+    pub fn here(interval: Duration, devices: Result<Stack, String>) -> Result<Self, SamplerError> {
+        let requests = (devices.as_ref().map_err(String::clone)).and_then(|stack| {
+            let log = RequestLog::open(&stack.names()).map_err(|error| error.to_string())?;
+            Ok(Arc::new(log))
+        });
+        let driver = Sampler::start(SamplerOptions {
+            interval,
+            devices: devices.clone().unwrap_or_default(),
+            requests: requests.clone().ok(),
+            ..SamplerOptions::default()
+        })?;
+        Ok(Self {
+            driver,
             database: Database::Here,
-            device,
+            devices,
             requests,
-        }
+        })
     }
 
     /// The database runs on another machine; `driver` samples this one.
-    pub fn there(driver: Sampler, database: RemoteSampler, device: Result<String, String>) -> Self {
+    pub fn there(driver: Sampler, database: RemoteSampler, devices: Result<Stack, String>) -> Self {
         Self {
             driver,
             database: Database::There(Box::new(database)),
-            device,
+            devices,
             requests: Err("device requests are timed only on the machine that runs dbdyno".into()),
         }
     }
@@ -83,23 +95,35 @@ impl HostWatch {
     pub fn unknown(driver: Sampler, reason: String) -> Self {
         Self {
             driver,
-            device: Err(reason.clone()),
+            devices: Err(reason.clone()),
             requests: Err(reason.clone()),
             database: Database::Unknown(reason),
         }
     }
 
-    /// The block device under the database, where it is known.
+    /// The block device under the data of the database, where it is known.
     pub fn device(&self) -> Option<&str> {
-        self.device.as_deref().ok()
+        self.devices.as_ref().ok()?.first()
     }
 
-    /// Who times the requests of that device, or why nobody does.
+    /// Bytes that the block devices under the database have read so far, for whomever; `None` where they are not on this
+    /// machine, or not known.
+    pub fn device_read_bytes(&self) -> Option<u64> {
+        match self.database {
+            Database::Here => self.driver.device_read_bytes(),
+            Database::There(_) | Database::Unknown(_) => None,
+        }
+    }
+
+    /// Who times the requests of the devices, or why nobody does.
     ///
     /// # Errors
     /// In a sentence, where nobody does.
     pub fn requests(&self) -> Result<&BlockWatch, &str> {
-        self.requests.as_ref().map_err(String::as_str)
+        match &self.requests {
+            Ok(log) => Ok(log.watch()),
+            Err(why) => Err(why),
+        }
     }
 
     /// Begins a window of a database that is made of these programs, or of ones that are not known for this reason.
@@ -111,7 +135,7 @@ impl HostWatch {
         HostMark {
             driver: self.driver.mark(),
             database,
-            requests: self.requests_so_far().ok(),
+            requests: (self.requests.as_ref().ok()).and_then(|log| log.mark().ok()),
             owners: self.owners(programs),
             io: None,
             speed: Speed::below(Path::new("/")),
@@ -121,7 +145,7 @@ impl HostWatch {
     /// What everybody has read and written so far: to be asked before a window, because it takes a look at each process.
     /// None where the machine is another one, or has no device whose reads and writes are counted.
     pub fn io_so_far(&self, programs: &Programs) -> Option<Result<IoAccounts, String>> {
-        let is_here = matches!(self.database, Database::Here) && self.device.is_ok();
+        let is_here = matches!(self.database, Database::Here) && self.devices.is_ok();
         is_here.then(|| IoAccounts::so_far(programs))
     }
 
@@ -134,27 +158,27 @@ impl HostWatch {
         })
     }
 
-    /// Requests of the device since the watch began.
-    fn requests_so_far(&self) -> Result<DeviceTimes, String> {
-        let watch = self.requests.as_ref().map_err(String::clone)?;
-        let mut read = watch.read().map_err(|error| error.to_string())?;
-        read.pop().ok_or_else(|| "no device is watched".to_owned())
+    /// What the requests since `mark` were.
+    fn requests_since(&self, mark: Option<RequestMark>) -> Result<WindowRequests, String> {
+        let log = self.requests.as_ref().map_err(String::clone)?;
+        let mark = mark.ok_or("the request counts could not be read at the start")?;
+        log.finish(mark).map_err(|error| error.to_string())
     }
 
     /// Ends the window that `mark` began.
     pub fn finish(&self, mark: HostMark) -> HostUse {
-        let requests = self.requests_so_far();
+        let requests = self.requests_since(mark.requests);
         let driver = self.driver.finish(mark.driver);
-        let (requests, requests_reason) = match (requests, mark.requests) {
-            (Ok(now), Some(then)) => (Some(now.since(&then)), None),
-            (Ok(_), None) => (
-                None,
-                Some("the request counts could not be read at the start".into()),
-            ),
-            (Err(reason), _) => (None, Some(reason)),
-        };
+        let requests_reason = requests.as_ref().err().cloned();
+        let requests = requests.unwrap_or_default();
         let speed = mark.speed.changes_to(&Speed::below(Path::new("/")));
-        let used = self.machine(driver, mark.database);
+        let mut used = self.machine(driver, mark.database);
+        // What the kernel timed says more than the means of its counters.
+        for (device, samples) in used.devices.iter_mut().zip(requests.samples) {
+            if samples.iter().any(|sample| sample.requests > 0) {
+                device.samples = samples;
+            }
+        }
         let now = |then: Owners| then.until_now(&used.rates);
         let (owners, owners_reason) = match mark.owners.map(|then| then.and_then(now)) {
             None => (None, None),
@@ -168,7 +192,8 @@ impl HostWatch {
             Some(Err(why)) => (None, Some(why)),
         };
         HostUse {
-            requests,
+            requests: requests.times,
+            requests_of: self.requests_of(),
             requests_reason,
             owners,
             owners_reason,
@@ -179,11 +204,18 @@ impl HostWatch {
         }
     }
 
+    /// Devices whose requests are those of the figures.
+    fn requests_of(&self) -> Vec<String> {
+        let devices = self.devices.as_ref().map(Stack::requests_of_counted);
+        let names = devices.unwrap_or_default();
+        names.into_iter().map(str::to_owned).collect()
+    }
+
     /// What the machine of the database did, with what the driver did.
     fn machine(&self, driver: HostUse, mark: Option<RemoteMark>) -> HostUse {
         match (&self.database, mark) {
             (Database::Here, _) => HostUse {
-                io_reason: (self.device.clone().err())
+                io_reason: (self.devices.clone().err())
                     .map(|why| Remark::DeviceUnknown { why })
                     .or(driver.io_reason.clone()),
                 ..driver

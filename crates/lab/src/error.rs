@@ -64,13 +64,15 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// The same, of a study: another verb resumes it.
-    pub(crate) fn of_study(mut self) -> Self {
-        if let Self::Interrupted { verb, .. }
-        | Self::Broken { verb, .. }
-        | Self::NotLoaded { verb, .. } = &mut self
+    /// The same, where this verb and name resume it and not those of the run.
+    #[must_use]
+    pub fn resumed_by(mut self, by: &'static str, name: &str) -> Self {
+        if let Self::Interrupted { verb, label, .. }
+        | Self::Broken { verb, label, .. }
+        | Self::NotLoaded { verb, label, .. } = &mut self
         {
-            *verb = "ab";
+            *verb = by;
+            name.clone_into(label);
         }
         self
     }

@@ -1,12 +1,14 @@
 //! The machine that a run's figures are about: this one, another one reached through ssh, or one of
 //! which nothing is known.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use archive::{Inventory, Platform, Run, TargetRecord};
 use host::inventory::{Document, Stated};
-use host::{HostWatch, Remote, Sampler, SamplerOptions, SshAddress};
+use host::tuning::{Tuned, Tuning};
+use host::{HostWatch, NoDevice, Remote, Sampler, SamplerOptions, SshAddress, Stack};
 use target::{Reach, TargetUrl};
 
 use crate::advice::server_advice;
@@ -17,6 +19,8 @@ use crate::nodes::Nodes;
 const HOST: &str = "dbdyno.host";
 /// Key under which the device stands that its user named.
 const DEVICE: &str = "dbdyno.host_device";
+/// Key under which stands what has no device of its own, and why.
+const WITHOUT_DEVICE: &str = "dbdyno.without_device";
 /// Why nothing of the machine is known.
 const ELSEWHERE: &str = "the server runs on another machine; name its host";
 
@@ -43,7 +47,7 @@ impl HostAsked {
     }
 
     /// What was said when a run was begun.
-    pub(crate) fn of_run(run: &Run) -> Self {
+    pub fn of_run(run: &Run) -> Self {
         let said = |key: &str| run.targets.iter().find_map(|t| t.settings.get(key));
         Self {
             address: said(HOST).and_then(|text| SshAddress::parse(text).ok()),
@@ -66,10 +70,10 @@ enum Place {
     Unknown,
 }
 
-/// One target on the machine: what is archived of it, and its device or why there is none.
+/// One target on the machine: what is archived of it, and its devices or why there are none.
 pub(crate) struct Site {
     pub record: TargetRecord,
-    device: std::result::Result<String, String>,
+    devices: std::result::Result<Stack, String>,
 }
 
 impl Machine {
@@ -175,24 +179,15 @@ impl Machine {
         }
     }
 
-    /// A target with the device under its data.
+    /// A target with the devices under its files.
     pub fn site(&self, target: &Nodes) -> Site {
         let mut record = target.record();
-        let directory = || target.first().server_directory();
-        let device = match (&self.place, &self.device) {
-            (Place::Unknown, _) => Err(ELSEWHERE.to_owned()),
-            (Place::There(_), Some(name)) => Ok(name.clone()),
-            (Place::There(remote), None) => directory().and_then(|directory| {
-                let device = remote.device_of(&directory);
-                device.map_err(|why| format!("{why}, or name the device"))
-            }),
-            (Place::Here, _) => match target.data_path() {
-                Some(path) => host::device_of(path).map_err(|why| why.to_string()),
-                None => directory()
-                    .and_then(|path| host::device_of(&path).map_err(|why| why.to_string())),
-            },
-        };
-        record.device = device.as_ref().ok().cloned();
+        let found = self.devices(target);
+        let without = found.as_ref().map_or(&[][..], |(_, without)| without);
+        record.settings.extend(words_without(without));
+        let devices = found.map(|(stack, _)| stack);
+        let data = devices.as_ref().ok().and_then(Stack::first);
+        record.device = data.map(str::to_owned);
         let said = match &self.place {
             Place::Here => None,
             Place::There(remote) => Some(remote.address().to_string()),
@@ -203,7 +198,64 @@ impl Machine {
         record
             .settings
             .extend(named.map(|name| (DEVICE.into(), name)));
-        Site { record, device }
+        Site { record, devices }
+    }
+
+    /// The devices under the files of a target, and what has none.
+    fn devices(&self, target: &Nodes) -> std::result::Result<(Stack, Vec<NoDevice>), String> {
+        match (&self.place, &self.device) {
+            (Place::Unknown, _) => Err(ELSEWHERE.to_owned()),
+            (Place::There(remote), Some(name)) => {
+                Ok((Stack::named(remote.root(), name), Vec::new()))
+            }
+            (Place::There(remote), None) => {
+                let found = remote.stack(&target.first().storage_paths()?);
+                found.map_err(|why| format!("{why}, or name the device"))
+            }
+            (Place::Here, _) => {
+                let found = Stack::of(&target.first().storage_paths()?);
+                found.map_err(|why| why.to_string())
+            }
+        }
+    }
+
+    /// Makes the settings of the kernel that a plan asks for, on the devices below these targets, until what is returned is
+    /// dropped; and puts back what a process left that was killed.
+    ///
+    /// # Errors
+    /// When one of them cannot be made, or the devices are not of this machine.
+    pub fn tune(&self, settings: &BTreeMap<String, String>, sites: &[Site]) -> Result<Tuned> {
+        let tuning = Tuning::default();
+        tuning.put_back_left_behind();
+        let mut devices: Vec<String> = Vec::new();
+        if !settings.is_empty() {
+            for site in sites {
+                devices.extend(self.tunable(site).map_err(LabError::Plan)?);
+            }
+            devices.sort();
+            devices.dedup();
+        }
+        let tuned = tuning.apply(&devices, settings);
+        tuned.map_err(|error| LabError::Host(error.to_string()))
+    }
+
+    /// The devices whose requests are those of a target, if settings can be made on them.
+    fn tunable(&self, site: &Site) -> std::result::Result<Vec<String>, String> {
+        let advice = "leave [host] out of the plan";
+        match (&self.place, &site.devices) {
+            (Place::Here, Ok(stack)) => {
+                let names = stack.requests_of_counted().into_iter();
+                Ok(names.map(str::to_owned).collect())
+            }
+            (Place::Here, Err(why)) => Err(format!(
+                "the plan has settings of the host for the devices of {}, but {why}; {advice}",
+                site.record.url
+            )),
+            _ => Err(format!(
+                "the plan has settings of the host, but {} runs on another machine; {advice}",
+                site.record.url
+            )),
+        }
     }
 
     /// Watches the machine and the driver's own process for one target.
@@ -211,29 +263,39 @@ impl Machine {
     /// # Errors
     /// When the machine cannot be sampled.
     pub fn watch(&self, site: &Site, interval: Duration) -> Result<HostWatch> {
-        let device = site.device.clone();
-        let here = SamplerOptions {
-            interval,
-            device: match self.place {
-                Place::Here => device.clone().ok(),
-                Place::There(_) | Place::Unknown => None,
-            },
-            ..SamplerOptions::default()
+        let devices = site.devices.clone();
+        let driver = || {
+            let options = SamplerOptions {
+                interval,
+                ..SamplerOptions::default()
+            };
+            Sampler::start(options).map_err(|e| LabError::Host(e.to_string()))
         };
-        let driver = Sampler::start(here).map_err(|e| LabError::Host(e.to_string()))?;
         Ok(match &self.place {
-            Place::Here => HostWatch::here(driver, device),
+            Place::Here => {
+                let watch = HostWatch::here(interval, devices);
+                watch.map_err(|e| LabError::Host(e.to_string()))?
+            }
             Place::There(remote) => {
-                let sampler = remote.sample(device.clone(), interval);
+                let sampler = remote.sample(devices.clone(), interval);
                 let sampler = sampler.map_err(|e| LabError::Host(e.to_string()))?;
-                HostWatch::there(driver, sampler, device)
+                HostWatch::there(driver()?, sampler, devices)
             }
             Place::Unknown => HostWatch::unknown(
-                driver,
+                driver()?,
                 format!("CPU, IOPS and platform are unknown: {ELSEWHERE}"),
             ),
         })
     }
+}
+
+/// What lies on no device, as a setting of the target; none where everything has one.
+fn words_without(without: &[NoDevice]) -> Option<(String, String)> {
+    let told: Vec<String> = without
+        .iter()
+        .map(|none| format!("{}: {}", none.purpose.name(), none.why))
+        .collect();
+    (!told.is_empty()).then(|| (WITHOUT_DEVICE.to_owned(), told.join("; ")))
 }
 
 impl Site {
@@ -243,6 +305,7 @@ impl Site {
         let mut record = self.record.clone();
         record.url.clear();
         record.settings.remove(HOST);
+        record.settings.remove(WITHOUT_DEVICE);
         // What a user may see changes nothing of what is measured.
         record.rights_missing = None;
         format!("{record:?}")

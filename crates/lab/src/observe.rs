@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ByOperation, HeldBack, Histograms, Point, Remark};
+use archive::{ByOperation, EngineIo, HeldBack, Histograms, Point, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
@@ -122,10 +122,15 @@ impl<'a> Observation<'a> {
             false => (HostUse::default(), driven.counters),
         };
         let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
+        let engine_io = match is_alone {
+            true => engine_io(self.nodes, &profile, &counters),
+            false => Vec::new(),
+        };
         let operations = outcome.operations() * driven.operations_scale;
         let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
         profile.write_into(&mut figures);
         let mut point = self.blank;
+        point.engine_io = engine_io;
         point
             .reasons
             .extend(checks::reasons(&outcome, &context.validity));
@@ -157,6 +162,14 @@ impl<'a> Observation<'a> {
     }
 }
 
+/// The engine's own account of its I/O: a server's as it was watched, of an embedded one what its sessions and it counted.
+fn engine_io(nodes: &Nodes, profile: &WaitProfile, counters: &Counters) -> Vec<EngineIo> {
+    profile.engine_io().unwrap_or_else(|| {
+        let counted = nodes.first().file_io(counters);
+        counted.iter().map(EngineIo::from).collect()
+    })
+}
+
 impl Observed<'_> {
     /// The point, with what held it back; its figures must be complete.
     pub fn finish(self) -> Point {
@@ -164,18 +177,20 @@ impl Observed<'_> {
         let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
         // What machine and server were seen doing was done for both sides of a study in slices.
-        let (held_back, timed_events, times, samples) = match context.side {
+        let (held_back, timed_events, times, samples, (devices, interfaces)) = match context.side {
             None => (
                 (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used)),
                 self.profile.top(),
-                requests::below_database(&used, watch.device()),
+                requests::below_database(&used),
                 series(&used.samples, &outcome, context.interval),
+                (used.devices.clone(), used.interfaces.clone()),
             ),
             Some(_) => (
                 HeldBack::default(),
                 Vec::new(),
                 Vec::new(),
                 outcome.intervals.iter().map(sample).collect(),
+                Default::default(),
             ),
         };
         // A slice scatters too much to be judged alone.
@@ -197,6 +212,8 @@ impl Observed<'_> {
             },
             held_back,
             samples,
+            devices,
+            interfaces,
             notes,
             histograms: Histograms::of(&all.service, &all.response),
             ..self.point

@@ -12,13 +12,14 @@ use crate::{LabError, Result};
 /// Bounds of `stall_limit_s`.
 const STALL_LIMIT_S: RangeInclusive<f64> = 0.1..=86_400.0;
 /// Keys of a plan, for naming the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 8] = [
+const PLAN_KEYS: [&str; 9] = [
     "name",
     "about",
     "sample_ms",
     "repeat",
     "primary",
     "stall_limit_s",
+    "host",
     "validity",
     "step",
 ];
@@ -82,6 +83,8 @@ impl Plan {
                 STALL_LIMIT_S.end()
             ));
         }
+        let known = host::tuning::SETTINGS.map(|(name, _)| name);
+        check_keys("host", self.host.keys(), &known)?;
         for metric in &self.primary {
             check_primary(metric)?;
         }
@@ -161,7 +164,7 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     let no_place = || {
         let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
         LabError::Plan(format!(
-            "setting {}: plans have no such key; write KEY, step.KEY (all steps), step.N.KEY (one step), {} or validity.KEY",
+            "setting {}: plans have no such key; write KEY, step.KEY (all steps), step.N.KEY (one step), {}, validity.KEY or host.KEY",
             setting.key,
             tables.collect::<Vec<_>>().join(", ")
         ))
@@ -194,12 +197,12 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
                 step.insert((*key).to_owned(), setting.value.clone());
             }
         }
-        ["validity", key] => {
-            let limits = table
-                .entry("validity")
+        [of @ ("validity" | "host"), key] => {
+            let keys = table
+                .entry(*of)
                 .or_insert_with(|| toml::Table::new().into());
-            let limits = limits.as_table_mut().ok_or_else(no_place)?;
-            limits.insert((*key).to_owned(), setting.value.clone());
+            let keys = keys.as_table_mut().ok_or_else(no_place)?;
+            keys.insert((*key).to_owned(), setting.value.clone());
         }
         [key] if *key != "step" => {
             table.insert((*key).to_owned(), setting.value.clone());

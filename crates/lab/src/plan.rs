@@ -1,5 +1,6 @@
 //! Plans: what is asked for, as TOML; every key is described in docs/FORMAT.md.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
@@ -46,12 +47,35 @@ pub struct Plan {
     /// a thousand operations' time at the rate so far, but 10 s at least and 60 s at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_limit_s: Option<f64>,
+    /// Settings of the kernel for the devices under the target, for the time of the run, by their names in
+    /// [`host::tuning::SETTINGS`].
+    #[serde(
+        default,
+        deserialize_with = "text_or_number",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub host: BTreeMap<String, String>,
     /// Limits of the checks on the driver.
     #[serde(default, skip_serializing_if = "Validity::is_usual")]
     pub validity: Validity,
     /// Steps, carried out in their order.
     #[serde(skip)]
     pub step: Vec<Step>,
+}
+
+/// Values as their files take them: a whole number stands for itself.
+fn text_or_number<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    let values = BTreeMap::<String, toml::Value>::deserialize(deserializer)?;
+    let text = |(name, value): (String, toml::Value)| match value {
+        toml::Value::String(text) => Ok((name, text)),
+        toml::Value::Integer(number) => Ok((name, number.to_string())),
+        other => Err(serde::de::Error::custom(format!(
+            "host.{name} is {other}; write a text or a whole number"
+        ))),
+    };
+    values.into_iter().map(text).collect()
 }
 
 fn sample_ms_default() -> u64 {

@@ -1,14 +1,14 @@
 //! How long the requests of the device took, as the kernel counted them while a point was measured.
 
-use archive::{OperationTimes, WaitHistogram};
+use archive::{DeviceUse, OperationTimes, Requests, WaitHistogram};
 use host::block::{DeviceTimes, Operation, Phase, Times};
 use host::{HostUse, Rates};
 
-/// Operations with their word, and the class of waits that they are.
-const OPERATIONS: [(Operation, &str, &str); 3] = [
-    (Operation::Read, "read", "device read"),
-    (Operation::Write, "write", "device write"),
-    (Operation::Flush, "flush", "device flush"),
+/// Operations, and the class of waits that they are.
+const OPERATIONS: [(Operation, &str); 3] = [
+    (Operation::Read, "device read"),
+    (Operation::Write, "device write"),
+    (Operation::Flush, "device flush"),
 ];
 /// Parts of a request's time with their word.
 const PHASES: [(Phase, &str); 3] = [
@@ -19,22 +19,33 @@ const PHASES: [(Phase, &str); 3] = [
 
 /// A line for each operation that there was; one with the reason where nobody counts.
 pub(crate) fn histograms(used: &HostUse) -> Vec<WaitHistogram> {
-    let Some(requests) = &used.requests else {
+    let Some(requests) = together(used) else {
         let reason = used
             .requests_reason
             .as_deref()
             .unwrap_or("nobody counts them here");
         return vec![WaitHistogram::unknown("device", reason)];
     };
-    let seen = OPERATIONS.iter().filter_map(|(operation, _, class)| {
+    let seen = OPERATIONS.iter().filter_map(|(operation, class)| {
         let whole = requests.of(*operation, Phase::Whole);
         (whole.count() > 0).then(|| WaitHistogram {
             class: (*class).to_owned(),
             counts: Some(by_milliseconds(&whole)),
-            remark: remark(requests, *operation, &whole),
+            remark: remark(&requests, *operation, &whole),
         })
     });
     seen.collect()
+}
+
+/// The requests behind the figures, each of them once, under the names of all their devices.
+fn together(used: &HostUse) -> Option<DeviceTimes> {
+    let mut of_figures = (used.requests.iter()).filter(|t| used.requests_of.contains(&t.device));
+    let mut all = of_figures.next()?.clone();
+    for other in of_figures {
+        all.add(other);
+        all.device = format!("{}, {}", all.device, other.device);
+    }
+    Some(all)
 }
 
 fn by_milliseconds(times: &Times) -> Vec<u64> {
@@ -66,68 +77,94 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     remark
 }
 
-/// Times of the requests of the device below a database; nothing where no device is known, which a note of the point says.
-pub(crate) fn below_database(used: &HostUse, device: Option<&str>) -> Vec<OperationTimes> {
-    device.map_or_else(Vec::new, |device| {
-        operation_times(
-            used.requests.as_slice(),
-            Some((device, &used.rates)),
+/// Times of the requests of the devices below a database; nothing where none is known, which a note of the point says.
+pub(crate) fn below_database(used: &HostUse) -> Vec<OperationTimes> {
+    match used.devices.is_empty() {
+        true => Vec::new(),
+        false => operation_times(
+            &used.requests,
+            &used.devices,
             used.requests_reason.as_deref(),
-        )
-    })
+        ),
+    }
 }
 
-/// Times of the requests by operation and part. Of the device whose counters are known each is held against
-/// them; they alone are told where nobody times requests, with the reason `untimed`.
+/// A device of which only the rates of a window are known.
+pub fn counted(device: &str, rates: &Rates) -> DeviceUse {
+    let requests = |iops: Option<f64>, mb_per_s: Option<f64>, await_ms| {
+        Some(Requests {
+            count: (iops? * rates.elapsed_s).round() as u64,
+            mb: mb_per_s? * rates.elapsed_s,
+            await_ms,
+        })
+    };
+    DeviceUse {
+        name: device.to_owned(),
+        elapsed_s: Some(rates.elapsed_s),
+        reads: requests(rates.read_iops, rates.read_mb_per_s, rates.read_await_ms),
+        writes: requests(rates.write_iops, rates.write_mb_per_s, rates.write_await_ms),
+        busy_pct: rates.device_busy_pct,
+        queue_mean: rates.device_queue_mean,
+        ..DeviceUse::default()
+    }
+}
+
+/// Times of the requests by device, operation and part. Where the counters of a device are known its times are held
+/// against them; they alone are told where nobody times requests, with the reason `untimed`.
 pub fn operation_times(
     timed: &[DeviceTimes],
-    counted: Option<(&str, &Rates)>,
+    counted: &[DeviceUse],
     untimed: Option<&str>,
 ) -> Vec<OperationTimes> {
     let mut told: Vec<OperationTimes> = timed
         .iter()
-        .flat_map(|device| parts(device, counted))
+        .flat_map(|times| parts(times, counted.iter().find(|c| c.name == times.device)))
         .collect();
-    let Some((device, rates)) = counted else {
+    if counted.is_empty() {
         let unknown = |reason: &str| {
             OperationTimes::of("device", "", "read", "whole").remarked(reason.to_owned())
         };
         told.extend(untimed.map(unknown));
-        return told;
-    };
+    }
     let none_seen = "it is composed of other devices, and its own requests are invisible";
-    for (operation, word, _) in OPERATIONS {
-        let Some((count, mean_us)) = by_counters(operation, rates).filter(|(count, _)| *count > 0)
-        else {
-            continue;
-        };
-        if !told.iter().any(|times| times.is("device", word, "whole")) {
-            let reason = untimed.unwrap_or(none_seen);
-            told.push(
-                OperationTimes::of("device", device, word, "whole")
-                    .counted(count, mean_us)
-                    .remarked(format!("mean of /proc/diskstats alone: {reason}")),
-            );
+    for device in counted {
+        for (operation, _) in OPERATIONS {
+            let word = operation.word();
+            let Some(requests) = by_counters(operation, device).filter(|r| r.count > 0) else {
+                continue;
+            };
+            let is_told = |times: &OperationTimes| {
+                times.subject == device.name && times.is("device", word, "whole")
+            };
+            if !told.iter().any(is_told) {
+                let reason = untimed.unwrap_or(none_seen);
+                told.push(
+                    OperationTimes::of("device", &device.name, word, "whole")
+                        .counted(requests.count, mean_us(&requests))
+                        .remarked(format!("mean of /proc/diskstats alone: {reason}")),
+                );
+            }
         }
     }
     told
 }
 
 /// All parts of the requests of one device that were seen.
-fn parts(device: &DeviceTimes, counted: Option<(&str, &Rates)>) -> Vec<OperationTimes> {
+fn parts(device: &DeviceTimes, counted: Option<&DeviceUse>) -> Vec<OperationTimes> {
     let mut parts = Vec::new();
-    for (operation, word, _) in OPERATIONS {
+    for (operation, _) in OPERATIONS {
+        let word = operation.word();
         for (phase, name) in PHASES {
             let times = device.of(operation, phase);
             if times.count() == 0 {
                 continue;
             }
-            let rates = counted.filter(|(name, _)| *name == device.device);
-            let held = rates.and_then(|(_, rates)| by_counters(operation, rates));
+            let held = counted.and_then(|counted| by_counters(operation, counted));
             let remark = match held.filter(|_| phase == Phase::Whole) {
-                Some((count, mean_us)) => format!(
-                    "counted in the kernel; /proc/diskstats has {count} with a mean of {:.3} ms",
-                    mean_us.unwrap_or_default() / 1e3
+                Some(requests) => format!(
+                    "counted in the kernel; /proc/diskstats has {} with a mean of {:.3} ms",
+                    requests.count,
+                    requests.await_ms.unwrap_or_default()
                 ),
                 None => "counted in the kernel".to_owned(),
             };
@@ -142,13 +179,15 @@ fn parts(device: &DeviceTimes, counted: Option<(&str, &Rates)>) -> Vec<Operation
     parts
 }
 
-/// What the kernel's counters say of an operation: how many, and their mean time in µs. Its writes hold the flushes.
-fn by_counters(operation: Operation, rates: &Rates) -> Option<(u64, Option<f64>)> {
-    let (iops, await_ms) = match operation {
-        Operation::Read => (rates.read_iops, rates.read_await_ms),
-        Operation::Write => (rates.write_iops, rates.write_await_ms),
-        Operation::Flush | Operation::Discard => (None, None),
-    };
-    let count = (iops? * rates.elapsed_s).round() as u64;
-    Some((count, await_ms.map(|ms| ms * 1e3)))
+/// What the kernel's counters say of an operation. Its writes hold the flushes.
+fn by_counters(operation: Operation, device: &DeviceUse) -> Option<Requests> {
+    match operation {
+        Operation::Read => device.reads,
+        Operation::Write => device.writes,
+        Operation::Flush | Operation::Discard => None,
+    }
+}
+
+fn mean_us(requests: &Requests) -> Option<f64> {
+    requests.await_ms.map(|ms| ms * 1e3)
 }

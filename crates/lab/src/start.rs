@@ -106,6 +106,7 @@ impl<'a> Start<'a> {
         let counters = Counters {
             buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
             redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
+            pages_read: sessions.pages_read.or(engine.pages_read),
         };
         (self.sampler.finish(mark), counters)
     }

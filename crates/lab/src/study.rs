@@ -10,7 +10,7 @@ mod stopping;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use archive::{
     Archive, NewRun, PointKey, RightsMissing, Run, RunName, RunState, StudyPart, TargetRecord,
@@ -38,6 +38,8 @@ use stopping::Watched;
 pub const PAIRS_DEFAULT: u32 = 10;
 /// Most pairs of a study.
 pub const PAIRS_MAX: u32 = 1000;
+/// Verb by which a study is resumed.
+const VERB: &str = "ab";
 /// Names of the two sides.
 const SIDES: [&str; 2] = ["a", "b"];
 /// What they are called where they are shown.
@@ -102,7 +104,7 @@ pub fn study(
     let name = options
         .name
         .clone()
-        .unwrap_or_else(|| made_up_name(&options));
+        .unwrap_or_else(|| made_up_name("ab", options.clock.now()));
     let order = draw_order(options.pairs, options.seed);
     // Both sides are opened, one after the other, before either is entered: a study of which one side cannot begin
     // would stand in the archive as one that is still running.
@@ -159,7 +161,7 @@ pub fn study(
     let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
     let ids: Vec<i64> = ids.collect::<Result<_>>()?;
     let total = planned.iter().sum();
-    signal::can_be_resumed("ab", &name);
+    signal::can_be_resumed(VERB, &name);
     observer.begins(&name, total, total);
     observer.is_arranged(
         &arranged,
@@ -231,7 +233,7 @@ pub fn resume(
     }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
-    signal::can_be_resumed("ab", name);
+    signal::can_be_resumed(VERB, name);
     observer.begins(name, planned as usize, planned as usize - finished);
     if let Some(arranged) = runs[0].study.as_ref().and_then(|s| s.arranged.as_ref()) {
         observer.is_arranged(arranged, sides.each_ref().map(|side| &side.settings[..]));
@@ -291,14 +293,11 @@ fn check(options: &StudyOptions) -> Result<()> {
     }
 }
 
-/// `ab-` and the time of day: two studies a second cannot be begun on one archive by hand.
-fn made_up_name(options: &StudyOptions) -> String {
-    let now: String = host::clock::rfc3339(options.clock.now())
-        .chars()
-        .filter(char::is_ascii_digit)
-        .take(14)
-        .collect();
-    format!("ab-{now}")
+/// A word and the time of day: two studies a second cannot be begun on one archive by hand.
+pub fn made_up_name(word: &str, now: SystemTime) -> String {
+    let now = host::clock::rfc3339(now);
+    let digits: String = now.chars().filter(char::is_ascii_digit).take(14).collect();
+    format!("{word}-{digits}")
 }
 
 /// The one machine of the targets of both sides.
@@ -404,12 +403,14 @@ impl Whole<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(queue.interrupted(queue.finished).of_study());
+            return Err(queue
+                .interrupted(queue.finished)
+                .resumed_by(VERB, self.name));
         }
         let targets = stand::opened(&self.sides[side], &self.workloads[side])?;
         self.work(side, &targets, None)
             .measure_all(archive, queue, observer)
-            .map_err(LabError::of_study)
+            .map_err(|error| error.resumed_by(VERB, self.name))
     }
 
     fn work<'w>(

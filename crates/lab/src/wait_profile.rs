@@ -1,7 +1,8 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
 use archive::{
-    BackgroundEvent, Bottleneck, Figures, HeldBack, Remark, Resource, TimedEvent, WaitHistogram,
+    BackgroundEvent, Bottleneck, EngineIo, Figures, HeldBack, IoOperation, Purpose, Remark,
+    Resource, TimedEvent, WaitHistogram,
 };
 use host::HostUse;
 use load::Outcome;
@@ -61,8 +62,15 @@ impl WaitProfile {
         };
         let rates = |io: &Counted| (rate(io.count, 1.0), rate(io.bytes, 1e6));
         let counts = &watched.counts;
-        (figures.engine_read_iops, figures.engine_read_mb_per_s) = rates(&counts.reads);
-        (figures.engine_write_iops, figures.engine_write_mb_per_s) = rates(&counts.writes);
+        let of_data = |operation| rates(&counts.of_files(Purpose::Data, operation));
+        (figures.engine_read_iops, figures.engine_read_mb_per_s) = of_data(IoOperation::Read);
+        (figures.engine_write_iops, figures.engine_write_mb_per_s) = of_data(IoOperation::Write);
+    }
+
+    /// The server's own account of its I/O; `None` for an embedded engine.
+    pub fn engine_io(&self) -> Option<Vec<EngineIo>> {
+        let watched = self.watched.as_ref()?;
+        Some(watched.counts.files.iter().map(EngineIo::from).collect())
     }
 
     /// What held the point back. The figures must be complete.

@@ -83,6 +83,7 @@ impl Work<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let sites: Vec<Site> = self.targets.iter().map(|t| self.machine.site(t)).collect();
+        let _tuned = self.machine.tune(&self.plan.host, &sites)?;
         let samplers = self.watches(&sites)?;
         let context = RunContext {
             run: queue.id,

@@ -36,7 +36,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
 }
 
 /// "J 4", with threads "J 4 × T 2", "4 users".
-fn place(level: &Level<'_>) -> String {
+pub fn place(level: &Level<'_>) -> String {
     let key = &level.first().key;
     match key.threads {
         _ if users::is_of_users(&key.test) => number::users(key.jobs),

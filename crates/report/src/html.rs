@@ -4,17 +4,26 @@ mod card;
 mod charts;
 mod columnar;
 mod data;
+mod devices;
 mod diagnostics;
 mod differences;
+mod events;
 mod facts;
 mod figure;
+mod fleet;
 mod forest;
 mod held_back;
 mod inventory;
+mod io_by_purpose;
+mod machine;
 mod method;
 mod metric_name;
+mod network;
+mod places;
 mod queries;
+mod rounds;
 mod scaling;
+mod series;
 mod shift;
 mod sweep;
 mod test;
@@ -22,6 +31,8 @@ mod timeline;
 mod times;
 mod transactions;
 mod verdict;
+
+pub use fleet::fleet;
 
 use archive::{Component, Run};
 use askama::Template;
@@ -75,7 +86,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         shift: shift::view(run, against),
         inventory: inventory::view(run),
         card: card::view(run, against),
-        columnar: columnar::view(run),
+        columnar: columnar::view(run, against),
         components,
         missing: missing(run),
         generated_at: options.generated_at.clone(),

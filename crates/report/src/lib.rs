@@ -3,8 +3,10 @@
 //! Everything is rendered from [`archive::Run`] and [`archive::reference::Reference`], never from a
 //! live object, so any archive can be rendered without a database.
 //!
+//! * [`fleet_page()`]: many systems before and after, as one page.
 //! * [`html()`]: one self-contained page.
 //! * [`level`]: points in order: tests, curves, levels with their repetitions.
+//! * [`published()`]: all that a reference says, as text.
 //! * [`scorecard`]: the fixed table of metrics, which `scorecard.toml` lists.
 //! * [`svg`]: the small SVG writer that draws every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
@@ -14,11 +16,15 @@
 mod arrangement;
 mod comparison;
 mod delivered;
+mod devices;
+mod fleet;
 mod held_back;
 mod html;
+mod io_by_purpose;
 pub mod level;
 pub mod number;
 mod plans;
+mod published;
 mod ramp;
 mod remarks;
 pub mod scorecard;
@@ -32,6 +38,8 @@ pub use arrangement::arrangement;
 pub use comparison::{
     Shown, chances, comparison, ended, length, look, looks_words, planned, ramps, shifts,
 };
-pub use html::{HtmlOptions, html};
+pub use fleet::text as fleet_text;
+pub use html::{HtmlOptions, fleet as fleet_page, html};
+pub use published::published;
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{parallelism, point_line, terminal};

@@ -15,6 +15,8 @@ pub(crate) use evaluate::{published_figure, published_loads};
 
 use archive::Run;
 
+use crate::level::TestGroup;
+
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The metric.
@@ -36,6 +38,18 @@ pub struct Scorecard {
     pub left_out: Option<String>,
     /// Names the references that publish none of the metrics, in one sentence; they have no column.
     pub silent: Option<String>,
+}
+
+/// Name of the figure that stands for a test's throughput: that of its line where any point knows it, else operations,
+/// else rows; `None` where nothing of them is known.
+pub(crate) fn rate_figure(group: &TestGroup<'_>) -> Option<&'static str> {
+    let known = |name: &&str| {
+        let mut levels = group.curves.iter().flat_map(|c| &c.levels);
+        levels.any(|l| l.figure(name).is_some_and(|v| v > 0.0))
+    };
+    let wanted = throughput_line(group.test).map(|l| l.figure.as_str());
+    let mut names = wanted.into_iter().chain(["operations_per_s", "rows_per_s"]);
+    names.find(known)
 }
 
 /// Evaluates every line for every target of `run` and for everything it is set `against`.

@@ -4,7 +4,7 @@ use stats::Warning;
 use stats::compare::Verdict;
 use stats::ratio::fewest_a_side;
 use verdict::compare::{CONFIDENCE, verdict_word};
-use verdict::shift::{Certainty, Shift, Side};
+use verdict::shift::{Certainty, Shares, Shift, Side};
 
 use crate::number;
 
@@ -23,7 +23,12 @@ pub fn what(observer: &str, operation: &str, phase: &str) -> String {
 
 /// What was timed in a shift.
 pub fn of_shift(shift: &Shift) -> String {
-    what(&shift.observer, &shift.operation, &shift.phase)
+    let what = what(&shift.observer, &shift.operation, &shift.phase);
+    match shift.place.as_str() {
+        // The device of the data is the one that is meant where no other is named.
+        "" | "data" => what,
+        place => format!("{what} ({place})"),
+    }
 }
 
 /// How many were at work: "8 in flight", of a database "8 jobs"; "8 → 16 jobs" where that was changed.
@@ -71,8 +76,13 @@ pub fn latencies(shift: &Shift, of: impl Fn(&Side) -> Option<f64>) -> String {
 
 /// Shares beyond 1 ms: "4.1 % → 0.2 %".
 pub fn tails(shift: &Shift) -> String {
-    let of = |side: &Side| match side.tail_pct {
-        Some(share) => format!("{} %", number::figure(share)),
+    shares(shift, |shares| shares.above_1_ms_pct)
+}
+
+/// Shares of both sides: "4.1 % → 0.2 %".
+pub fn shares(shift: &Shift, share_pct: impl Fn(&Shares) -> f64) -> String {
+    let of = |side: &Side| match &side.shares {
+        Some(shares) => format!("{} %", number::figure(share_pct(shares))),
         None => number::UNKNOWN.to_owned(),
     };
     format!("{} → {}", of(&shift.before), of(&shift.after))

@@ -7,14 +7,14 @@ pub(crate) mod table;
 mod text;
 
 use archive::reference::Reference;
-use archive::{Latency, Point, PointKey, Remark, Run, RunState, Steady};
+use archive::{Component, Latency, Point, PointKey, Remark, Run, RunState, Steady};
 
 use crate::delivered::delivered;
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
 use crate::users::{self, HEADS, Summary};
-use crate::{held_back, number, scorecard::scorecard, transactions};
+use crate::{devices, held_back, io_by_purpose, number, scorecard::scorecard, transactions};
 use general::General;
 use table::{Align, Column, Table};
 pub(crate) use text::{Paint, clean};
@@ -200,7 +200,8 @@ fn test_table(
 ) -> String {
     let mut numbered = Numbered::default();
     let standing = remarks::standing(curve);
-    let results = results(curve);
+    let rate = scorecard::rate_figure(group).unwrap_or_default();
+    let results = results(group, curve);
     let mut table = Table::new(columns(run, &results));
     for level in &curve.levels {
         let mark = mark(level, &standing, &mut numbered);
@@ -233,6 +234,8 @@ fn test_table(
     for sentence in transactions::sentences(curve)
         .into_iter()
         .chain(held_back::sentences(curve))
+        .chain(devices::sentences(curve, rate))
+        .chain(io_by_purpose::sentences(curve, rate))
     {
         out.push_str(&table::wrap(&clean(&sentence), width, 2));
         out.push('\n');
@@ -251,10 +254,20 @@ const RESULTS: [Shown; 4] = [
     (["queries/h", "scaled", ""], "scaled_queries_per_h"),
 ];
 
-fn results(curve: &Curve<'_>) -> Vec<&'static Shown> {
+/// How long one request of the device takes, which is a result of tests that aim at storage.
+const OF_STORAGE: [Shown; 4] = [
+    (["read", "mean", "[ms]"], "read_await_ms"),
+    (["read", "p99", "[ms]"], "read_await_ms_p99"),
+    (["write", "mean", "[ms]"], "write_await_ms"),
+    (["write", "p99", "[ms]"], "write_await_ms_p99"),
+];
+
+fn results(group: &TestGroup<'_>, curve: &Curve<'_>) -> Vec<&'static Shown> {
     let is_told =
         |figure| (curve.levels.iter()).any(|level| level.shown().figure(figure).is_some());
-    (RESULTS.iter())
+    let is_of_storage = group.component == Component::Storage;
+    let of_storage = OF_STORAGE.iter().filter(|_| is_of_storage);
+    (RESULTS.iter().chain(of_storage))
         .filter(|(_, figure)| is_told(figure))
         .collect()
 }
@@ -289,7 +302,10 @@ fn columns(run: &Run, results: &[&Shown]) -> Vec<Column> {
         right(["Time", "", "[sec]"], 0),
         right(["p99", "", ""], 0),
     ];
-    columns.extend(results.iter().map(|(heads, _)| right(*heads, 0)));
+    columns.extend(results.iter().map(|(heads, figure)| {
+        let is_of_storage = OF_STORAGE.iter().any(|(_, own)| own == figure);
+        right(*heads, if is_of_storage { 2 } else { 0 })
+    }));
     if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
         columns.push(right(["", "", "n"], 0));
     }

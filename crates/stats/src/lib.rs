@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod autocorrelation;
+pub mod bootstrap;
 pub mod censored;
 pub mod changepoint;
 pub mod cluster;
@@ -29,6 +30,7 @@ pub mod scaling;
 mod snapshot;
 pub mod steady;
 pub mod summary;
+pub mod trend;
 pub mod usl;
 mod verdict;
 pub mod warmup;

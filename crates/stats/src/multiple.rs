@@ -27,6 +27,22 @@ pub fn holm(p: &[f64]) -> Result<Vec<f64>, Warning> {
     Ok(adjusted)
 }
 
+/// Benjamini and Hochberg's adjustment: of all that have an adjusted p ≤ q, at most a share of q is false on average.
+///
+/// Formula: with p₍₁₎ ≤ … ≤ p₍ₘ₎, adjusted p₍ᵢ₎ = min over j ≥ i of min(1, p₍ⱼ₎·m/j). Source: Benjamini & Hochberg 1995.
+/// Limits: tests that are independent or go together; p outside 0 to 1, or NaN, is refused. Results stand in the order given.
+/// Golden: 0.01, 0.04, 0.03, 0.005 become 0.02, 0.04, 0.04, 0.02.
+pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Warning> {
+    let order = ascending(p)?;
+    let mut adjusted = vec![0.0; p.len()];
+    let mut smallest = 1.0_f64;
+    for (rank, i) in order.iter().enumerate().rev() {
+        smallest = smallest.min(p[*i] * p.len() as f64 / (rank + 1) as f64);
+        adjusted[*i] = smallest;
+    }
+    Ok(adjusted)
+}
+
 fn ascending(p: &[f64]) -> Result<Vec<usize>, Warning> {
     if p.iter().any(|p| !(0.0..=1.0).contains(p)) {
         return Err(Warning::NotAShare { name: "p value" });
@@ -59,6 +75,9 @@ mod tests {
         let p = [0.01, 0.04, 0.03, 0.005];
         close(&holm(&p).unwrap(), &[0.03, 0.06, 0.06, 0.02]);
         close(&holm(&[]).unwrap(), &[]);
+        close(&benjamini_hochberg(&p).unwrap(), &[0.02, 0.04, 0.04, 0.02]);
+        close(&benjamini_hochberg(&[]).unwrap(), &[]);
+        assert!(benjamini_hochberg(&[-0.1]).is_err());
         assert!(holm(&[f64::NAN]).is_err() && holm(&[1.1]).is_err());
     }
 }

@@ -190,6 +190,15 @@ impl HistogramSnapshot {
         each.map(|bucket| (bucket.highest_ns() as f64 / 1e3, bucket.count))
     }
 
+    /// The same with both ends, as (lower bound, upper bound that belongs to the next bucket, count): the ends of neighbours meet.
+    pub fn ranges_us(&self) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
+        let each = self.buckets.iter();
+        each.map(|bucket| {
+            let ends = (bucket.lowest_ns(), bucket.highest_ns() + 1);
+            (ends.0 as f64 / 1e3, ends.1 as f64 / 1e3, bucket.count)
+        })
+    }
+
     /// The same in nanoseconds, each by a latency that belongs to it.
     pub(crate) fn recorded_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets
@@ -224,6 +233,9 @@ mod tests {
             );
         }
         assert!(snapshot.buckets_us().eq(histogram.buckets_us()));
+        let ranges: Vec<_> = snapshot.ranges_us().collect();
+        assert!(ranges.iter().all(|(low, high, _)| low < high));
+        assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0));
         assert_eq!(
             (snapshot.count(), snapshot.clipped()),
             (histogram.count(), histogram.clipped())

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 /// Name and text of each.
-const PROFILES: &[(&str, &str)] = &[("database", include_str!("../profiles/database.txt"))];
+const PROFILES: &[(&str, &str)] = &[
+    ("database", include_str!("../profiles/database.txt")),
+    ("mixed", include_str!("../profiles/mixed.txt")),
+];
 
 /// A name that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

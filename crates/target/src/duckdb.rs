@@ -17,6 +17,7 @@ mod instance;
 mod library;
 pub mod lifted;
 mod locate;
+pub mod own_file;
 mod read;
 mod redo;
 mod session;

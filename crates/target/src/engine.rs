@@ -27,8 +27,8 @@ pub trait Engine: Sync {
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
-    /// The setting that is the size of its cache in 10^6 bytes; `None` where a URL does not set it.
-    fn cache_setting(&self) -> Option<&'static str> {
+    /// The setting that makes its cache so large, and its value; `None` where a URL does not set it.
+    fn cache_setting(&self, _bytes: u64) -> Option<(&'static str, String)> {
         None
     }
 

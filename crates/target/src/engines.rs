@@ -81,9 +81,8 @@ fn unknown_engine(scheme: &str) -> UrlError {
 /// # Errors
 /// When the URL is wrong in itself.
 pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetUrl, UrlError> {
-    if let Some(key) = find(&url)?.cache_setting() {
-        let mb = (bytes / 1_000_000).to_string();
-        url.settings.entry(key.to_owned()).or_insert(mb);
+    if let Some((key, value)) = find(&url)?.cache_setting(bytes) {
+        url.settings.entry(key.to_owned()).or_insert(value);
     }
     Ok(url)
 }

@@ -10,11 +10,13 @@
 mod capability;
 mod catalogue;
 pub mod conformance;
+mod counted;
 mod database_file;
 pub mod duckdb;
 mod engine;
 mod engines;
 mod error;
+mod file_io;
 mod file_snapshot;
 mod files;
 mod inspection;
@@ -44,9 +46,11 @@ mod watch;
 mod whereabouts;
 
 pub use capability::Feature;
+pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
 pub use engines::{engines, executed_settings, find, inspect, open, password_places, with_cache};
 pub use error::{ErrorKind, Result, TargetError};
+pub use file_io::FileIo;
 pub use inspection::{
     ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Protection, Right, RoundTrip,
 };
@@ -60,7 +64,7 @@ pub use value::{
     BulkRow, Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
     cell_digest,
 };
-pub use watch::{Counted, ServerCounts, Tally, Transport, WaitClass, Watch};
+pub use watch::{ServerCounts, Tally, Transport, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};
 
 /// Databases as sources: describes their tables and reads them as a whole.
@@ -82,6 +86,12 @@ pub mod lifted {
         Change, Codec, MEMORY_BYTES_MIN, Replica, Store, Writer, available, urls,
     };
     pub use crate::level::{Encoding, Level};
+}
+
+/// Files of dbdyno's own in the format of an engine that reads and writes Parquet, for figures of many systems.
+pub mod own_file {
+    pub use crate::duckdb::own_file::{Access, Mark, OwnFile, Rows};
+    pub use crate::source::Cell;
 }
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::TargetRecord;
+use archive::{Purpose, TargetRecord};
 
 use crate::catalogue::Source;
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
-use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, TargetUrl, Watch};
+use crate::{ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -231,6 +231,25 @@ pub trait Target: Send + Sync {
         Err(NO_DIRECTORY.into())
     }
 
+    /// Where the database keeps what on its own machine, the data first; links in the paths are not followed.
+    ///
+    /// # Errors
+    /// With the reason, where the place of the data is unknown.
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        Ok(vec![(Purpose::Data, self.data_directory()?)])
+    }
+
+    /// The file or directory of the data, wherever they are.
+    ///
+    /// # Errors
+    /// With the reason, where it is unknown.
+    fn data_directory(&self) -> std::result::Result<PathBuf, String> {
+        match self.data_path() {
+            Some(path) => Ok(path.to_owned()),
+            None => self.server_directory(),
+        }
+    }
+
     /// The process of this machine whose children, with itself, are the server, or why none is known; `None` where the
     /// database runs inside this process.
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
@@ -266,6 +285,12 @@ pub trait Target: Send + Sync {
 
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;
+
+    /// What an engine inside this process counted of its own I/O, out of `counters` of its sessions and of itself over some
+    /// time. Servers tell theirs to whoever watches them.
+    fn file_io(&self, _counters: &Counters) -> Vec<FileIo> {
+        Vec::new()
+    }
 
     /// Writes what is in the log or in memory to the data files, durably.
     fn checkpoint(&self) -> Result<()>;

@@ -83,6 +83,8 @@ pub struct Counters {
     pub buffer_gets: Option<u64>,
     /// Bytes written to the log.
     pub redo_bytes: Option<u64>,
+    /// Pages read from files because the engine's own cache did not have them.
+    pub pages_read: Option<u64>,
 }
 
 impl Counters {
@@ -92,6 +94,7 @@ impl Counters {
         Counters {
             buffer_gets: add(self.buffer_gets, other.buffer_gets),
             redo_bytes: add(self.redo_bytes, other.redo_bytes),
+            pages_read: add(self.pages_read, other.pages_read),
         }
     }
 
@@ -101,6 +104,7 @@ impl Counters {
         Counters {
             buffer_gets: sub(self.buffer_gets, before.buffer_gets),
             redo_bytes: sub(self.redo_bytes, before.redo_bytes),
+            pages_read: sub(self.pages_read, before.pages_read),
         }
     }
 }

@@ -3,9 +3,11 @@
 
 use std::collections::HashMap;
 
-use archive::{EventClass, WaitHistogram};
+use archive::{EventClass, IoOperation, Purpose, WaitHistogram};
 
 use crate::Result;
+use crate::counted::Counted;
+use crate::file_io::{self, FileIo};
 
 /// Most different events that a tally keeps apart; servers know some hundred.
 const EVENTS_MAX: usize = 1024;
@@ -104,49 +106,6 @@ fn add<K: std::hash::Hash + Eq>(sums: &mut HashMap<K, f64>, key: K, weight: f64)
     }
 }
 
-/// A cumulative count of the server; `None` where it does not tell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// How often.
-    pub count: Option<u64>,
-    /// Time altogether.
-    pub time_ns: Option<u64>,
-    /// Bytes moved.
-    pub bytes: Option<u64>,
-}
-
-impl Counted {
-    /// So many, of which nothing else is known.
-    pub fn count(count: Option<u64>) -> Self {
-        Self {
-            count,
-            ..Self::default()
-        }
-    }
-
-    fn zero() -> Self {
-        Self {
-            count: Some(0),
-            time_ns: Some(0),
-            bytes: Some(0),
-        }
-    }
-
-    /// Nothing is told.
-    pub fn is_unknown(&self) -> bool {
-        *self == Self::default()
-    }
-
-    fn since(&self, before: &Self) -> Self {
-        let rise = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
-        Self {
-            count: rise(self.count, before.count),
-            time_ns: rise(self.time_ns, before.time_ns),
-            bytes: rise(self.bytes, before.bytes),
-        }
-    }
-}
-
 /// Cumulative counters of a server at one moment, or what was added between two.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerCounts {
@@ -154,15 +113,21 @@ pub struct ServerCounts {
     pub background: Vec<(&'static str, &'static str, Counted)>,
     /// Waits of the jobs' sessions that it counts itself.
     pub waits: Vec<(WaitClass, String, Counted)>,
-    /// Reads from data files.
-    pub reads: Counted,
-    /// Writes to data files.
-    pub writes: Counted,
+    /// Its own I/O, by the purpose of its files.
+    pub files: Vec<FileIo>,
     /// How long waits lasted; cumulative, or why nothing is told.
     pub histograms: Vec<WaitHistogram>,
 }
 
 impl ServerCounts {
+    /// What it counts of one direction on the files of one purpose; nothing where it does not tell.
+    pub fn of_files(&self, purpose: Purpose, operation: IoOperation) -> Counted {
+        let mut files = self.files.iter();
+        let found = files.find(|io| (io.purpose, io.operation) == (purpose, operation));
+        let counted = found.and_then(|io| io.counted.as_ref().ok());
+        counted.cloned().unwrap_or_default()
+    }
+
     /// What was added since `before`; what either does not tell, or what was reset, is unknown.
     pub fn since(&self, before: &Self) -> Self {
         let of_background = |(process, event, now): &(&'static str, &'static str, Counted)| {
@@ -186,24 +151,13 @@ impl ServerCounts {
         Self {
             background,
             waits: self.waits.iter().map(of_waits).collect(),
-            reads: self.reads.since(&before.reads),
-            writes: self.writes.since(&before.writes),
+            files: file_io::since(&self.files, &before.files),
             histograms: self
                 .histograms
                 .iter()
                 .map(|now| histogram_since(now, &before.histograms))
                 .collect(),
         }
-    }
-}
-
-impl Counted {
-    /// Unknown as soon as one is.
-    fn add(&mut self, other: &Self) {
-        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        self.count = sum(self.count, other.count);
-        self.time_ns = sum(self.time_ns, other.time_ns);
-        self.bytes = sum(self.bytes, other.bytes);
     }
 }
 
@@ -227,8 +181,7 @@ impl ServerCounts {
                 None => self.waits.push((*class, event.clone(), counted.clone())),
             }
         }
-        self.reads.add(&other.reads);
-        self.writes.add(&other.writes);
+        file_io::add(&mut self.files, &other.files);
         for histogram in &mut self.histograms {
             let theirs = other.histograms.iter().find(|h| h.class == histogram.class);
             let theirs = theirs.and_then(|h| h.counts.as_ref());
@@ -358,16 +311,23 @@ mod tests {
                 .iter()
                 .map(|event| (WaitClass::Lock, (*event).to_owned(), Counted::count(count)))
                 .collect(),
-            reads: Counted::count(count),
+            files: vec![FileIo::counted(
+                Purpose::Data,
+                IoOperation::Read,
+                "counters",
+                Counted::count(count),
+            )],
             ..ServerCounts::default()
         };
         let mut sum = node(&["row"], Some(3));
         sum.add(&node(&["row", "table"], Some(4)));
         assert_eq!(sum.background[0].2.count, Some(7));
-        assert_eq!(sum.reads.count, Some(7));
+        let reads = |sum: &ServerCounts| sum.of_files(Purpose::Data, IoOperation::Read).count;
+        assert_eq!(reads(&sum), Some(7));
         let counts: Vec<_> = sum.waits.iter().map(|(_, _, c)| c.count).collect();
         assert_eq!(counts, [Some(7), Some(4)]);
         sum.add(&node(&[], None));
         assert_eq!(sum.background[0].2.count, None);
+        assert_eq!(reads(&sum), None);
     }
 }

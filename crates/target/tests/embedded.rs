@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use target::{ErrorKind, Result, Session, Target, TargetUrl, open};
+use archive::{IoOperation, IoUnknown, Purpose};
+use target::{Counters, ErrorKind, FileIo, Result, Session, Target, TargetUrl, open};
 
 /// DuckDB's statements are asked where its library is there.
 const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
@@ -204,4 +205,60 @@ fn a_process_shares_its_own_lock() {
     drop(other);
     assert!(opened("sqlite", &path).is_ok());
     assert!(opened("sqlite", &directory.path().join("nowhere/t.db")).is_err());
+}
+
+/// What an engine does not count is unknown with a reason, and never zero.
+#[test]
+fn an_account_of_io_tells_what_is_counted_and_no_more() {
+    for engine in ENGINES {
+        let directory = tempfile::tempdir().unwrap();
+        let target = opened(engine, &directory.path().join("a.db")).unwrap();
+        let mut session = target.open_session().unwrap();
+        let before = (session.counters(), target.counters());
+        session
+            .batch(
+                "CREATE TABLE filled (n INTEGER, pad TEXT); \
+                 INSERT INTO filled VALUES (1, '0123456789'), (2, '0123456789')",
+            )
+            .unwrap();
+        let after = (session.counters(), target.counters());
+        let (of_session, of_target) = (after.0.since(before.0), after.1.since(before.1));
+        let counters = Counters {
+            redo_bytes: of_session.redo_bytes.or(of_target.redo_bytes),
+            pages_read: of_session.pages_read.or(of_target.pages_read),
+            ..of_session
+        };
+        let account = target.file_io(&counters);
+        assert_eq!(account.len(), 6, "{engine}");
+        let of = |purpose, operation| {
+            let mut own = account.iter();
+            let is = |io: &&FileIo| (io.purpose, io.operation) == (purpose, operation);
+            &own.find(is).unwrap().counted
+        };
+        let [read, write] = IoOperation::ALL;
+        let log = of(Purpose::Log, write).as_ref().unwrap();
+        assert_eq!(log.bytes, counters.redo_bytes, "{engine}");
+        assert!(log.bytes.unwrap() > 0, "{engine}");
+        for (purpose, operation) in [
+            (Purpose::Data, write),
+            (Purpose::Temporary, read),
+            (Purpose::Temporary, write),
+        ] {
+            let unknown = Err(IoUnknown::NotCounted);
+            assert_eq!(of(purpose, operation), &unknown, "{engine}");
+        }
+        match counters.pages_read {
+            Some(pages) => {
+                let reads = of(Purpose::Data, read).as_ref().unwrap();
+                assert_eq!(reads.count, Some(pages));
+                assert_eq!(reads.bytes, Some(pages * 8192));
+                let of_log = Err(IoUnknown::CountedAsData);
+                assert_eq!(of(Purpose::Log, read), &of_log);
+            }
+            None => assert!(of(Purpose::Data, read).is_err() && of(Purpose::Log, read).is_err()),
+        }
+        // Without a file there is no I/O to account for.
+        let memory = open(&TargetUrl::parse(&format!("{engine}:")).unwrap()).unwrap();
+        assert!(memory.file_io(&counters).is_empty(), "{engine}");
+    }
 }

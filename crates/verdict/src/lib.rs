@@ -3,6 +3,7 @@
 //! * [`mod@difference`]: which settings differ between two runs.
 //! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
 //! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
+//! * [`mod@fleet`]: many systems before and after an update.
 //! * [`mod@looks`]: studies that were looked at before their end.
 //! * [`mod@method`]: laws that the figures of any right measurement keep.
 //! * [`mod@ramps`]: compares two ramps of users.
@@ -13,6 +14,7 @@
 
 pub mod compare;
 pub mod difference;
+pub mod fleet;
 pub mod looks;
 pub mod method;
 pub mod metric;

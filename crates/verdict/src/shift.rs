@@ -2,6 +2,7 @@
 //! who timed them. Below a database that is the driver too; below the work of one, the kernel at the device.
 
 mod json;
+mod place;
 
 use archive::{Latency, OperationTimes, Point, Run};
 use stats::compare::{Comparison, Direction, Question, compare};
@@ -9,6 +10,7 @@ use stats::ratio::{Mean, Ratio, of_means, quotient};
 use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
+pub use place::place as place_of;
 
 use crate::looks::{confidence, seen};
 use crate::outcome::Terms;
@@ -43,6 +45,9 @@ pub struct Shift {
     pub operation: String,
     /// Part of the time.
     pub phase: String,
+    /// Where requests were timed, by what the device holds: "data", "log", "below data" …; empty for other observers and
+    /// where it is unknown.
+    pub place: String,
     /// The run that is the measure.
     pub before: Side,
     /// The run that is judged.
@@ -60,12 +65,44 @@ pub struct Side {
     pub mean_us: f64,
     /// Percentiles of all repetitions together; `None` where only means are known.
     pub latency: Option<Latency>,
-    /// How many of all lasted longer than [`TAIL_US`], in percent; `None` where only means are known.
-    pub tail_pct: Option<f64>,
-    /// Means over the time of the first repetition: seconds, µs. Only the driver tells them.
+    /// How many of all lasted how long; `None` where only means are known.
+    pub shares: Option<Shares>,
+    /// Means over the time of the first repetition: seconds, µs. The driver tells them, and the device of whole requests.
     pub over_time: Vec<(f64, Option<f64>)>,
     /// Mean of each repetition; not a number where it has no valid point, so that pairs stay pairs.
     means_us: Vec<f64>,
+}
+
+/// Shares of all operations, in percent: within the time in which a cache answers, and beyond times that a user of solid-state
+/// storage does not expect. The limits are those of the published study of a storage update.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    /// 62 µs or less.
+    pub within_62_us_pct: f64,
+    /// 120 µs or less.
+    pub within_120_us_pct: f64,
+    /// Longer than 1 ms.
+    pub above_1_ms_pct: f64,
+    /// Longer than 2 ms.
+    pub above_2_ms_pct: f64,
+    /// Longer than 4 ms.
+    pub above_4_ms_pct: f64,
+}
+
+impl Shares {
+    /// Of a distribution; `None` without operations.
+    pub fn of(histogram: &Histogram) -> Option<Self> {
+        let above_pct = |limit_us: f64| {
+            histogram.count_above_us(limit_us) as f64 * 100.0 / histogram.count() as f64
+        };
+        (!histogram.is_empty()).then(|| Self {
+            within_62_us_pct: 100.0 - above_pct(62.0),
+            within_120_us_pct: 100.0 - above_pct(120.0),
+            above_1_ms_pct: above_pct(TAIL_US),
+            above_2_ms_pct: above_pct(2.0 * TAIL_US),
+            above_4_ms_pct: above_pct(4.0 * TAIL_US),
+        })
+    }
 }
 
 /// How sure a shift is.
@@ -116,7 +153,11 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
             .iter()
             .filter(|t| is_told(point, t))
         {
-            let kind = Kind { point, times };
+            let kind = Kind {
+                point,
+                times,
+                place: place::place(point, times),
+            };
             if found.iter().any(|shift| kind.is_of(shift)) || found.len() == SHIFTS_MAX {
                 continue;
             }
@@ -144,6 +185,8 @@ fn is_told(point: &Point, times: &OperationTimes) -> bool {
 struct Kind<'a> {
     point: &'a Point,
     times: &'a OperationTimes,
+    /// As in [`Shift::place`].
+    place: String,
 }
 
 impl Kind<'_> {
@@ -154,6 +197,7 @@ impl Kind<'_> {
             && self
                 .times
                 .is(&shift.observer, &shift.operation, &shift.phase)
+            && self.place == shift.place
     }
 
     /// Whether a point is of the same test on the same target, at whatever number of jobs.
@@ -195,7 +239,9 @@ impl Kind<'_> {
             let all = point.by_operation.times.iter();
             let times = &self.times;
             let of_kind = |t: &&OperationTimes| {
-                t.is(&times.observer, &times.operation, &times.phase) && is_told(point, t)
+                t.is(&times.observer, &times.operation, &times.phase)
+                    && is_told(point, t)
+                    && place::place(point, t) == self.place
             };
             for part in all.filter(of_kind) {
                 let (Some(n), Some(mean_us)) = (part.count, part.mean_us) else {
@@ -220,12 +266,10 @@ impl Kind<'_> {
             }
         }
         (count > 0.0).then(|| {
-            let all = histogram.count() as f64;
             let side = Side {
                 mean_us: sum_us / count,
                 latency: Latency::of(&HistogramSnapshot::from(&histogram)),
-                tail_pct: (all > 0.0)
-                    .then(|| histogram.count_above_us(TAIL_US) as f64 * 100.0 / all),
+                shares: Shares::of(&histogram),
                 over_time,
                 means_us,
             };
@@ -234,9 +278,28 @@ impl Kind<'_> {
     }
 
     fn over_time(&self, point: &Point) -> Vec<(f64, Option<f64>)> {
-        if self.times.observer != OperationTimes::OBSERVERS[0] {
-            return Vec::new();
+        match self.times.observer.as_str() {
+            "driver" => self.over_time_of_driver(point),
+            "device" if self.times.phase == "whole" => self.over_time_of_device(point),
+            _ => Vec::new(),
         }
+    }
+
+    /// Of the first device at its place.
+    fn over_time_of_device(&self, point: &Point) -> Vec<(f64, Option<f64>)> {
+        let mut all = point.by_operation.times.iter();
+        let of_kind = |t: &&OperationTimes| {
+            t.is("device", &self.times.operation, "whole") && place::place(point, t) == self.place
+        };
+        let device = all
+            .find(of_kind)
+            .and_then(|t| point.devices.iter().find(|d| d.name == t.subject));
+        let samples = device.map_or(&[][..], |device| &device.samples).iter();
+        let own = samples.filter(|s| s.operation == self.times.operation);
+        own.map(|s| (s.at_s, s.service_us_mean)).collect()
+    }
+
+    fn over_time_of_driver(&self, point: &Point) -> Vec<(f64, Option<f64>)> {
         let samples = point.by_operation.samples.iter();
         let own = samples.filter(|s| s.operation == self.times.operation);
         own.map(|s| {
@@ -265,6 +328,7 @@ impl Kind<'_> {
             observer: self.times.observer.clone(),
             operation: self.times.operation.clone(),
             phase: self.times.phase.clone(),
+            place: self.place.clone(),
             certainty: certainty(&before, &after, question),
             buckets: match times_before.is_empty() || times_after.is_empty() {
                 true => Vec::new(),

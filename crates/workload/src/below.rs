@@ -6,6 +6,7 @@ use archive::{
     ByOperation, CacheState, Component, Figures, Histograms, OperationSample, OperationTimes,
     Point, PointKey, Remark, Sample, Steady, WorkDone,
 };
+use host::block::{self, DeviceTimes};
 use storage::engine::{Ended, Operation, Outcome, Recovery, Tally, Way};
 use storage::execution::{Done, Lap, Steadiness};
 use storage::language::{heading, workloads};
@@ -72,9 +73,12 @@ fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
         return ByOperation::default();
     }
     let mut times = driver_times(done.outcome);
+    let counted = devices
+        .only
+        .map(|name| requests::counted(name, &done.rates));
     times.extend(requests::operation_times(
         done.requests,
-        devices.only.map(|name| (name, &done.rates)),
+        counted.as_slice(),
         devices.untimed,
     ));
     let counted = done.laps.iter().filter(|lap| lap.counted);
@@ -174,12 +178,22 @@ fn figures(done: &Done<'_>) -> Figures {
         total_mb_per_s: rates.total_mb_per_s(),
         read_await_ms: rates.read_await_ms,
         write_await_ms: rates.write_await_ms,
+        read_await_ms_p99: await_ms_p99(done, block::Operation::Read),
+        write_await_ms_p99: await_ms_p99(done, block::Operation::Write),
         device_busy_pct: rates.device_busy_pct,
         device_queue_mean: rates.device_queue_mean,
         pressure_cpu_pct: rates.pressure_cpu_pct,
         pressure_memory_pct: rates.pressure_memory_pct,
         pressure_io_pct: rates.pressure_io_pct,
         ..Figures::default()
+    }
+}
+
+/// Of a single device: of several, some may lie below others and serve the same requests.
+fn await_ms_p99(done: &Done<'_>, operation: block::Operation) -> Option<f64> {
+    match done.requests {
+        [one] => DeviceTimes::p99_ms([one], operation),
+        _ => None,
     }
 }
 

@@ -50,6 +50,7 @@ pub fn json(run: &Run) -> Value {
 pub struct Exported<'a> {
     run: &'a Run,
     has_distributions: bool,
+    has_device_samples: bool,
 }
 
 impl<'a> Exported<'a> {
@@ -57,6 +58,7 @@ impl<'a> Exported<'a> {
         Self {
             run,
             has_distributions: true,
+            has_device_samples: true,
         }
     }
 
@@ -65,6 +67,15 @@ impl<'a> Exported<'a> {
     pub fn without_distributions(self) -> Self {
         Self {
             has_distributions: false,
+            ..self
+        }
+    }
+
+    /// The same without the samples of devices; the devices stay.
+    #[must_use]
+    pub fn without_device_samples(self) -> Self {
+        Self {
+            has_device_samples: false,
             ..self
         }
     }
@@ -92,6 +103,7 @@ impl Serialize for Points<'_> {
         let Exported {
             run,
             has_distributions,
+            has_device_samples,
         } = self.0;
         serializer.collect_seq(run.points.iter().map(|point| {
             let mut row = row(run, point);
@@ -100,8 +112,19 @@ impl Serialize for Points<'_> {
                     row.shift_remove(&format!("{kind}_histogram"));
                 }
             }
+            if !has_device_samples {
+                without_samples(&mut row);
+            }
             row
         }))
+    }
+}
+
+/// Takes the samples from the devices of a row.
+fn without_samples(row: &mut Map<String, Value>) {
+    let devices = row.get_mut("devices").and_then(Value::as_array_mut);
+    for device in devices.into_iter().flatten() {
+        device["samples"] = json!([]);
     }
 }
 
@@ -205,6 +228,10 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
         "transactions",
         by.transactions.iter().map(transaction_kind).collect(),
     );
+    put("devices", json!(point.devices));
+    put("engine_io", json!(point.engine_io));
+    put("interfaces", json!(point.interfaces));
+    put("executions", json!(point.executions));
     put("work", json!(point.work));
     put("seed", point.seed.into());
     put("configuration", point.configuration.clone().into());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::json::target;
 use crate::store::state_name;
-use crate::{Point, PointKey, Run};
+use crate::{Component, Point, PointKey, Run};
 
 /// Header of a column, its unit as the published reports print it, and the figure under it.
 type Column = (&'static str, &'static str, &'static str);
@@ -31,6 +31,14 @@ const RESULTS: &[Column] = &[
     ("in memory", "MB", "table_memory_mb"),
     ("compress factor", "times", "compress_factor"),
     ("scaled", "queries/h", "scaled_queries_per_h"),
+];
+
+/// How long one request of the device takes, which is a result of tests that aim at storage.
+const OF_STORAGE: &[Column] = &[
+    ("read mean", "ms", "read_await_ms"),
+    ("read p99", "ms", "read_await_ms_p99"),
+    ("write mean", "ms", "write_await_ms"),
+    ("write p99", "ms", "write_await_ms_p99"),
 ];
 
 /// The run as Markdown: one table for each test and target, then what is invalid, noted or missing.
@@ -105,7 +113,12 @@ fn table(run: &Run, group: (&str, u32)) -> String {
         let mut points = run.points.iter().filter(|point| is_of(&point.key));
         points.any(|point| point.figures.get(figure).is_some())
     };
-    let results = RESULTS.iter().filter(is_told);
+    let is_of_storage = |p: &Point| is_of(&p.key) && p.component == Component::Storage;
+    let of_storage = match run.points.iter().any(is_of_storage) {
+        true => OF_STORAGE,
+        false => &[],
+    };
+    let results = RESULTS.iter().chain(of_storage).filter(is_told);
     let columns: Vec<&Column> = COLUMNS.iter().chain(results).collect();
     let mut text = String::from("| Run | Tst | Code | #N | #J | #T |");
     for (header, unit, _) in &columns {

@@ -1,5 +1,6 @@
 //! The published JSON Schema of the JSON export, generated from the declaration of the figures.
 
+mod machine;
 mod parts;
 mod remark;
 mod study;
@@ -40,7 +41,8 @@ pub(super) fn flat_names() -> Vec<String> {
     for (name, _) in point_properties() {
         match name.as_str() {
             "timed_events" | "background_events" | "wait_histograms" | "samples"
-            | "operation_times" | "operation_samples" | "transactions" | "service_histogram"
+            | "operation_times" | "operation_samples" | "transactions" | "devices"
+            | "engine_io" | "interfaces" | "executions" | "service_histogram"
             | "response_histogram" => {}
             "work" => names.extend(
                 work_properties()
@@ -309,7 +311,7 @@ fn point_properties() -> Properties {
             "wait_histograms",
             array(object(wait_histogram_properties())),
         ),
-        ("samples", array(object(sample_properties()))),
+        ("samples", array(object(machine::sample_properties()))),
         (
             "operation_times",
             array(object(operation_times_properties())),
@@ -322,6 +324,13 @@ fn point_properties() -> Properties {
             "transactions",
             array(object(transaction_kind_properties())),
         ),
+        ("devices", array(object(machine::device_properties()))),
+        ("engine_io", array(object(machine::engine_io_properties()))),
+        (
+            "interfaces",
+            array(object(machine::interface_properties())),
+        ),
+        ("executions", array(object(execution_properties()))),
         ("work", object(work_properties())),
         (
             "seed",
@@ -387,33 +396,6 @@ fn wait_histogram_properties() -> Properties {
             "remark",
             text("Where the counts come from, or why there are none."),
         ),
-    ])
-}
-
-fn sample_properties() -> Properties {
-    properties([
-        (
-            "at_s",
-            real("End of the interval, from the start of the point."),
-        ),
-        (
-            "operations_per_s",
-            or_null(real("Operations completed in the interval.")),
-        ),
-        (
-            "response_us_p99",
-            or_null(real("99th percentile of the response times.")),
-        ),
-        ("cpu_pct", or_null(real("Host processors not idle."))),
-        (
-            "cpu_iowait_pct",
-            or_null(real("… of which waiting for I/O.")),
-        ),
-        ("read_iops", or_null(real("Device reads."))),
-        ("write_iops", or_null(real("Device writes."))),
-        ("read_mb_per_s", or_null(real("Device reads."))),
-        ("write_mb_per_s", or_null(real("Device writes."))),
-        ("memory_used_mb", or_null(real("Memory in use."))),
     ])
 }
 
@@ -486,6 +468,40 @@ fn transaction_kind_properties() -> Properties {
             or_null(real(
                 "Mean rows per transaction; null if none was completed.",
             )),
+        ),
+    ])
+}
+
+fn execution_properties() -> Properties {
+    properties([
+        (
+            "round",
+            count("Round over all statements of the point, from 1."),
+        ),
+        ("statement", text("Code of the statement.")),
+        (
+            "elapsed_us",
+            or_null(count(
+                "Time until its last row was there; null if it failed.",
+            )),
+        ),
+        (
+            "plan",
+            or_null(text("Fingerprint of its plan, without numbers.")),
+        ),
+        (
+            "device_read_bytes",
+            or_null(count(
+                "What the block devices under the database read meanwhile, for whomever.",
+            )),
+        ),
+        (
+            "buffer_gets",
+            or_null(count("Pages asked of the engine's own cache.")),
+        ),
+        (
+            "pages_read",
+            or_null(count("Of these, pages that the cache did not have.")),
         ),
     ])
 }

@@ -132,6 +132,8 @@ figures! {
     cpu_by_others_pct, "%", Lower, "Share of processor time used by programs that are neither the database nor the driver.";
     read_by_others_mb_per_s, "MB/s", Lower, "Upper bound of what programs that are neither the database nor the driver read from the target's device, 10^6 bytes per second.";
     write_by_others_mb_per_s, "MB/s", Lower, "Upper bound of what programs that are neither the database nor the driver wrote to the target's device, 10^6 bytes per second.";
+    read_await_ms_p99, "ms", Lower, "99th percentile of the times of device reads from queueing to completion; known where the kernel times each request.";
+    write_await_ms_p99, "ms", Lower, "99th percentile of the times of device writes from queueing to completion; known where the kernel times each request.";
 }
 
 impl Figures {

@@ -149,6 +149,30 @@ impl WaitHistogram {
         }
     }
 
+    /// All waits; `None` when they are not told.
+    pub fn waits(&self) -> Option<u64> {
+        let counts = self.counts.as_ref()?.iter();
+        Some(counts.fold(0, |sum: u64, count| sum.saturating_add(*count)))
+    }
+
+    /// Part of all waits that lasted less than so many µs, in percent. `None` where the limit is not the end of a bucket
+    /// (below 1 ms none is), because nobody knows how many waits of its bucket were shorter; and without waits.
+    pub fn share_below_us_pct(&self, limit_us: u64) -> Option<f64> {
+        let limit_ms = limit_us / 1_000;
+        if !limit_us.is_multiple_of(1_000) || !limit_ms.is_power_of_two() {
+            return None;
+        }
+        let counts = self.counts.as_ref()?;
+        let end = limit_ms.trailing_zeros() as usize;
+        // The last bucket has no end.
+        let shorter = counts
+            .get(..=end)
+            .filter(|some| some.len() < counts.len())?;
+        let [shorter, all] =
+            [shorter, counts].map(|counts| counts.iter().map(|n| *n as f64).sum::<f64>());
+        (all > 0.0).then(|| 100.0 * shorter / all)
+    }
+
     /// Bucket of a wait of so many nanoseconds.
     pub fn bucket(wait_ns: u64) -> usize {
         let ms = wait_ns / 1_000_000;
@@ -173,6 +197,27 @@ mod tests {
             [ms(32_767), ms(32_768), ms(u64::MAX / 1_000_000)],
             [15, 16, 16]
         );
+    }
+
+    #[test]
+    fn shares_are_told_at_the_ends_of_buckets_alone() {
+        let waits = WaitHistogram {
+            counts: Some(vec![90, 0, 6, 4]),
+            ..WaitHistogram::default()
+        };
+        assert_eq!(waits.waits(), Some(100));
+        let shares = [1_000, 2_000, 4_000].map(|us| waits.share_below_us_pct(us));
+        assert_eq!(shares, [Some(90.0), Some(90.0), Some(96.0)]);
+        for us in [0, 62, 120, 999, 1_001, 1_500, 3_000, 8_000, u64::MAX] {
+            assert_eq!(waits.share_below_us_pct(us), None, "{us} µs");
+        }
+        for counts in [None, Some(vec![]), Some(vec![0; 3])] {
+            let waits = WaitHistogram {
+                counts,
+                ..waits.clone()
+            };
+            assert_eq!(waits.share_below_us_pct(1_000), None);
+        }
     }
 
     #[test]

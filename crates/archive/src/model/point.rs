@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramSnapshot};
 
-use super::{ByOperation, CacheState, EventClass, EventSource, Figures, HeldBack};
+use super::{
+    ByOperation, CacheState, DeviceUse, EngineIo, EventClass, EventSource, Execution, Figures,
+    HeldBack, InterfaceUse,
+};
 use crate::remark::Remark;
 
 /// Part of the platform that a test loads.
@@ -144,6 +147,28 @@ pub struct Sample {
     pub write_mb_per_s: Option<f64>,
     /// Memory in use, 10^6 bytes.
     pub memory_used_mb: Option<f64>,
+    /// Host processors in user mode, nice included.
+    pub cpu_user_pct: Option<f64>,
+    /// Host processors in the kernel, interrupts included.
+    pub cpu_system_pct: Option<f64>,
+    /// Sent and received by the host's interfaces without loopback, 10^6 bytes per second.
+    pub network_mb_per_s: Option<f64>,
+    /// TCP segments retransmitted in the interval.
+    pub tcp_retransmits: Option<f64>,
+    /// Open TCP sockets at the end of the interval.
+    pub tcp_sockets: Option<f64>,
+    /// Memory that the kernel caches files in, 10^6 bytes.
+    pub page_cache_mb: Option<f64>,
+    /// Page faults in the interval that had to read from a device.
+    pub major_faults: Option<f64>,
+    /// Memory that was swapped in and out in the interval, 10^6 bytes.
+    pub swap_mb: Option<f64>,
+    /// Part of the interval in which some task waited for a processor, in percent.
+    pub pressure_cpu_pct: Option<f64>,
+    /// … for memory.
+    pub pressure_memory_pct: Option<f64>,
+    /// … for I/O.
+    pub pressure_io_pct: Option<f64>,
 }
 
 /// The two distributions of a point.
@@ -244,6 +269,14 @@ pub struct Point {
     pub held_back: HeldBack,
     /// Time series.
     pub samples: Vec<Sample>,
+    /// What each block device below the database did; empty where nobody looked.
+    pub devices: Vec<DeviceUse>,
+    /// What the engine counted of its own I/O, by purpose and direction; empty where nobody asked it.
+    pub engine_io: Vec<EngineIo>,
+    /// What each network interface of the host carried; empty where nobody looked.
+    pub interfaces: Vec<InterfaceUse>,
+    /// Each execution of its statements in their order, where there are few; else empty.
+    pub executions: Vec<Execution>,
     /// Why the point is invalid; empty means valid.
     pub reasons: Vec<Remark>,
     /// What a reader should know though it does not make the point invalid.
@@ -269,6 +302,10 @@ impl Point {
             timed_events: Vec::new(),
             held_back: HeldBack::default(),
             samples: Vec::new(),
+            devices: Vec::new(),
+            engine_io: Vec::new(),
+            interfaces: Vec::new(),
+            executions: Vec::new(),
             reasons: Vec::new(),
             notes: Vec::new(),
         }

@@ -25,6 +25,8 @@ pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
         filled(field, text, "the file")?;
     }
     check_columns(&file.column)?;
+    let columns = file.column.iter().map(|column| column.printed.clone());
+    let columns = columns.collect();
     let mut points = Vec::new();
     let mut result_tables = Vec::new();
     for results in file.results {
@@ -51,6 +53,7 @@ pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
         title: file.title,
         document: file.document,
         platform: platform_facts(&sections),
+        columns,
         points,
         stated: stated(file.stated)?,
         result_tables,

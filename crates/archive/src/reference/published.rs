@@ -18,6 +18,8 @@ pub struct Reference {
     pub document: String,
     /// Facts of the platform as stated there, without places and notes: section → (name, value).
     pub platform: PlatformFacts,
+    /// Names of the columns of its result rows, in the order of the document.
+    pub columns: Vec<String>,
     /// Published result rows, converted to the units of [`Figures`].
     pub points: Vec<ReferencePoint>,
     /// Single published figures that belong to no result row.

@@ -42,6 +42,9 @@ DeviceUncounted { device: String } => "/proc/diskstats does not list the target'
 /// … on another machine.
 RemoteDeviceUncounted { address: String, device: String } =>
     "/proc/diskstats of {address} does not list its device {device}";
+/// A device of the target went away while the point was measured.
+DeviceGone { device: String } =>
+    "device {device} was there when the point began and is not any more: what it did is unknown";
 /// The device under the data could not be found.
 DeviceUnknown { why: String } => "{why}";
 /// It is unknown whether cold reads came from the device.

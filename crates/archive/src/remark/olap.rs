@@ -43,6 +43,9 @@ StreamsOrdered { refreshed: bool } =>
 /// Several query streams ran whole passes.
 StreamsInPasses =>
     "each stream runs its queries in the order of the specification, in whole passes; every answer was compared";
+/// Queries ran in rounds.
+QueriesInRounds { rounds: u32 } =>
+    "all queries were run in their order, {rounds} times; every answer was compared, and counters were read between executions";
 /// RF1.
 NewSales => "inserts new orders with their line items in one transaction";
 /// RF2.

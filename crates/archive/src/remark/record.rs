@@ -24,6 +24,16 @@ WaitsUnreadable { class: String, error: String } =>
 /// A distribution of a kind of operation cannot be read.
 OperationTimesUnreadable { observer: String, operation: String, phase: String, error: String } =>
     "{observer} {operation} {phase} times: {error}";
+/// A list of a device cannot be read.
+DeviceUnreadable { device: String, error: String } =>
+    "what the archive says of the device {device} cannot be read: {error}";
+/// Samples name a device that the point does not have.
+DeviceSamplesStray { samples: u64 } => "{samples} samples of requests belong to no device of the point";
+/// The engine's own account of its I/O has an unknown word.
+EngineIoUnreadable { error: String } => "what the archive says of the engine's own I/O cannot be read: {error}";
+/// What an interface is cannot be read.
+InterfaceUnreadable { interface: String, error: String } =>
+    "what the archive says of the network interface {interface} cannot be read: {error}";
 /// A figure was not a number.
 FigureNotANumber { figure: String } => "{figure} was not a number and is unknown";
 /// The declared seconds were not a number.
@@ -36,6 +46,13 @@ TimedEventsNotANumber { events: u64 } => "{events} timed events without a time w
 BackgroundNotANumber => "a background event had a value that was not a number";
 /// A mean time was not a number.
 MeanNotANumber => "a mean time of operations was not a number and is unknown";
+/// Devices had values that were not numbers.
+DevicesNotANumber { devices: u64 } => "{devices} devices had values that were not numbers";
+/// The engine's own account of its I/O had values that were not numbers.
+EngineIoNotANumber => "the engine's own account of its I/O had a value that was not a number";
+/// Interfaces had a time that was not a number.
+InterfacesNotANumber { interfaces: u64 } =>
+    "the time of {interfaces} network interfaces was not a number and is unknown";
 /// Latencies beyond the end of the histogram.
 LatenciesClipped { latencies: u64 } => "{latencies} latencies were longer than an hour and count as one hour";
 /// A sentence of an earlier release, kept as it was.

@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use stats::HistogramSnapshot;
 
 use super::rows::rows;
-use super::{Result, RunName, RunSummary, by_operation};
+use super::{
+    Result, RunName, RunSummary, by_operation, devices, engine_io, executions, interfaces,
+};
 use crate::integrity;
 use crate::{
     ByOperation, Component, EventSource, FIGURES, Figures, HeldBack, Histograms, Inventory,
@@ -348,6 +350,10 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
             ..HeldBack::default()
         },
         samples: Vec::new(),
+        devices: Vec::new(),
+        engine_io: Vec::new(),
+        interfaces: Vec::new(),
+        executions: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
     };
@@ -383,6 +389,16 @@ fn complete_point(
     let (by_operation, problems) = by_operation::read(connection, id)?;
     point.by_operation = by_operation;
     point.reasons.extend(problems);
+    let (devices, problems) = devices::read(connection, id)?;
+    point.devices = devices;
+    point.reasons.extend(problems);
+    let (engine_io, problems) = engine_io::read(connection, id)?;
+    point.engine_io = engine_io;
+    point.reasons.extend(problems);
+    let (interfaces, problems) = interfaces::read(connection, id)?;
+    point.interfaces = interfaces;
+    point.reasons.extend(problems);
+    point.executions = executions::read(connection, id)?;
     let (service, service_problem) = histogram(connection, id, "service")?;
     let (response, response_problem) = histogram(connection, id, "response")?;
     point.histograms = Histograms { service, response };
@@ -444,6 +460,17 @@ fn samples(connection: &Connection, id: i64) -> Result<Vec<Sample>> {
             read_mb_per_s: row.get("read_mb_per_s")?,
             write_mb_per_s: row.get("write_mb_per_s")?,
             memory_used_mb: row.get("memory_used_mb")?,
+            cpu_user_pct: row.get("cpu_user_pct")?,
+            cpu_system_pct: row.get("cpu_system_pct")?,
+            network_mb_per_s: row.get("network_mb_per_s")?,
+            tcp_retransmits: row.get("tcp_retransmits")?,
+            tcp_sockets: row.get("tcp_sockets")?,
+            page_cache_mb: row.get("page_cache_mb")?,
+            major_faults: row.get("major_faults")?,
+            swap_mb: row.get("swap_mb")?,
+            pressure_cpu_pct: row.get("pressure_cpu_pct")?,
+            pressure_memory_pct: row.get("pressure_memory_pct")?,
+            pressure_io_pct: row.get("pressure_io_pct")?,
         })
     })
 }

@@ -21,8 +21,9 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new column of another table in
 /// `COLUMNS_ADDED`, a new table in `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
 /// Version 9 has the columns of 8: its studies may have been looked at before their end (`study.until`), and whoever does not
-/// know of the looks would judge them by intervals that are too narrow.
-pub const SCHEMA_VERSION: i64 = 9;
+/// know of the looks would judge them by intervals that are too narrow. Version 10 added the block devices, the network
+/// interfaces, what else the machine did over time, the engine's own account of its I/O, and single executions of statements.
+pub const SCHEMA_VERSION: i64 = 10;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
@@ -38,12 +39,14 @@ const ADDED: &[(i64, &[&str])] = &[
         ],
     ),
     (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
+    (10, &["read_await_ms_p99", "write_await_ms_p99"]),
 ];
 
 /// The columns that a version added to other tables than `point`, with their declarations.
 const COLUMNS_ADDED: &[(i64, &str, Columns)] = &[
     (8, "missing", REMARK_COLUMNS),
     (8, "reason", REMARK_COLUMNS),
+    (10, "sample", MACHINE_COLUMNS),
 ];
 
 /// Names and declarations.
@@ -54,17 +57,39 @@ const REMARK_COLUMNS: Columns = &[
     ("fields", "TEXT CHECK (json_valid(fields))"),
 ];
 
+const MACHINE_COLUMNS: Columns = &[
+    ("cpu_user_pct", "REAL"),
+    ("cpu_system_pct", "REAL"),
+    ("network_mb_per_s", "REAL"),
+    ("tcp_retransmits", "REAL"),
+    ("tcp_sockets", "REAL"),
+    ("page_cache_mb", "REAL"),
+    ("major_faults", "REAL"),
+    ("swap_mb", "REAL"),
+    ("pressure_cpu_pct", "REAL"),
+    ("pressure_memory_pct", "REAL"),
+    ("pressure_io_pct", "REAL"),
+];
+
 /// The tables that a version added, with their SQL.
 const TABLES_ADDED: &[(i64, &[&str], &str)] = &[
     (4, &["operation_times", "operation_sample"], BY_OPERATION),
     (6, &["annotation", "deleted_run"], ANNOTATION),
     (7, &["transaction_kind"], TRANSACTION_KIND),
+    (10, &["device", "device_sample"], DEVICES),
+    (10, &["engine_io"], ENGINE_IO),
+    (10, &["interface"], INTERFACES),
+    (10, &["execution"], EXECUTIONS),
 ];
 
 const SCHEMA: &str = include_str!("schema.sql");
 const BY_OPERATION: &str = include_str!("by_operation.sql");
 const ANNOTATION: &str = include_str!("annotation.sql");
 const TRANSACTION_KIND: &str = include_str!("transaction_kind.sql");
+const DEVICES: &str = include_str!("devices.sql");
+const ENGINE_IO: &str = include_str!("engine_io.sql");
+const INTERFACES: &str = include_str!("interfaces.sql");
+const EXECUTIONS: &str = include_str!("executions.sql");
 
 /// The whole SQL of this version, figure columns filled in.
 pub(super) fn sql() -> String {
@@ -77,6 +102,10 @@ pub(super) fn sql() -> String {
         .replace("{{BY_OPERATION}}\n", BY_OPERATION)
         .replace("{{ANNOTATION}}\n", ANNOTATION)
         .replace("{{TRANSACTION_KIND}}\n", TRANSACTION_KIND)
+        .replace("{{DEVICES}}\n", DEVICES)
+        .replace("{{ENGINE_IO}}\n", ENGINE_IO)
+        .replace("{{INTERFACES}}\n", INTERFACES)
+        .replace("{{EXECUTIONS}}\n", EXECUTIONS)
 }
 
 /// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
@@ -305,7 +334,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_9_are_frozen() {
+    fn the_columns_of_version_10_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -319,7 +348,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 9);
-        assert_eq!(&digest[..16], "1fa3dcce8d2893ba", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 10);
+        assert_eq!(&digest[..16], "ae761422532bb406", "{columns:#?}");
     }
 }

@@ -1,4 +1,4 @@
--- The archive, schema version 8. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
+-- The archive, schema version 10. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
 -- STRICT tables and CHECKs let SQLite itself refuse what could not be read back.
 -- Unsigned 64-bit numbers stand as decimal text where they may exceed 2^63 (seeds).
 
@@ -96,6 +96,17 @@ CREATE TABLE sample (
     read_mb_per_s    REAL,
     write_mb_per_s   REAL,
     memory_used_mb   REAL,
+    cpu_user_pct     REAL,
+    cpu_system_pct   REAL,
+    network_mb_per_s REAL,
+    tcp_retransmits  REAL,                       -- in the interval
+    tcp_sockets      REAL,                       -- at its end
+    page_cache_mb    REAL,
+    major_faults     REAL,                       -- in the interval
+    swap_mb          REAL,                       -- in and out in the interval
+    pressure_cpu_pct    REAL,
+    pressure_memory_pct REAL,
+    pressure_io_pct     REAL,
     PRIMARY KEY (point_id, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -137,6 +148,10 @@ CREATE TABLE wait_histogram (
 {{BY_OPERATION}}
 {{ANNOTATION}}
 {{TRANSACTION_KIND}}
+{{DEVICES}}
+{{ENGINE_IO}}
+{{INTERFACES}}
+{{EXECUTIONS}}
 -- Why a point is invalid (a point without such a row is valid), and what else to know about it.
 CREATE TABLE reason (
     point_id       INTEGER NOT NULL REFERENCES point (id),

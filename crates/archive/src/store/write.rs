@@ -8,10 +8,12 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use super::annotate::refuse_taken;
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
-use super::{ArchiveError, NewRun, Result, by_operation, read};
+use super::{
+    ArchiveError, NewRun, Result, by_operation, devices, engine_io, executions, interfaces, read,
+};
 use crate::{
-    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Steady, Until,
-    integrity,
+    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Sample, Steady,
+    Until, integrity,
 };
 
 /// Kind of the remarks that make a point invalid.
@@ -282,13 +284,7 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     insert.execute(params![id, "service", point.histograms.service.encoded()])?;
     insert.execute(params![id, "response", point.histograms.response.encoded()])?;
 
-    let sql = "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for (seq, sample) in point.samples.iter().enumerate() {
-        let mut values: Vec<Value> = vec![id.into(), (seq as i64).into(), sample.at_s.into()];
-        values.extend(sample_values(sample).map(Value::from));
-        insert.execute(rusqlite::params_from_iter(values))?;
-    }
+    insert_samples(transaction, id, &point.samples)?;
 
     let sql = "INSERT INTO timed_event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let mut insert = transaction.prepare_cached(sql)?;
@@ -309,11 +305,33 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
 
     insert_held_back(transaction, id, &point.held_back)?;
     by_operation::insert(transaction, id, &point.by_operation)?;
+    devices::insert(transaction, id, &point.devices)?;
+    engine_io::insert(transaction, id, &point.engine_io)?;
+    interfaces::insert(transaction, id, &point.interfaces)?;
+    executions::insert(transaction, id, &point.executions)?;
 
     let reasons = point.reasons.iter().map(|reason| (INVALID, reason));
     let notes = point.notes.iter().map(|note| ("note", note));
     for (kind, remark) in reasons.chain(notes) {
         insert_remark(transaction, id, kind, remark)?;
+    }
+    Ok(())
+}
+
+fn insert_samples(transaction: &Transaction<'_>, id: i64, samples: &[Sample]) -> Result<()> {
+    let Some(first) = samples.first() else {
+        return Ok(());
+    };
+    let columns = 3 + sample_values(first).len();
+    let sql = format!(
+        "INSERT INTO sample VALUES ({})",
+        vec!["?"; columns].join(", ")
+    );
+    let mut insert = transaction.prepare_cached(&sql)?;
+    for (seq, sample) in samples.iter().enumerate() {
+        let mut values: Vec<Value> = vec![id.into(), (seq as i64).into(), sample.at_s.into()];
+        values.extend(sample_values(sample).map(Value::from));
+        insert.execute(rusqlite::params_from_iter(values))?;
     }
     Ok(())
 }

@@ -34,6 +34,27 @@ fn buckets_become_times_of_the_array() {
     assert_eq!(run.points[2].by_operation.times[0].count, Some(1));
 }
 
+/// A point of a database is named by its test, or by its level where there are several.
+#[test]
+fn times_of_the_array_stand_beside_a_database_too() {
+    let mut run = crate::common::example_run();
+    let key = run.points[0].key.clone();
+    let level = match key.threads {
+        1 => format!("{}@{}", key.test, key.jobs),
+        threads => format!("{}@{}x{threads}", key.test, key.jobs),
+    };
+    run.points[0].work.below_database = false;
+    let before = run.points[0].by_operation.times.len();
+    let text = format!("run,operation,up_to_us,count\n{level},read,125,10\n");
+    attach(&mut run, "after.csv", &text).unwrap();
+    let times = &run.points[0].by_operation.times;
+    assert_eq!(times.len(), before + 1);
+    assert!(times[before].is("array", "read", "whole"));
+    let text = "run,operation,up_to_us,count\nT999,read,125,10\n";
+    let error = attach(&mut run, "after.csv", text).unwrap_err();
+    assert!(error.to_string().contains(&level), "{error}");
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
     let head = "run,operation,up_to_us,count\n";
@@ -51,8 +72,8 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
             format!("{head}rd1,read,,1\nrd1,read,125,1\n"),
             "must increase",
         ),
-        (format!("{head}rd3,read,1,1\n"), "matches 0 runs"),
-        (format!("{head}rd2,read,1,1\n"), "matches 2 runs"),
+        (format!("{head}rd3,read,1,1\n"), "matches 0 points"),
+        (format!("{head}rd2,read,1,1\n"), "matches 2 points"),
         (
             format!("{head}rd1,read,1,1\nrd1,write,1,1\nrd1,read,2,1\n"),
             "line 4: the reads of rd1 already occur",

@@ -368,17 +368,43 @@ fn an_older_archive_is_read_and_continued() {
         "cpu_by_others_pct",
         "read_by_others_mb_per_s",
         "write_by_others_mb_per_s",
+        "read_await_ms_p99",
+        "write_await_ms_p99",
     ];
     for name in added {
         assert!(old.figures.set(name, None));
     }
-    let columns = added.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
+    let of_machine = [
+        "cpu_user_pct",
+        "cpu_system_pct",
+        "network_mb_per_s",
+        "tcp_retransmits",
+        "tcp_sockets",
+        "page_cache_mb",
+        "major_faults",
+        "swap_mb",
+        "pressure_cpu_pct",
+        "pressure_memory_pct",
+        "pressure_io_pct",
+    ];
+    let of_point = added.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
+    let of_sample = of_machine.map(|name| format!("ALTER TABLE sample DROP COLUMN {name};"));
+    let columns = of_point.concat() + &of_sample.concat();
     let remarks = ["reason", "missing"].map(|table| {
         format!("ALTER TABLE {table} DROP COLUMN code; ALTER TABLE {table} DROP COLUMN fields;")
     });
     // A digest skips what is NULL, and a remark's code is not.
     old.notes.clear();
     old.by_operation = archive::ByOperation::default();
+    old.devices.clear();
+    old.engine_io.clear();
+    old.interfaces.clear();
+    old.executions.clear();
+    old.samples = vec![Sample {
+        at_s: 1.0,
+        operations_per_s: Some(1_000.0),
+        ..Sample::default()
+    }];
     let mut archive = Archive::open(&path).unwrap();
     let new = NewRun {
         missing: Vec::new(),
@@ -398,8 +424,8 @@ fn an_older_archive_is_read_and_continued() {
         .unwrap();
     let as_it_was = format!(
         "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample; \
-         DROP TABLE annotation; DROP TABLE deleted_run; DROP TABLE transaction_kind; {}{} PRAGMA user_version = 1; {view}",
-        columns.concat(),
+         DROP TABLE annotation; DROP TABLE deleted_run; DROP TABLE transaction_kind; \
+         DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; DROP TABLE execution; {columns}{} PRAGMA user_version = 1; {view}",
         remarks.concat()
     );
     sqlite.execute_batch(&as_it_was).unwrap();
@@ -409,6 +435,7 @@ fn an_older_archive_is_read_and_continued() {
     let run = read(&Archive::open_read_only(&path).unwrap());
     assert!(run.valid(), "{:?} {:?}", run.reasons, run.points[0].reasons);
     assert_eq!(run.points[0].figures, old.figures);
+    assert_eq!(run.points[0].samples, old.samples);
     assert_eq!(fs::read(&path).unwrap(), before);
 
     let mut archive = Archive::open(&path).unwrap();
@@ -418,6 +445,11 @@ fn an_older_archive_is_read_and_continued() {
     assert!(run.valid());
     assert_eq!(run.points[0].figures, point(key(1)).figures);
     assert_eq!(run.points[0].by_operation, point(key(1)).by_operation);
+    assert_eq!(run.points[0].devices, point(key(1)).devices);
+    assert_eq!(run.points[0].engine_io, point(key(1)).engine_io);
+    assert_eq!(run.points[0].interfaces, point(key(1)).interfaces);
+    assert_eq!(run.points[0].executions, point(key(1)).executions);
+    assert_eq!(run.points[0].samples, point(key(1)).samples);
     drop(archive);
     assert!(read(&Archive::open_read_only(&path).unwrap()).valid());
 }

@@ -1,7 +1,8 @@
 //! What goes into an archive comes out of it, and what may not go in is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{empty, key, measure, new_run, point, told};
+use crate::common::{empty, key, maybe_number, measure, new_run, number, point, told};
+use crate::{devices, engine_io, executions, interfaces};
 use archive::{
     Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, EventSource, FIGURES, Figures,
     HeldBack, Histograms, NewRun, Point, PointKey, Remark, Resource, RunName, RunState, Sample,
@@ -266,15 +267,6 @@ fn the_view_shows_results_by_name() {
     assert_eq!(row, want);
 }
 
-fn number() -> impl Strategy<Value = f64> {
-    use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
-    NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE
-}
-
-fn maybe_number() -> impl Strategy<Value = Option<f64>> {
-    proptest::option::of(number())
-}
-
 fn figures() -> impl Strategy<Value = Figures> {
     proptest::collection::vec(maybe_number(), FIGURES.len()).prop_map(|values| {
         let mut figures = Figures::default();
@@ -294,7 +286,7 @@ fn histogram() -> impl Strategy<Value = Histogram> {
 }
 
 fn sample() -> impl Strategy<Value = Sample> {
-    (number(), proptest::array::uniform9(maybe_number())).prop_map(|(at_s, v)| Sample {
+    (number(), proptest::array::uniform20(maybe_number())).prop_map(|(at_s, v)| Sample {
         at_s,
         operations_per_s: v[0],
         response_us_p99: v[1],
@@ -305,6 +297,17 @@ fn sample() -> impl Strategy<Value = Sample> {
         read_mb_per_s: v[6],
         write_mb_per_s: v[7],
         memory_used_mb: v[8],
+        cpu_user_pct: v[9],
+        cpu_system_pct: v[10],
+        network_mb_per_s: v[11],
+        tcp_retransmits: v[12],
+        tcp_sockets: v[13],
+        page_cache_mb: v[14],
+        major_faults: v[15],
+        swap_mb: v[16],
+        pressure_cpu_pct: v[17],
+        pressure_memory_pct: v[18],
+        pressure_io_pct: v[19],
     })
 }
 
@@ -417,6 +420,12 @@ fn any_point() -> impl Strategy<Value = Point> {
         proptest::collection::vec(sample(), 0..5),
         proptest::collection::vec(event(), 0..5),
         held_back(),
+        (
+            proptest::collection::vec(devices::any_device(), 0..4),
+            proptest::collection::vec(engine_io::any_engine_io(), 0..4),
+            proptest::collection::vec(interfaces::any_interface(), 0..4),
+            proptest::collection::vec(executions::any_execution(), 0..4),
+        ),
     );
     let choices = (0..4usize, proptest::option::of(0..3usize), any::<u64>());
     let head = (any_key(), any::<String>(), choices, work());
@@ -432,7 +441,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 (key, title, (component, steady, seed), work),
                 figures,
                 (service, response),
-                (samples, timed_events, held_back),
+                (samples, timed_events, held_back, (devices, engine_io, interfaces, executions)),
                 (reasons, notes),
             )| Point {
                 key,
@@ -450,6 +459,10 @@ fn any_point() -> impl Strategy<Value = Point> {
                 timed_events,
                 held_back,
                 samples,
+                devices,
+                engine_io,
+                interfaces,
+                executions,
                 reasons,
                 notes,
             },

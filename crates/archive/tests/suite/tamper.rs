@@ -74,6 +74,20 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
         "DELETE FROM reason WHERE point_id = 1 AND seq = 1",
         "UPDATE transaction_kind SET rows = 61 WHERE point_id = 1 AND seq = 0",
         "DELETE FROM transaction_kind WHERE point_id = 1 AND seq = 1",
+        "UPDATE sample SET pressure_io_pct = NULL WHERE point_id = 1",
+        "UPDATE sample SET swap_mb = 1 WHERE point_id = 1",
+        "UPDATE device SET read_await_ms = 0.01 WHERE point_id = 1 AND seq = 0",
+        "UPDATE device SET holds = '[\"undo\"]' WHERE point_id = 1 AND seq = 0",
+        "DELETE FROM device WHERE point_id = 1 AND seq = 2",
+        "UPDATE device_sample SET service_us_p99 = 9 WHERE point_id = 1 AND seq = 1",
+        "UPDATE device_sample SET device = 0 WHERE point_id = 1 AND seq = 1",
+        "DELETE FROM device_sample WHERE point_id = 1 AND seq = 2",
+        "UPDATE interface SET received_bytes = 9 WHERE point_id = 1 AND seq = 0",
+        "UPDATE interface SET kind = 'virtual' WHERE point_id = 1 AND seq = 0",
+        "DELETE FROM interface WHERE point_id = 1 AND seq = 1",
+        "UPDATE execution SET elapsed_us = 1 WHERE point_id = 1 AND seq = 0",
+        "UPDATE execution SET plan = NULL WHERE point_id = 1 AND seq = 0",
+        "DELETE FROM execution WHERE point_id = 1 AND seq = 1",
     ] {
         let run = after_sql(sql);
         assert!(!run.points[0].valid(), "{sql}");

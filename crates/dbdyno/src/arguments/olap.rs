@@ -61,6 +61,10 @@ pub struct AskArguments {
     /// Runs of each query (default: 1)
     #[arg(long, value_name = "N")]
     pub iterations: Option<u32>,
+    /// Run all queries in N rounds, as one point that keeps each execution; the caches are emptied or warmed before the
+    /// first round only
+    #[arg(long, value_name = "N", conflicts_with_all = ["iterations", "streams", "refresh"])]
+    pub rounds: Option<u32>,
     /// Streams of a throughput run after the power run (default: no throughput run)
     #[arg(long, value_name = "S")]
     pub streams: Option<u32>,

@@ -8,7 +8,7 @@ use clap::Args;
 /// alike (`-vr`, `-f a b`, `name=value`, `+`): they are taken as they stand.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] -f FILE… | --profile NAME [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
     after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported)\n\
 -s              simulate: print the list of runs and exit\n\
 -o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
@@ -27,7 +27,7 @@ pub struct VdbenchArguments {
     /// With -s: also check that the files and devices can be used as asked; nothing is created or written
     #[arg(long)]
     pub check: bool,
-    /// Built-in runs instead of a file. `database` needs lun=PATH (which is overwritten) and size=N
+    /// Built-in runs instead of a file: `database` or `mixed`, with lun=PATH (which is overwritten) and size=N
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Find the highest rate of each run that meets a response time, counted from the intended start

@@ -32,31 +32,8 @@ use crate::say::say;
 const STUDIES_MAX: usize = 5;
 
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
-    let archive = place::archive(archive_asked);
-    let library = super::library(arguments.library.as_deref())?;
-    lab::signal::install();
-    let mut screen = Screen::new();
-    let measured = match &arguments.resume {
-        Some(name) => resume(name, arguments, &archive, &library, &mut screen),
-        None => begin(arguments, archive_asked, &library, &mut screen),
-    };
-    screen.close();
-    let ([a, b], files) = measured?;
-    if let Some(files) = files {
-        files.remove();
-    }
-    let kept = Archive::open_read_only(&archive)?;
-    let (a, b) = (
-        kept.load_run(&RunName::Id(a))?,
-        kept.load_run(&RunName::Id(b))?,
-    );
-    let how = How {
-        judging: &arguments.judging,
-        anyway: true,
-        // Its blocks alternate.
-        trust_sequential: false,
-    };
-    let status = judge_and_show(&a, &b, &how, archive_asked)?;
+    let [a, b] = measured(arguments, archive_asked)?;
+    let status = show(&a, &b, arguments, archive_asked)?;
     if a.valid() && b.valid() {
         return Ok(status);
     }
@@ -65,6 +42,50 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
         b.label, a.label
     ));
     Ok(Status::CheckFailed)
+}
+
+/// Carries a study out, or goes on with one; gives its runs.
+///
+/// # Errors
+/// What is wrong with it, or ended it.
+pub fn measured(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<[Run; 2]> {
+    let archive = place::archive(archive_asked);
+    let library = super::library(arguments.library.as_deref())?;
+    lab::signal::install();
+    let mut screen = Screen::new();
+    let finished = match &arguments.resume {
+        Some(name) => resume(name, arguments, &archive, &library, &mut screen),
+        None => begin(arguments, archive_asked, &library, &mut screen),
+    };
+    screen.close();
+    let ([a, b], files) = finished?;
+    if let Some(files) = files {
+        files.remove();
+    }
+    let kept = Archive::open_read_only(&archive)?;
+    Ok([
+        kept.load_run(&RunName::Id(a))?,
+        kept.load_run(&RunName::Id(b))?,
+    ])
+}
+
+/// Compares the runs of a study and prints that.
+///
+/// # Errors
+/// When they cannot be compared as asked, or nothing can be printed.
+pub fn show(
+    a: &Run,
+    b: &Run,
+    arguments: &AbArguments,
+    archive: &Option<PathBuf>,
+) -> Result<Status> {
+    let how = How {
+        judging: &arguments.judging,
+        anyway: true,
+        // Its blocks alternate.
+        trust_sequential: false,
+    };
+    judge_and_show(a, b, &how, archive)
 }
 
 type Measured = Result<(study::Finished, Option<WorkFiles>)>;
@@ -78,7 +99,10 @@ fn begin(
     let mut workloads = workload::registry(library.clone());
     let common = arguments.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
-    let text = Plan::text(&arguments.plan)?;
+    let text = match &arguments.plan_text {
+        Some(text) => text.clone(),
+        None => Plan::text(&arguments.plan)?,
+    };
     let mut plan = Plan::parse(&workloads, &text, &common)?;
     workloads.prepare(&mut plan)?;
     let metrics = metrics(arguments, &workloads, &plan)?;

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::{Archive, RunState, RunSummary, TargetRecord, reference};
+use clap::ValueEnum;
 use lab::Plan;
 use target::Reach;
 
-use super::print;
+use super::study::built_in::BuiltIn;
+use super::{plan_text, print};
+use crate::arguments::study::Size;
 use crate::arguments::{ListArguments, Listing};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
@@ -21,11 +24,21 @@ pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Stat
             InvalidInput("--plan, --target and --since are for `dbdyno list runs`".into()).into(),
         );
     }
+    if arguments.name.is_some() && !matches!(arguments.what, Listing::References) {
+        return Err(InvalidInput(
+            "only references can be listed by name: `dbdyno list references NAME`".into(),
+        )
+        .into());
+    }
     let text = match arguments.what {
         Listing::Tests => tests()?,
         Listing::Plans => plans()?,
+        Listing::Studies => studies()?,
         Listing::Engines => engines(),
-        Listing::References => references()?,
+        Listing::References => match &arguments.name {
+            Some(name) => report::published(&reference::load(name)?),
+            None => references()?,
+        },
         Listing::Runs => runs(arguments, archive)?,
     };
     print(&text)?;
@@ -55,6 +68,20 @@ fn plans() -> Result<String> {
     for name in Plan::built_in() {
         let plan = Plan::parse(&workloads, &Plan::text(name)?, &[])?;
         rows.push([plan.name, plan.about]);
+    }
+    Ok(columns(&rows))
+}
+
+fn studies() -> Result<String> {
+    let mut rows = vec![["study", "document", "size", "what it measures"].map(String::from)];
+    for study in BuiltIn::all()? {
+        for size in Size::value_variants() {
+            let about = study.scale(*size).about.clone();
+            rows.push([String::new(), String::new(), plan_text::word(*size), about]);
+        }
+        let at = rows.len() - Size::value_variants().len();
+        let whole = [study.name, study.document, String::new(), study.about];
+        rows.insert(at, whole);
     }
     Ok(columns(&rows))
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use archive::{Archive, Run, RunName, RunState};
 use host::SystemClock;
-use lab::{Plan, Registry, RunOptions, Setting};
+use host::inventory::Stated;
+use lab::{HostAsked, Plan, RunOptions, Setting};
+use target::TargetUrl;
 use target::lifted::Level;
 
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
@@ -19,12 +21,11 @@ use crate::say::say;
 
 pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive);
-    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
     lab::signal::install();
     let mut screen = Screen::new();
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &arguments, &archive, workloads, &mut screen),
-        None => begin(&arguments, &archive, workloads, &mut screen),
+        Some(name) => resume(name, &arguments, &archive, &mut screen),
+        None => begin(&arguments, &archive, &mut screen),
     };
     screen.close();
     let (run, files) = measured?;
@@ -36,28 +37,107 @@ pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status>
 
 type Measured = Result<(Run, Option<WorkFiles>)>;
 
-fn begin(
-    arguments: &RunArguments,
-    archive: &Path,
-    mut workloads: Registry,
-    screen: &mut Screen,
-) -> Measured {
-    let mut settings = arguments
-        .settings
-        .iter()
-        .map(|text| Setting::parse(text))
-        .collect::<lab::Result<Vec<_>>>()?;
-    if let Some(repeat) = arguments.repeat {
-        settings.push(Setting::parse(&format!("repeat={repeat}"))?);
+fn begin(arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measured {
+    let prepared = Prepared::of(arguments)?;
+    screen.drawn_with(prepared.seed);
+    let measured = prepared.measure(arguments.name.clone(), archive, screen);
+    match measured {
+        Ok(run) => Ok((run, prepared.files)),
+        Err(error) => {
+            // A run that was entered is resumed with its files; without a run nobody needs them.
+            if let Some(files) = prepared.files.filter(|_| !screen.entered()) {
+                files.remove();
+            }
+            Err(error)
+        }
     }
-    let text = match &arguments.plan_text {
-        Some(text) => text.clone(),
-        None => Plan::text(&arguments.plan)?,
-    };
-    let mut plan = Plan::parse(&workloads, &text, &settings)?;
-    // What is wrong in the plan must be said before a directory is made for its targets.
-    workloads.prepare(&mut plan)?;
-    let host = super::server_host(&arguments.server)?;
+}
+
+/// What a run is made of, with the permission of its user; all but its label.
+pub(super) struct Prepared {
+    pub plan: Plan,
+    pub targets: Vec<TargetUrl>,
+    /// Files of the default targets.
+    pub files: Option<WorkFiles>,
+    /// Test library, where it is not the built-in one.
+    pub library: Option<PathBuf>,
+    pub seed: u64,
+    pub stated: Stated,
+    pub host: HostAsked,
+}
+
+impl Prepared {
+    /// Asks where much is written.
+    ///
+    /// # Errors
+    /// What is wrong in itself, and when the user does not agree. Nothing stays behind.
+    pub fn of(arguments: &RunArguments) -> Result<Self> {
+        let mut workloads = workload::registry(super::library(arguments.library.as_deref())?);
+        let mut settings = arguments
+            .settings
+            .iter()
+            .map(|text| Setting::parse(text))
+            .collect::<lab::Result<Vec<_>>>()?;
+        if let Some(repeat) = arguments.repeat {
+            settings.push(Setting::parse(&format!("repeat={repeat}"))?);
+        }
+        let text = match &arguments.plan_text {
+            Some(text) => text.clone(),
+            None => Plan::text(&arguments.plan)?,
+        };
+        let mut plan = Plan::parse(&workloads, &text, &settings)?;
+        // What is wrong in the plan must be said before a directory is made for its targets.
+        workloads.prepare(&mut plan)?;
+        let host = super::server_host(&arguments.server)?;
+        let stated = super::stated(arguments.platform.as_deref())?;
+        let (targets, files) = targets(arguments, &plan)?;
+        if let Err(error) = Forecast::of(&plan, &workloads, &targets, false)
+            .and_then(|forecasts| arguments.permission.ask(&forecasts))
+        {
+            if let Some(files) = files {
+                files.remove();
+            }
+            return Err(error);
+        }
+        Ok(Self {
+            plan,
+            targets,
+            files,
+            library: arguments.library.clone(),
+            seed: super::seed(arguments.seed),
+            stated,
+            host,
+        })
+    }
+
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// As [`lab::run()`].
+    pub fn measure(
+        &self,
+        label: Option<String>,
+        archive: &Path,
+        screen: &mut Screen,
+    ) -> Result<Run> {
+        let options = RunOptions {
+            plan: self.plan.clone(),
+            targets: self.targets.clone(),
+            archive: archive.to_path_buf(),
+            label,
+            seed: self.seed,
+            workloads: workload::registry(super::library(self.library.as_deref())?),
+            clock: Arc::new(SystemClock),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            stated: self.stated.clone(),
+            host: self.host.clone(),
+        };
+        Ok(lab::run(options, screen)?)
+    }
+}
+
+/// The databases to measure, and the files of those that are made for the run.
+fn targets(arguments: &RunArguments, plan: &Plan) -> Result<(Vec<TargetUrl>, Option<WorkFiles>)> {
     let (mut targets, files) = if arguments.targets.is_empty() {
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
         let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
@@ -79,53 +159,17 @@ fn begin(
         (arguments.permission.share(&targets)?, None)
     };
     targets.extend(arguments.replicas.iter().cloned());
-    if let Err(error) = Forecast::of(&plan, &workloads, &targets, false)
-        .and_then(|forecasts| arguments.permission.ask(&forecasts))
-    {
-        if let Some(files) = files {
-            files.remove();
-        }
-        return Err(error);
-    }
-    let seed = super::seed(arguments.seed);
-    screen.drawn_with(seed);
-    let options = RunOptions {
-        plan,
-        targets,
-        archive: archive.to_path_buf(),
-        label: arguments.name.clone(),
-        seed,
-        workloads,
-        clock: Arc::new(SystemClock),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        stated: super::stated(arguments.platform.as_deref())?,
-        host,
-    };
-    match lab::run(options, screen) {
-        Ok(run) => Ok((run, files)),
-        Err(error) => {
-            // A run that was entered is resumed with its files; without a run nobody needs them.
-            if let Some(files) = files.filter(|_| !screen.entered()) {
-                files.remove();
-            }
-            Err(error.into())
-        }
-    }
+    Ok((targets, files))
 }
 
-fn resume(
-    name: &str,
-    arguments: &RunArguments,
-    archive: &Path,
-    workloads: Registry,
-    screen: &mut Screen,
-) -> Measured {
+fn resume(name: &str, arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     if begun.state != RunState::Complete {
         resumed::agree(&arguments.permission, archive, &[&begun])?;
     }
     let files = place::work_files_of(&begun)?;
+    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }

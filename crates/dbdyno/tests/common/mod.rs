@@ -219,7 +219,7 @@ pub fn faults(point: &Value) -> Vec<&str> {
 fn measures(arguments: &[&str]) -> bool {
     let is_run = matches!(
         arguments,
-        ["run" | "ab", ..] | ["oltp" | "olap" | "columnar", "run", ..]
+        ["run" | "ab" | "study", ..] | ["oltp" | "olap" | "columnar", "run", ..]
     );
     is_run && !arguments.contains(&"--resume")
 }

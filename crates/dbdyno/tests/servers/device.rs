@@ -1,9 +1,15 @@
 //! What the device did below a server: times of its requests in every point, and before and after.
 
+use std::process::Command;
+
 use serde_json::Value;
+use target::TargetUrl;
+use target::postgres::local::PostgresServer;
+use target::server::{LocalServer, ServerSpec};
 
 use crate::common::{Place, points};
 use crate::disk::Disk;
+use crate::postgres;
 
 const PLAN: &str = "name = \"device\"\nrepeat = 4\n\
     [[step]]\nuse = \"library\"\ntests = [\"T311\"]\njobs = [2]\nmode = \"time\"\nseconds = 1\n";
@@ -16,6 +22,18 @@ fn times<'a>(point: &'a Value, operation: &str, phase: &str) -> Option<&'a Value
 
 #[test]
 fn requests_of_every_point_are_told_and_compared() {
+    told_and_compared(|data| format!("postgres+local:{data}?version=15&shared_buffers=32MB"));
+}
+
+#[test]
+fn requests_below_mariadb_are_told_and_compared() {
+    told_and_compared(|data| {
+        format!("mysql+local:{data}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M")
+    });
+}
+
+/// Of a server whose data are in this directory.
+fn told_and_compared(url: impl Fn(&str) -> String) {
     let place = Place::new();
     // A device of its own: what others do on the machine's disk is not on it.
     let disk = match Disk::on_a_device(&place, 600 << 20) {
@@ -26,11 +44,7 @@ fn requests_of_every_point_are_told_and_compared() {
     if let Err(error) = host::block::BlockWatch::open(&[&device]) {
         testing::skip!("{error}");
     }
-    let data = disk.path("data");
-    let url = format!(
-        "postgres+local:{}?version=15&shared_buffers=32MB",
-        data.display()
-    );
+    let url = url(&disk.path("data").display().to_string());
     let plan = place.file("plan.toml", PLAN);
     for name in ["before", "after"] {
         place.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
@@ -46,6 +60,9 @@ fn requests_of_every_point_are_told_and_compared() {
         assert!(mean_us(whole) >= mean_us(inside), "{whole} {inside}");
         let remark = whole["remark"].as_str().unwrap();
         assert!(remark.contains("/proc/diskstats has"), "{remark}");
+        let devices = point["devices"].as_array().unwrap();
+        let own = devices.iter().find(|own| own["name"] == device.as_str());
+        assert_timed_requests_are_all(point, own.unwrap_or_else(|| panic!("{point}")));
     }
     let compared = place.fine(&["compare", "before", "after", "--json"]);
     let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
@@ -72,5 +89,211 @@ fn requests_of_every_point_are_told_and_compared() {
         "Requests at the device",
     ] {
         assert!(page.contains(part), "{part}");
+    }
+}
+
+/// Each transaction writes 1 MB of data with its log, sorts some 2 MB in temporary files, and brings the data to their device.
+const BUSY: &str = "name = \"busy\"\npipeline = \"off\"\n\
+    [setup]\nwhen = \"point\"\nsql = \"CREATE TABLE dbdyno_rows (n int, filler text)\"\n\
+    [teardown]\nsql = \"DROP TABLE IF EXISTS dbdyno_rows\"\n\
+    [[transaction]]\nname = \"busy\"\nautocommit = true\n\
+    [[transaction.statement]]\nrows = 1000\n\
+    sql = \"INSERT INTO dbdyno_rows SELECT n, repeat(md5(n::text), 30) FROM generate_series(1, 1000) n\"\n\
+    [[transaction.statement]]\nrows = 1\n\
+    sql = \"SELECT count(*) FROM (SELECT repeat(md5(n::text), 30) t FROM generate_series(1, 2000) n ORDER BY 1 OFFSET 1) s\"\n\
+    [[transaction.statement]]\nsql = \"CHECKPOINT\"\n";
+const BUSY_PLAN: &str = "name = \"places\"\nsample_ms = 500\n\
+    [[step]]\nuse = \"script\"\nscript = \"busy.toml\"\njobs = [1]\nmode = \"time\"\nseconds = 6.0\n";
+
+/// A server with its log and its temporary files on disks of their own.
+fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
+    let place = data.path("data");
+    let url = format!(
+        "postgres+local:{}?version=15&work_mem=64kB",
+        place.display()
+    );
+    let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
+    let start = || LocalServer::start(&PostgresServer, &spec).unwrap();
+    let server = start();
+    let place = server.data_directory().to_owned();
+    let space = temporary.path("space");
+    std::fs::create_dir(&space).unwrap();
+    let owned = Command::new("chown")
+        .arg(server.os_user())
+        .arg(&space)
+        .status();
+    assert!(owned.unwrap().success());
+    let sql = format!(
+        "CREATE TABLESPACE apart LOCATION '{}'; ALTER SYSTEM SET temp_tablespaces = 'apart';",
+        space.display()
+    );
+    postgres::psql(&server, &sql);
+    drop(server);
+    let moved = log.path("wal");
+    let wal = place.join("pg_wal");
+    let copied = Command::new("cp").arg("-a").args([&wal, &moved]).status();
+    assert!(copied.unwrap().success());
+    std::fs::remove_dir_all(&wal).unwrap();
+    std::os::unix::fs::symlink(&moved, &wal).unwrap();
+    start()
+}
+
+/// Flushes that the kernel joins to one at most, as there are sessions that may ask for one.
+const JOINED_MAX: u32 = 8;
+
+/// The device that holds this.
+fn holding<'p>(point: &'p Value, purpose: &str) -> &'p Value {
+    let mut devices = point["devices"].as_array().unwrap().iter();
+    let is = |device: &&Value| {
+        device["holds"]
+            .as_array()
+            .unwrap()
+            .contains(&purpose.into())
+    };
+    devices.find(is).unwrap_or_else(|| panic!("{point}"))
+}
+
+#[test]
+fn data_log_and_temporary_files_have_a_row_each() {
+    let places = [Place::new(), Place::new(), Place::new()];
+    let mut disks = Vec::new();
+    for place in &places {
+        match Disk::on_a_device(place, 600 << 20) {
+            Ok(disk) => disks.push(disk),
+            Err(reason) => testing::skip!("{reason}"),
+        }
+    }
+    let [data, log, temporary] = &disks[..] else {
+        unreachable!("one for each place")
+    };
+    // Else temporary files would be gone before anybody writes them to their device.
+    let synchronous = Command::new("mount")
+        .args(["-o", "remount,sync"])
+        .arg(temporary.path(""))
+        .status();
+    assert!(synchronous.unwrap().success());
+    let server = spread(data, log, temporary);
+    let place = &places[0];
+    place.file("busy.toml", BUSY);
+    let plan = place.file("places.toml", BUSY_PLAN);
+    let url = postgres::url(&server, server.superuser());
+    place.fine(&["run", &plan, "--target", &url, "--yes", "--name", "places"]);
+    let exported = place.export("places");
+    let point = &points(&exported)[0];
+    let transactions = point["operations"].as_f64().unwrap();
+    for (purpose, disk, least_mb, most_mb) in [
+        ("data", data, 0.9, 7.0),
+        ("log", log, 0.9, 7.0),
+        ("temporary", temporary, 1.2, 15.0),
+    ] {
+        let device = holding(point, purpose);
+        let name = device["name"].as_str().unwrap();
+        assert_eq!(name, host::device_of(&disk.path("")).unwrap(), "{purpose}");
+        assert_eq!(device["holds"].as_array().unwrap().len(), 1, "{device}");
+        let written_mb = device["writes"]["mb"].as_f64().unwrap() / transactions;
+        assert!(
+            (least_mb..most_mb).contains(&written_mb),
+            "{purpose}: {written_mb} MB a transaction"
+        );
+        assert_timed_requests_are_all(point, device);
+    }
+    assert_account_agrees(point, transactions);
+    // The files of the three lie on one device, which lies below them.
+    let below = host::device_of(&place.path("")).unwrap();
+    let devices = point["devices"].as_array().unwrap();
+    let lower = devices
+        .iter()
+        .find(|device| device["name"] == below.as_str());
+    let lower = lower.unwrap_or_else(|| panic!("{point}"));
+    assert_eq!(lower["carries"].as_array().unwrap().len(), 3, "{lower}");
+    assert!(lower["holds"].as_array().unwrap().is_empty(), "{lower}");
+    // The figures of the point are those of data and log together.
+    let sum_mb: f64 = ["data", "log"]
+        .map(|purpose| holding(point, purpose)["writes"]["mb"].as_f64().unwrap())
+        .iter()
+        .sum();
+    let elapsed_s = holding(point, "data")["elapsed_s"].as_f64().unwrap();
+    let figure = point["write_mb_per_s"].as_f64().unwrap();
+    assert!(
+        (figure * elapsed_s / sum_mb - 1.0).abs() < 1e-6,
+        "{figure} {sum_mb}"
+    );
+    let page = place.path("page.html");
+    place.fine(&["report", "places", "-o", &page.display().to_string()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["temporary", "Whose I/O", &below] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+/// What the engine counted of its own I/O is that of the transactions, each under its purpose, and reached its device.
+fn assert_account_agrees(point: &Value, transactions: f64) {
+    let account = |purpose: &str, operation: &str| {
+        let mut account = point["engine_io"].as_array().unwrap().iter();
+        let own = account.find(|io| io["purpose"] == purpose && io["operation"] == operation);
+        own.unwrap_or_else(|| panic!("{point}"))
+    };
+    let written_mb = |purpose: &str| account(purpose, "write")["mb"].as_f64().unwrap();
+    // Each logs the 1 MB that it writes, and whole pages behind the checkpoint of the one before. The first may have logged
+    // its own before the engine was asked.
+    assert!(transactions >= 2.0, "too few to tell: {transactions}");
+    let log_mb = written_mb("log");
+    assert!(
+        (0.9 * (transactions - 1.0)..5.0 * transactions).contains(&log_mb),
+        "{transactions} transactions: {}",
+        point["engine_io"]
+    );
+    // What was flushed is on the device; at the ends of the window either may have seen a little more.
+    let device_mb = holding(point, "log")["writes"]["mb"].as_f64().unwrap();
+    assert!(log_mb <= device_mb * 1.05 + 1.0, "{log_mb} {device_mb}");
+    // Each spills the 2 MB that it sorts, and some merge them once more. The server tells it up to a second late.
+    let spilled_mb = written_mb("temporary");
+    assert!(
+        (0.5 * (transactions - 1.0)..8.0 * (transactions + 1.0)).contains(&spilled_mb),
+        "{transactions} transactions: {}",
+        point["engine_io"]
+    );
+    let data = written_mb("data") / transactions;
+    assert!(data < 4.0, "{data} MB");
+    let reads = account("temporary", "read");
+    assert!(reads["mb"].is_null() && reads["unknown"] == "not_counted");
+}
+
+/// What the kernel timed and what it counted are the same requests, as a whole and interval by interval.
+fn assert_timed_requests_are_all(point: &Value, device: &Value) {
+    if let Err(error) = host::block::BlockWatch::open(&[device["name"].as_str().unwrap()]) {
+        println!("not held against timed requests: {error}");
+        return;
+    }
+    let all = point["operation_times"].as_array().unwrap();
+    let timed = |operation: &str| {
+        let is = |t: &&Value| {
+            t["subject"] == device["name"] && t["operation"] == operation && t["phase"] == "whole"
+        };
+        let count = |t: &Value| t["count"].as_u64().unwrap();
+        all.iter().find(is).map_or(0, count)
+    };
+    let in_intervals = |operation: &str| -> u64 {
+        let samples = device["samples"].as_array().unwrap().iter();
+        let own = samples.filter(|sample| sample["operation"] == operation);
+        own.map(|sample| sample["requests"].as_u64().unwrap()).sum()
+    };
+    let [reads, writes] = ["reads", "writes"].map(|kind| device[kind]["count"].as_u64().unwrap());
+    let some = |count: u64| 2 + count / 100;
+    assert!(timed("read").abs_diff(reads) <= some(reads), "{device}");
+    // The counters have a flush that was asked for alone among the writes, whether it was joined to another one or not; the
+    // kernel times those that the device saw.
+    let least = timed("write");
+    let most = least + timed("flush") * u64::from(JOINED_MAX);
+    assert!(
+        least <= writes + some(writes) && writes <= most + some(writes),
+        "{least} … {most}: {device}"
+    );
+    for operation in ["read", "write", "flush"] {
+        assert_eq!(
+            in_intervals(operation),
+            timed(operation),
+            "{operation}: {device}"
+        );
     }
 }

@@ -53,6 +53,7 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
     let run_of_all = place.export("tls");
     assert_eq!(points(&run_of_all).len(), 6);
     assert!(points(&run_of_all).iter().all(|p| p["valid"] == true));
+    assert_loopback_carried(points(&run_of_all).last().unwrap());
     let settings = &run_of_all["targets"][0]["settings"];
     let tls = |key: &str| settings[key].as_str().unwrap_or_default().to_owned();
     assert!(tls("dbdyno.tls").starts_with("TLS 1.3"), "{settings}");
@@ -62,6 +63,24 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
     refused(&target("localhost", &known), "not for \"localhost\"");
     networked.show(&networked.authority.issue(&["localhost"], Valid::Before));
     refused(&target("localhost", &known), "certificate has expired");
+}
+
+/// Client and server are on this machine: each statement is a packet at least, and all of them pass the loopback.
+fn assert_loopback_carried(point: &Value) {
+    let interfaces = point["interfaces"].as_array().unwrap();
+    let loopback = interfaces.iter().find(|i| i["kind"] == "loopback");
+    let loopback = loopback.unwrap_or_else(|| panic!("{point}"));
+    assert_eq!(loopback["name"], "lo");
+    let figure = |name: &str| point[name].as_f64().unwrap();
+    let operations = figure("operations_per_s") * figure("elapsed_s");
+    let packets = loopback["sent"]["packets"].as_f64().unwrap();
+    assert!(
+        operations > 0.0 && packets >= operations,
+        "{operations}: {loopback}"
+    );
+    let bytes = |direction: &str| loopback[direction]["bytes"].as_f64().unwrap();
+    assert!(bytes("sent") > 60.0 * packets, "{loopback}");
+    assert!(bytes("received") > 60.0 * operations, "{loopback}");
 }
 
 #[test]

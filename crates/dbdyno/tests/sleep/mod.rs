@@ -28,6 +28,7 @@ impl Workload for Sleep {
             keys: Keys {
                 of_more: &["sleepers", "naps"],
                 of_a_run: &[],
+                run: "run",
             },
             read: |asked| Ok(Arc::new(asked)),
         }]

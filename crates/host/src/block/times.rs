@@ -21,6 +21,16 @@ pub enum Operation {
 impl Operation {
     /// All of them.
     pub const ALL: [Self; OPERATIONS] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
+
+    /// Its word in archives.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+        }
+    }
 }
 
 /// Part of a request's time.
@@ -149,8 +159,48 @@ impl DeviceTimes {
         times
     }
 
+    /// 99th percentile of the whole times of an operation's requests at these devices, in ms; `None` without requests.
+    pub fn p99_ms<'t>(
+        devices: impl IntoIterator<Item = &'t Self>,
+        operation: Operation,
+    ) -> Option<f64> {
+        let mut all = Times::empty();
+        for device in devices {
+            all.add(&device.of(operation, Phase::Whole).values);
+        }
+        (all.count() > 0).then(|| all.histogram().percentile_us(99.0) / 1e3)
+    }
+
     fn entry(&self, operation: Operation, class: usize, phase: Phase) -> &[u64] {
         let place = (operation as usize * CLASSES + class) * TIMES + phase as usize;
         &self.entries[place * VALUES..][..VALUES]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_that_of_all_devices_together() {
+        let device = |name: &str, bucket: usize, requests: u64| {
+            let mut times = DeviceTimes::empty(name);
+            // Whole times of reads of the first class of sizes.
+            times.entries[bucket] = requests;
+            times
+        };
+        let (fast, slow) = (device("vda", 300, 98), device("vdb", 400, 2));
+        let ms = |bucket: usize| middle_ns(bucket) as f64 / 1e6;
+        let p99 = |devices: &[&DeviceTimes]| {
+            DeviceTimes::p99_ms(devices.iter().copied(), Operation::Read)
+        };
+        let near = |found: Option<f64>, golden: f64| (found.unwrap() / golden - 1.0).abs() < 0.01;
+        assert!(near(p99(&[&fast]), ms(300)));
+        assert!(
+            near(p99(&[&fast, &slow]), ms(400)),
+            "the last two of a hundred"
+        );
+        assert_eq!(p99(&[]), None);
+        assert_eq!(DeviceTimes::p99_ms([&fast], Operation::Write), None);
     }
 }

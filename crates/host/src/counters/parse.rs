@@ -1,8 +1,15 @@
-//! The kernel's counter files, read as bytes and without allocation.
+//! The kernel's counter files, read as bytes; what is read every second without allocation.
 //!
 //! Only lines with their line end count: of a file that was cut short nothing is half read.
 
-use super::{CpuTicks, DiskCounters, MemoryBytes, NetworkCounters, PagingCounters};
+use archive::Traffic;
+
+use super::{
+    CpuTicks, DiskCounters, InterfaceCounters, MemoryBytes, NetworkCounters, PagingCounters,
+};
+
+/// Longest name that the kernel gives an interface.
+const INTERFACE_NAME_MAX: usize = 15;
 
 /// The complete lines of a file.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -117,6 +124,30 @@ pub fn network(text: &[u8], counts: impl Fn(&[u8]) -> bool) -> Option<NetworkCou
     complete.then_some(sum)
 }
 
+/// Every interface of `/proc/net/dev`, in its order; lines that tell none are left out.
+pub fn interfaces(text: &[u8]) -> Vec<InterfaceCounters> {
+    lines(text).skip(2).filter_map(interface).collect()
+}
+
+fn interface(line: &[u8]) -> Option<InterfaceCounters> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    let name = std::str::from_utf8(line[..colon].trim_ascii()).ok()?;
+    let fields: [u64; 12] = numbers(words(&line[colon + 1..]))?;
+    let traffic = |first: usize| Traffic {
+        bytes: fields[first],
+        packets: fields[first + 1],
+        errors: fields[first + 2],
+        drops: fields[first + 3],
+    };
+    (1..=INTERFACE_NAME_MAX)
+        .contains(&name.len())
+        .then(|| InterfaceCounters {
+            name: name.to_owned(),
+            received: traffic(0),
+            sent: traffic(8),
+        })
+}
+
 /// `RetransSegs` of `/proc/net/snmp`, whose first `Tcp:` line names the columns of the second.
 pub fn tcp_retransmits(text: &[u8]) -> Option<u64> {
     let mut tcp = lines(text).filter(|line| line.starts_with(b"Tcp:"));
@@ -132,6 +163,19 @@ pub fn memory(text: &[u8]) -> Option<MemoryBytes> {
         total: bytes(b"MemTotal:")?,
         available: bytes(b"MemAvailable:")?,
     })
+}
+
+/// File pages in memory, from `/proc/meminfo`: cached ones and those of block devices; memory that programs share is in it.
+pub fn page_cache_bytes(text: &[u8]) -> Option<u64> {
+    let bytes = |key: &[u8]| value_of(text, key)?.checked_mul(1024);
+    bytes(b"Cached:")?.checked_add(bytes(b"Buffers:")?)
+}
+
+/// TCP sockets in use, from `/proc/net/sockstat`.
+pub fn tcp_sockets(text: &[u8]) -> Option<u64> {
+    let tcp = lines(text).find(|line| line.starts_with(b"TCP:"))?;
+    let mut words = words(tcp).skip_while(|word| *word != b"inuse");
+    number(words.nth(1)?)
 }
 
 /// `/proc/vmstat`; swap is counted there in pages.
@@ -177,6 +221,8 @@ mod tests {
         Tcp: 1 200 120000 -1 81 3 0 63 0 11059 7885 42 0 73 0\nUdp: InDatagrams\nUdp: 1\n";
     const MEMINFO: &[u8] =
         b"MemTotal:       24682416 kB\nMemFree:         1 kB\nMemAvailable:   20000000 kB\n";
+    const CACHE: &[u8] = b"MemTotal: 9 kB\nBuffers: 100 kB\nCached: 900 kB\nSwapCached: 7 kB\n";
+    const SOCKSTAT: &[u8] = b"sockets: used 42\nTCP: inuse 10 orphan 0 tw 3 alloc 15 mem 5\n";
     const VMSTAT: &[u8] = b"nr_free_pages 1\npswpin 3\npswpout 5\npgfault 99\npgmajfault 1244\n";
     const PRESSURE: &[u8] = b"some avg10=0.58 avg60=1.19 avg300=4.16 total=30901481\n\
         full avg10=0.00 avg60=0.00 avg300=0.00 total=77\n";
@@ -240,6 +286,32 @@ mod tests {
     }
 
     #[test]
+    fn golden_interfaces() {
+        let found = interfaces(NET);
+        let names: Vec<&str> = found.iter().map(|i| i.name.as_str()).collect();
+        assert_eq!(names, ["lo", "eth0", "eth1"]);
+        let traffic = |bytes, packets, errors, drops| Traffic {
+            bytes,
+            packets,
+            errors,
+            drops,
+        };
+        assert_eq!(found[0].received, found[0].sent);
+        assert_eq!(found[1].received, traffic(1000, 10, 1, 2));
+        assert_eq!(found[1].sent, traffic(500, 5, 3, 4));
+        assert_eq!(found[2].sent, traffic(30, 1, 0, 1));
+        let odd = b"head\nhead\n : 1 1 1 1 1 1 1 1 1 1 1 1\n abcdefghijklmnop: 1 1 1 1 1 1 1 1 1 1 1 1\n \
+            eth0 1 1 1\n eth1: 1 1 1\n eth2: 1 1 1 1 1 1 1 1 1 1 1 -1\n\xff: 1 1 1 1 1 1 1 1 1 1 1 1\n\
+            wg0:7 1 1 1 1 1 1 1 1 1 1 1\n";
+        let found = interfaces(odd);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            (found[0].name.as_str(), found[0].received.bytes),
+            ("wg0", 7)
+        );
+    }
+
+    #[test]
     fn golden_small_files() {
         assert_eq!(tcp_retransmits(SNMP), Some(42));
         assert_eq!(tcp_retransmits(b"Tcp: InSegs\nTcp: 1\n"), None);
@@ -248,6 +320,9 @@ mod tests {
             available: 20_480_000_000,
         };
         assert_eq!(memory(MEMINFO), Some(bytes));
+        assert_eq!(page_cache_bytes(CACHE), Some(1_024_000));
+        assert_eq!(page_cache_bytes(MEMINFO), None);
+        assert_eq!(tcp_sockets(SOCKSTAT), Some(10));
         let counters = PagingCounters {
             major_faults: Some(1244),
             swap_in_bytes: Some(12288),
@@ -292,8 +367,13 @@ mod tests {
         every_cut(STAT, cpu);
         every_cut(DISKSTATS, |text| disk(text, b"nvme0n1"));
         every_cut(NET, |text| network(text, |name| name == b"eth0"));
+        every_cut(NET, |text| {
+            interfaces(text).into_iter().find(|i| i.name == "eth0")
+        });
         every_cut(SNMP, tcp_retransmits);
         every_cut(MEMINFO, memory);
+        every_cut(CACHE, page_cache_bytes);
+        every_cut(SOCKSTAT, tcp_sockets);
         every_cut(VMSTAT, |text| paging(text, 4096).major_faults);
         every_cut(PRESSURE, pressure_us);
         every_cut(b"4000 250 100\n", |text| resident_bytes(text, 4096));
@@ -302,7 +382,9 @@ mod tests {
     /// Every byte replaced by every kind of trouble: no panic, whatever comes out.
     #[test]
     fn odd_bytes_do_not_panic() {
-        for text in [STAT, DISKSTATS, NET, SNMP, MEMINFO, VMSTAT, PRESSURE] {
+        for text in [
+            STAT, DISKSTATS, NET, SNMP, MEMINFO, CACHE, SOCKSTAT, VMSTAT, PRESSURE,
+        ] {
             for position in 0..text.len() {
                 for odd in [0u8, b'\n', b' ', b':', b'9', 0xff] {
                     let mut text = text.to_vec();
@@ -314,6 +396,10 @@ mod tests {
                     );
                     let _ = (tcp_retransmits(&text), memory(&text), paging(&text, 4096));
                     let _ = (pressure_us(&text), resident_bytes(&text, 4096));
+                    let _ = (page_cache_bytes(&text), tcp_sockets(&text));
+                    let found = interfaces(&text);
+                    let names = found.iter().map(|i| i.name.len());
+                    assert!(names.max().unwrap_or(0) <= INTERFACE_NAME_MAX);
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! What the counters of a machine are.
 
+use archive::Traffic;
+
 /// Processor time of the whole host, in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTicks {
@@ -37,6 +39,45 @@ pub struct DiskCounters {
     pub weighted_ms: u64,
 }
 
+/// Devices that are counted at a time.
+pub const DEVICES_MAX: usize = 8;
+
+/// The counters of some devices, in the order in which they were asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Disks {
+    each: [Option<DiskCounters>; DEVICES_MAX],
+    /// Those whose requests are added up; the others lie below or above them and do the same ones.
+    is_summed: [bool; DEVICES_MAX],
+}
+
+impl Disks {
+    /// Of these devices, each with whether it is added up; more than [`DEVICES_MAX`] are left out.
+    pub fn of(devices: impl IntoIterator<Item = (Option<DiskCounters>, bool)>) -> Self {
+        let mut disks = Self::default();
+        let places = disks.each.iter_mut().zip(&mut disks.is_summed);
+        for ((each, is_summed), device) in places.zip(devices) {
+            (*each, *is_summed) = device;
+        }
+        disks
+    }
+
+    /// A single one.
+    pub fn one(counters: DiskCounters) -> Self {
+        Self::of([(Some(counters), true)])
+    }
+
+    /// The counters of a device, `None` where it is not counted.
+    pub fn get(&self, place: usize) -> Option<&DiskCounters> {
+        self.each.get(place)?.as_ref()
+    }
+
+    /// Those that are added up.
+    pub(crate) fn summed(&self) -> impl Iterator<Item = Option<&DiskCounters>> {
+        let places = self.each.iter().zip(&self.is_summed);
+        places.filter_map(|(each, is_summed)| is_summed.then_some(each.as_ref()))
+    }
+}
+
 /// All counted network interfaces together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NetworkCounters {
@@ -44,6 +85,15 @@ pub struct NetworkCounters {
     pub bytes: u64,
     /// Errors and drops, received and sent.
     pub errors: u64,
+}
+
+/// One network interface.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct InterfaceCounters {
+    /// The kernel's name.
+    pub name: String,
+    pub received: Traffic,
+    pub sent: Traffic,
 }
 
 /// Main memory.
@@ -82,13 +132,17 @@ pub struct Counters {
     pub at_ns: u64,
     /// Processors.
     pub cpu: Option<CpuTicks>,
-    /// The target's block device.
-    pub disk: Option<DiskCounters>,
+    /// The target's block devices.
+    pub disks: Disks,
     /// Network interfaces.
     pub network: Option<NetworkCounters>,
     /// TCP segments sent again.
     pub tcp_retransmits: Option<u64>,
+    /// TCP sockets in use.
+    pub tcp_sockets: Option<u64>,
     pub memory: Option<MemoryBytes>,
+    /// File pages in memory.
+    pub page_cache_bytes: Option<u64>,
     /// Faults and swap.
     pub paging: PagingCounters,
     /// Pressure stall totals.

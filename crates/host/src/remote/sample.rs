@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::counters::{Counters, PressureUs, is_counted, parse};
+use crate::counters::{Counters, InterfaceCounters, PressureUs, disks, is_counted, parse};
 
 /// Stands before the first snapshot.
 pub(super) const MARK: &str = "dbdyno-begin";
@@ -18,16 +18,20 @@ const CLOCKS_APART_NS: i64 = 20_000_000;
 /// Answers every line on its standard input by one snapshot with that number. One `grep` reads all
 /// files, so that a snapshot costs the other machine two short processes. `/proc/$$/stat` and that of
 /// its parent, the ssh server's process, are what the sampling itself uses there.
-pub(super) fn script(device: Option<&str>) -> String {
-    let disk = device.map_or(String::new(), |name| format!("-e \" {name} \""));
-    let disk_file = device.map_or("", |_| "proc/diskstats");
+pub(super) fn script(devices: &[&str]) -> String {
+    let patterns = devices.iter().map(|name| format!("-e \" {name} \" "));
+    let disk: String = patterns.collect();
+    let disk_file = match devices {
+        [] => "",
+        _ => "proc/diskstats",
+    };
     format!(
         "cd /; LC_ALL=C; export LC_ALL; echo {MARK}; \
          echo \"page $(getconf PAGESIZE 2>/dev/null)\"; \
          while read -r n; do date +%s.%N; \
          grep -s -e \"^cpu \" -e \"[:|]\" -e \"^pgmajfault\" -e \"^pswp\" -e \"^some\" \
          -e \"^[0-9]* (\" -e \"^[0-9.]* [0-9.]*$\" {disk} proc/uptime proc/stat proc/net/dev \
-         proc/net/snmp proc/meminfo proc/vmstat proc/pressure/cpu proc/pressure/memory \
+         proc/net/snmp proc/net/sockstat proc/meminfo proc/vmstat proc/pressure/cpu proc/pressure/memory \
          proc/pressure/io proc/$$/stat proc/$PPID/stat {disk_file}; \
          echo \"{END}$n\"; done"
     )
@@ -42,24 +46,27 @@ pub(super) fn is_device_name(name: &str) -> bool {
 /// What stays the same from one snapshot to the next.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    pub device: Option<String>,
+    /// Names, and whether what they do is added up.
+    pub devices: Vec<(String, bool)>,
     pub interfaces: Vec<String>,
     page_bytes: Option<u64>,
     /// Wall clock less uptime.
     offset_ns: Option<i64>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Snapshot {
     pub counters: Counters,
+    /// Every network interface on its own.
+    pub interfaces: Vec<InterfaceCounters>,
     /// Processor time of the sampling on the other machine since it began.
     pub cost_s: Option<f64>,
 }
 
 impl Reader {
-    pub(super) fn new(device: Option<&str>, interfaces: &[String]) -> Self {
+    pub(super) fn new(devices: Vec<(String, bool)>, interfaces: &[String]) -> Self {
         Self {
-            device: device.map(str::to_owned),
+            devices,
             interfaces: interfaces.to_vec(),
             ..Self::default()
         }
@@ -86,15 +93,16 @@ impl Reader {
         let uptime_ns = file("proc/uptime").and_then(uptime_ns)?;
         let at_ns = self.at_ns(uptime_ns, wall_ns);
         let pressure = |name: &str| file(name).and_then(parse::pressure_us);
-        let device = self.device.as_deref();
         let counters = Counters {
             at_ns,
             cpu: file("proc/stat").and_then(parse::cpu),
-            disk: device.and_then(|name| parse::disk(file("proc/diskstats")?, name.as_bytes())),
+            disks: disks(&self.devices, file("proc/diskstats")),
             network: file("proc/net/dev")
                 .and_then(|text| parse::network(text, |name| is_counted(&self.interfaces, name))),
             tcp_retransmits: file("proc/net/snmp").and_then(parse::tcp_retransmits),
+            tcp_sockets: file("proc/net/sockstat").and_then(parse::tcp_sockets),
             memory: file("proc/meminfo").and_then(parse::memory),
+            page_cache_bytes: file("proc/meminfo").and_then(parse::page_cache_bytes),
             paging: file("proc/vmstat")
                 .zip(self.page_bytes)
                 .map(|(text, page_bytes)| parse::paging(text, page_bytes))
@@ -117,6 +125,9 @@ impl Reader {
         let costs: Vec<f64> = own.filter_map(|(_, text)| used_s(text)).collect();
         Some(Snapshot {
             counters,
+            interfaces: file("proc/net/dev")
+                .map(parse::interfaces)
+                .unwrap_or_default(),
             cost_s: (!costs.is_empty()).then(|| costs.iter().sum()),
         })
     }
@@ -192,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_read_like_this_machines() {
-        let mut reader = Reader::new(Some("sda"), &[]);
+        let mut reader = Reader::new(vec![("sda".into(), true)], &[]);
         let lines = printed("5000.25", "1700000000.250000000", 100);
         let one = reader.read(&lines).unwrap();
         let counters = one.counters;
@@ -202,23 +213,29 @@ mod tests {
             Some((100, 1000))
         );
         assert_eq!(
-            counters.disk.map(|disk| (disk.reads, disk.writes)),
+            counters.disks.get(0).map(|disk| (disk.reads, disk.writes)),
             Some((10, 7))
         );
         let network = counters.network.unwrap();
         assert_eq!((network.bytes, network.errors), (1000, 2), "without lo");
+        let interfaces = one.interfaces.iter();
+        let received: Vec<_> = interfaces
+            .map(|i| (i.name.as_str(), i.received.bytes))
+            .collect();
+        assert_eq!(received, [("eth0", 100), ("lo", 7)]);
         assert_eq!(counters.memory.map(|m| m.available), Some(400 * 1024));
         assert_eq!(counters.paging.swap_in_bytes, Some(8192));
         assert_eq!(counters.process_cpu_ns, None);
         assert_eq!(one.cost_s, Some(0.40));
         assert!(Reader::default().read(&lines[..2]).is_none(), "no clock");
-        let mut without_device = Reader::new(None, &[]);
-        assert_eq!(without_device.read(&lines).unwrap().counters.disk, None);
+        let mut without_device = Reader::new(Vec::new(), &[]);
+        let counters = without_device.read(&lines).unwrap().counters;
+        assert_eq!(counters.disks.get(0), None);
     }
 
     #[test]
     fn time_is_the_other_machines_own() {
-        let mut reader = Reader::new(None, &[]);
+        let mut reader = Reader::new(Vec::new(), &[]);
         let mut at = |uptime, wall| {
             let one = reader.read(&printed(uptime, wall, 1)).unwrap();
             one.counters.at_ns as f64 / 1e9
@@ -235,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_script_fits_into_quotes_and_names_are_names() {
-        assert!(!script(Some("nvme0n1")).contains(['\'', '!', '\n']));
+        assert!(!script(&["nvme0n1", "sda"]).contains(['\'', '!', '\n']));
         assert!(is_device_name("cciss/c0d0") && is_device_name("dm-3"));
         for odd in ["", "sda;reboot", "s d", "$(x)", "a\"b"] {
             assert!(!is_device_name(odd), "{odd}");

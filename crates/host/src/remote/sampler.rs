@@ -5,7 +5,7 @@
 //! point is not late by a journey through the network; the answer carries the moment at which it was
 //! taken, on the other machine's own clock.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,10 @@ use super::address::SshAddress;
 use super::client::Client;
 use super::sample::{END, MARK, Reader, Snapshot, script};
 use crate::clock::{monotonic_ns, sleep_until};
+use crate::counters::{Counters, InterfaceCounters};
+use crate::interfaces;
 use crate::sampler::{HostUse, SAMPLES_MAX, Schedule, Tick};
+use crate::stack::Stack;
 
 /// The thread looks this often whether it shall stop or follow a new mark.
 const SLICE: Duration = Duration::from_millis(100);
@@ -36,7 +39,8 @@ const LINES_MAX: usize = 8192;
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub address: SshAddress,
-    pub device: Option<String>,
+    /// None where there are no figures of devices.
+    pub devices: Stack,
     pub interfaces: Vec<String>,
     pub interval: Duration,
 }
@@ -79,6 +83,8 @@ struct State {
     asked: u64,
     answered: u64,
     samples: VecDeque<(u64, Snapshot)>,
+    /// Numbers of snapshots, asked for and not answered, that start or end a window: only they keep their interfaces.
+    boundaries: HashSet<u64>,
     /// Why there will be no more.
     lost: Option<String>,
     /// Ends with the connection, so that nobody waits for a silent client.
@@ -86,11 +92,29 @@ struct State {
     first: Option<Snapshot>,
 }
 
+/// What a snapshot is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The start or the end of a window.
+    Boundary,
+    /// The time series.
+    Series,
+}
+
+/// The snapshots of a window.
+struct Window {
+    samples: Vec<Counters>,
+    /// How many between the first and the last are no longer kept.
+    lost: u64,
+    /// Network interfaces at its start and its end.
+    interfaces: [Vec<InterfaceCounters>; 2],
+}
+
 impl RemoteSampler {
     /// Connects and begins to sample; the first snapshot is here when it returns.
     pub(super) fn start(plan: Plan, io_reason: Option<Remark>) -> Result<Self, RemoteError> {
         let connection = Connection::open(&plan)?;
-        let number = connection.shared.ask();
+        let number = connection.shared.ask(Wanted::Boundary);
         let first = number.and_then(|number| connection.shared.wait_for(number));
         let first = first.map_err(|cause| RemoteError::Unreachable {
             address: plan.address.clone(),
@@ -99,14 +123,12 @@ impl RemoteSampler {
         if first.counters.cpu.is_none() {
             return Err(RemoteError::NoCounters(plan.address));
         }
-        let unseen = plan
-            .device
-            .as_ref()
-            .filter(|_| first.counters.disk.is_none());
-        let unseen = unseen.map(|name| Remark::RemoteDeviceUncounted {
-            address: plan.address.to_string(),
-            device: name.clone(),
-        });
+        let unseen = (plan.devices.first())
+            .filter(|_| first.counters.disks.get(0).is_none())
+            .map(|name| Remark::RemoteDeviceUncounted {
+                address: plan.address.to_string(),
+                device: name.to_owned(),
+            });
         Ok(Self {
             plan,
             io_reason: io_reason.or(unseen),
@@ -119,7 +141,7 @@ impl RemoteSampler {
         let shared = Arc::clone(&lock(&self.connection).shared);
         shared.anchor_ns.store(monotonic_ns(), Ordering::Release);
         let late = shared.late.load(Ordering::Acquire);
-        match shared.ask() {
+        match shared.ask(Wanted::Boundary) {
             Ok(number) => RemoteMark {
                 connection: Ok(shared),
                 number,
@@ -142,16 +164,19 @@ impl RemoteSampler {
             late,
         } = mark;
         let window = connection.and_then(|shared| {
-            let end = shared.ask()?;
+            let end = shared.ask(Wanted::Boundary)?;
             shared.wait_for(end)?;
             let cost_pct = shared.cost_pct();
             Ok((shared.window(number, end)?, shared, cost_pct))
         });
         match window {
-            Ok(((samples, lost), shared, cost_pct)) => {
+            Ok((window, shared, cost_pct)) => {
                 let interval_ns = self.plan.interval.as_nanos() as u64;
-                let mut used = HostUse::of_window(&samples, interval_ns);
-                used.samples_lost = lost;
+                let mut used = HostUse::of_window(&window.samples, interval_ns, &self.plan.devices);
+                let [start, end] = &window.interfaces;
+                let physical = &self.plan.interfaces;
+                used.interfaces = interfaces::between(start, end, physical, used.rates.elapsed_s);
+                used.samples_lost = window.lost;
                 used.late_samples = shared.late.load(Ordering::Acquire).saturating_sub(late);
                 used.io_reason = self.io_reason.clone();
                 used.remark = Some(Remark::SampledRemotely {
@@ -188,7 +213,7 @@ impl RemoteSampler {
 
 impl Connection {
     fn open(plan: &Plan) -> Result<Self, RemoteError> {
-        let (client, pipes) = Client::start(&plan.address, &script(plan.device.as_deref()))?;
+        let (client, pipes) = Client::start(&plan.address, &script(&plan.devices.names()))?;
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             anchor_ns: AtomicU64::new(monotonic_ns()),
@@ -204,7 +229,7 @@ impl Connection {
             shared: Arc::clone(&shared),
             threads: Vec::new(),
         };
-        let reader = Reader::new(plan.device.as_deref(), &plan.interfaces);
+        let reader = Reader::new(plan.devices.names_summed(), &plan.interfaces);
         let output = pipes.output;
         connection.spawn("ssh samples", {
             let shared = Arc::clone(&shared);
@@ -248,7 +273,7 @@ impl Drop for Connection {
 
 impl Shared {
     /// Asks for a snapshot and gives its number.
-    fn ask(&self) -> Result<u64, String> {
+    fn ask(&self, wanted: Wanted) -> Result<u64, String> {
         let mut state = lock(&self.state);
         if let Some(reason) = &state.lost {
             return Err(reason.clone());
@@ -266,6 +291,9 @@ impl Shared {
             return Err(state.lost.clone().unwrap_or_default());
         }
         state.asked = number;
+        if wanted == Wanted::Boundary {
+            state.boundaries.insert(number);
+        }
         Ok(number)
     }
 
@@ -277,7 +305,7 @@ impl Shared {
                 let found = state.samples.iter().find(|(n, _)| *n == number);
                 let odd =
                     || "the host printed no counters; dbdyno needs a Linux /proc on it".to_owned();
-                return found.map(|(_, snapshot)| *snapshot).ok_or_else(odd);
+                return found.map(|(_, snapshot)| snapshot.clone()).ok_or_else(odd);
             }
             if let Some(reason) = &state.lost {
                 return Err(reason.clone());
@@ -294,26 +322,27 @@ impl Shared {
         }
     }
 
-    /// The snapshots from one number to another, and how many between them are no longer kept.
-    fn window(&self, first: u64, last: u64) -> Result<(Vec<crate::Counters>, u64), String> {
+    /// The snapshots from one number to another.
+    fn window(&self, first: u64, last: u64) -> Result<Window, String> {
         let state = lock(&self.state);
-        let inside = state
+        let inside: Vec<&(u64, Snapshot)> = state
             .samples
             .iter()
-            .filter(|(n, _)| (first..=last).contains(n));
-        let (numbers, samples): (Vec<u64>, Vec<_>) =
-            inside.map(|(n, snapshot)| (*n, snapshot.counters)).unzip();
-        match numbers.first() {
-            Some(number) if *number == first => {
-                Ok((samples, last - first + 1 - numbers.len() as u64))
-            }
+            .filter(|(n, _)| (first..=last).contains(n))
+            .collect();
+        match inside[..] {
+            [(number, start), .., (_, end)] if *number == first => Ok(Window {
+                samples: inside.iter().map(|(_, s)| s.counters).collect(),
+                lost: last - first + 1 - inside.len() as u64,
+                interfaces: [start, end].map(|boundary| boundary.interfaces.clone()),
+            }),
             _ => Err("the point was too long: its first snapshot is no longer kept".into()),
         }
     }
 
     fn cost_pct(&self) -> Option<f64> {
         let state = lock(&self.state);
-        let (first, (_, last)) = (state.first?, state.samples.back()?);
+        let (first, (_, last)) = (state.first.as_ref()?, state.samples.back()?);
         let elapsed_ns = last.counters.at_ns.checked_sub(first.counters.at_ns)?;
         let cost_s = last.cost_s? - first.cost_s?;
         (elapsed_ns > 0).then(|| 100.0 * cost_s / (elapsed_ns as f64 / 1e9))
@@ -374,8 +403,12 @@ fn read_samples(shared: &Shared, output: ChildStdout, mut reader: Reader) -> Str
 impl Shared {
     fn keep(&self, number: u64, snapshot: Option<Snapshot>) {
         let mut state = lock(&self.state);
-        if let Some(snapshot) = snapshot {
-            state.first.get_or_insert(snapshot);
+        let is_boundary = state.boundaries.remove(&number);
+        if let Some(mut snapshot) = snapshot {
+            if !is_boundary {
+                snapshot.interfaces = Vec::new();
+            }
+            state.first.get_or_insert_with(|| snapshot.clone());
             if state.samples.len() == SAMPLES_MAX {
                 state.samples.pop_front();
             }
@@ -405,7 +438,7 @@ fn ask_on_schedule(shared: &Shared, interval_ns: u64) {
                 shared
                     .late
                     .fetch_add(late + u64::from(is_behind), Ordering::AcqRel);
-                if !is_behind && shared.ask().is_err() {
+                if !is_behind && shared.ask(Wanted::Series).is_err() {
                     return;
                 }
             }

@@ -41,7 +41,7 @@ const SHORT_FILES: &str = "proc/sys/kernel/* proc/sys/vm/* proc/sys/fs/* proc/sy
     sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq sys/devices/system/node/node*/cpulist \
     sys/devices/system/node/node*/meminfo sys/kernel/mm/hugepages/*/* \
     sys/kernel/mm/transparent_hugepage/enabled sys/kernel/mm/transparent_hugepage/defrag \
-    sys/block/*/size sys/block/*/dev sys/block/*/dm/* sys/block/*/queue/rotational \
+    sys/block/*/size sys/block/*/dev sys/block/*/dm/* sys/block/*/loop/backing_file sys/block/*/queue/rotational \
     sys/block/*/queue/scheduler sys/block/*/queue/rq_affinity sys/block/*/queue/nr_requests \
     sys/block/*/queue/nomerges sys/block/*/queue/read_ahead_kb sys/block/*/device/vendor \
     sys/block/*/device/model sys/block/*/device/name sys/block/*/*/dev sys/block/*/*/partition \

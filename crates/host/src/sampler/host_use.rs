@@ -1,12 +1,13 @@
 //! What the host did in one window.
 
-use archive::{Figures, Remark, Sample};
+use archive::{DeviceSample, DeviceUse, Figures, InterfaceUse, Remark, Sample};
 
-use crate::block::DeviceTimes;
+use crate::block::{DeviceTimes, Operation};
 use crate::bystanders::IoByOthers;
 use crate::counters::Counters;
 use crate::owners::CpuOwners;
-use crate::rates::Rates;
+use crate::rates::{DiskRates, Rates};
+use crate::stack::Stack;
 
 /// An interval as long as this part of the nominal one counts as whole: ticks come a little late,
 /// so the next interval is a little short.
@@ -35,8 +36,14 @@ pub struct HostUse {
     pub samples: Vec<Sample>,
     /// Why there are no I/O figures; `None` when there are.
     pub io_reason: Option<Remark>,
-    /// Times of the requests of the device; `None` when nobody times them.
-    pub requests: Option<DeviceTimes>,
+    /// What each device did, in the order of the stack.
+    pub devices: Vec<DeviceUse>,
+    /// What each network interface carried.
+    pub interfaces: Vec<InterfaceUse>,
+    /// Times of the requests of each device; empty when nobody times them.
+    pub requests: Vec<DeviceTimes>,
+    /// Devices whose requests are those of the figures, each request once.
+    pub requests_of: Vec<String>,
     /// Why nobody does; `None` when somebody does.
     pub requests_reason: Option<String>,
     /// Whose the processor time was; `None` when nobody knows.
@@ -62,13 +69,15 @@ pub struct HostUse {
 }
 
 impl HostUse {
-    /// From the snapshots of a window: its first and last are the window's boundaries.
-    pub(crate) fn of_window(snapshots: &[Counters], interval_ns: u64) -> Self {
+    /// From the snapshots of a window with the counters of these devices: its first and last are the window's boundaries.
+    pub(crate) fn of_window(snapshots: &[Counters], interval_ns: u64, devices: &Stack) -> Self {
         let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
             return Self::default();
         };
         let mut used = Self {
             rates: Rates::between(first, last),
+            devices: used_devices(first, last, devices),
+            io_reason: gone(first, last, devices),
             ..Self::default()
         };
         let (mut cpu, mut memory, mut rss) = (Vec::new(), Vec::new(), Vec::new());
@@ -81,6 +90,11 @@ impl HostUse {
             let rates = Rates::between(start, end);
             let at_s = end.at_ns.saturating_sub(first.at_ns) as f64 / 1e9;
             used.samples.push(sample(at_s, &rates, end));
+            for (place, device) in used.devices.iter_mut().enumerate() {
+                device
+                    .samples
+                    .extend(device_samples(at_s, (start, end), place));
+            }
             if part >= WHOLE {
                 cpu.extend(rates.cpu_pct);
                 memory.extend(memory_used_mb(end));
@@ -128,6 +142,13 @@ impl HostUse {
         }
     }
 
+    /// Of the requests of the figures, as the kernel timed them one by one.
+    fn await_ms_p99(&self, operation: Operation) -> Option<f64> {
+        let timed = self.requests.iter();
+        let of_figures = timed.filter(|times| self.requests_of.contains(&times.device));
+        DeviceTimes::p99_ms(of_figures, operation)
+    }
+
     /// Sets all other figures of the host; leaves those of the driver and the engine alone.
     pub fn write_into(&self, figures: &mut Figures) {
         let rates = &self.rates;
@@ -146,6 +167,8 @@ impl HostUse {
         figures.total_mb_per_s = rates.total_mb_per_s();
         figures.read_await_ms = rates.read_await_ms;
         figures.write_await_ms = rates.write_await_ms;
+        figures.read_await_ms_p99 = self.await_ms_p99(Operation::Read);
+        figures.write_await_ms_p99 = self.await_ms_p99(Operation::Write);
         figures.device_busy_pct = rates.device_busy_pct;
         figures.device_queue_mean = rates.device_queue_mean;
         figures.network_mb_per_s = rates.network_mb_per_s;
@@ -169,13 +192,83 @@ fn sample(at_s: f64, rates: &Rates, end: &Counters) -> Sample {
         at_s,
         cpu_pct: rates.cpu_pct,
         cpu_iowait_pct: rates.cpu_iowait_pct,
+        cpu_user_pct: rates.cpu_user_pct,
+        cpu_system_pct: rates.cpu_system_pct,
         read_iops: rates.read_iops,
         write_iops: rates.write_iops,
         read_mb_per_s: rates.read_mb_per_s,
         write_mb_per_s: rates.write_mb_per_s,
+        network_mb_per_s: rates.network_mb_per_s,
+        tcp_retransmits: rates.tcp_retransmits,
+        tcp_sockets: end.tcp_sockets.map(|sockets| sockets as f64),
         memory_used_mb: memory_used_mb(end),
+        page_cache_mb: end.page_cache_bytes.map(|bytes| bytes as f64 / MB),
+        major_faults: rates.major_faults,
+        swap_mb: rates
+            .swap_in_mb
+            .zip(rates.swap_out_mb)
+            .map(|(swapped_in, swapped_out)| swapped_in + swapped_out),
+        pressure_cpu_pct: rates.pressure_cpu_pct,
+        pressure_memory_pct: rates.pressure_memory_pct,
+        pressure_io_pct: rates.pressure_io_pct,
         ..Sample::default()
     }
+}
+
+/// What each device did between two snapshots, as far as it was counted.
+fn used_devices(first: &Counters, last: &Counters, devices: &Stack) -> Vec<DeviceUse> {
+    let used = devices.layers().iter().enumerate().map(|(place, layer)| {
+        let rates = disk_rates(first, last, place);
+        DeviceUse {
+            name: layer.name.clone(),
+            holds: layer.holds.clone(),
+            carries: layer.carries.clone(),
+            elapsed_s: rates.map(|(elapsed_s, _)| elapsed_s),
+            reads: rates.map(|(_, rates)| rates.reads),
+            writes: rates.map(|(_, rates)| rates.writes),
+            busy_pct: rates.map(|(_, rates)| rates.busy_pct),
+            queue_mean: rates.map(|(_, rates)| rates.queue_mean),
+            samples: Vec::new(),
+        }
+    });
+    used.collect()
+}
+
+fn disk_rates(start: &Counters, end: &Counters, place: usize) -> Option<(f64, DiskRates)> {
+    let elapsed_s = end.at_ns.saturating_sub(start.at_ns) as f64 / 1e9;
+    let (before, after) = (start.disks.get(place)?, end.disks.get(place)?);
+    (elapsed_s > 0.0).then(|| (elapsed_s, DiskRates::between(before, after, elapsed_s)))
+}
+
+/// Means of the kernel's counters; those that time requests tell more.
+fn device_samples(
+    at_s: f64,
+    (start, end): (&Counters, &Counters),
+    place: usize,
+) -> Vec<DeviceSample> {
+    let Some((_, rates)) = disk_rates(start, end, place) else {
+        return Vec::new();
+    };
+    let told = [("read", rates.reads), ("write", rates.writes)];
+    let samples = told.map(|(operation, requests)| DeviceSample {
+        at_s,
+        operation: operation.to_owned(),
+        requests: requests.count,
+        service_us_mean: requests.await_ms.map(|ms| ms * 1e3),
+        ..DeviceSample::default()
+    });
+    samples.into()
+}
+
+/// A device that was there at the start and not at the end.
+fn gone(first: &Counters, last: &Counters, devices: &Stack) -> Option<Remark> {
+    let was_lost =
+        |place: usize| first.disks.get(place).is_some() && last.disks.get(place).is_none();
+    let mut places = devices.layers().iter().enumerate();
+    let (_, layer) = places.find(|(place, _)| was_lost(*place))?;
+    Some(Remark::DeviceGone {
+        device: layer.name.clone(),
+    })
 }
 
 fn memory_used_mb(counters: &Counters) -> Option<f64> {
@@ -217,7 +310,7 @@ mod tests {
             at(2.0, 110, 200, 30),
         ];
         let long_tail = [&ticks[..], &[at(3.0, 160, 300, 20), at(3.6, 220, 360, 99)]].concat();
-        let used = HostUse::of_window(&long_tail, SECOND_NS);
+        let used = HostUse::of_window(&long_tail, SECOND_NS, &Stack::default());
         assert_eq!(used.rates.elapsed_s, 3.6);
         assert_eq!(used.rates.cpu_pct, Some(100.0 * 220.0 / 360.0));
         assert_eq!(
@@ -234,7 +327,7 @@ mod tests {
         assert_eq!(used.samples[1].memory_used_mb, Some(30.0));
 
         let short_tail = [&ticks[..], &[at(2.3, 140, 230, 99)]].concat();
-        let used = HostUse::of_window(&short_tail, SECOND_NS);
+        let used = HostUse::of_window(&short_tail, SECOND_NS, &Stack::default());
         assert_eq!(
             used.samples.len(),
             2,
@@ -249,7 +342,11 @@ mod tests {
 
     #[test]
     fn a_window_without_a_whole_interval_has_no_peaks() {
-        let used = HostUse::of_window(&[at(0.0, 0, 0, 1), at(0.4, 20, 40, 2)], SECOND_NS);
+        let used = HostUse::of_window(
+            &[at(0.0, 0, 0, 1), at(0.4, 20, 40, 2)],
+            SECOND_NS,
+            &Stack::default(),
+        );
         assert_eq!(used.rates.cpu_pct, Some(50.0));
         assert_eq!((used.cpu_pct_peak, used.cpu_pct_p95), (None, None));
         assert_eq!(
@@ -266,7 +363,7 @@ mod tests {
             at(1.0, 20, 100, 40),
             at(2.0, 110, 200, 30),
         ];
-        let mut driver = HostUse::of_window(&ticks, SECOND_NS);
+        let mut driver = HostUse::of_window(&ticks, SECOND_NS, &Stack::default());
         driver.rates.process_cpu_pct = Some(7.0);
         driver.sampler_cpu_s = 0.5;
         let unknown = HostUse {
@@ -293,7 +390,7 @@ mod tests {
         );
 
         let other = [at(0.0, 0, 0, 1), at(1.0, 50, 100, 2), at(2.0, 100, 200, 3)];
-        let merged = driver.with_machine(HostUse::of_window(&other, SECOND_NS));
+        let merged = driver.with_machine(HostUse::of_window(&other, SECOND_NS, &Stack::default()));
         assert_eq!(merged.rates.cpu_pct, Some(50.0));
         assert_eq!(merged.rates.process_cpu_pct, Some(7.0));
         assert_eq!(merged.process_rss_mb_peak, Some(20.0));
@@ -344,6 +441,9 @@ mod tests {
             "cpu_by_others_pct",
             "read_by_others_mb_per_s",
             "write_by_others_mb_per_s",
+            // Those of timed requests.
+            "read_await_ms_p99",
+            "write_await_ms_p99",
         ];
         let some = Some;
         let rates = Rates {

@@ -69,7 +69,7 @@ fn work(file: &File) {
 }
 
 fn counters(reader: &mut Reader) -> DiskCounters {
-    reader.snapshot().disk.unwrap()
+    *reader.snapshot().disks.get(0).unwrap()
 }
 
 /// Who may not load a program is told so; everything else is a fault.

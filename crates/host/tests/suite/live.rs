@@ -1,18 +1,21 @@
 //! The samplers against the machine they run on.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use host::{Reader, Sampler, SamplerOptions, ThreadClock, device_of, facts};
+use archive::{InterfaceKind, InterfaceUse};
+use host::{Reader, Sampler, SamplerOptions, Stack, ThreadClock, device_of, facts};
 
 const WRITTEN_BYTES: usize = 32 << 20;
 
 fn sampler(interval: Duration, device: Option<String>) -> Sampler {
+    let named = |name: String| Stack::named(Path::new("/"), &name);
     let options = SamplerOptions {
         interval,
-        device,
+        devices: device.map(named).unwrap_or_default(),
         ..SamplerOptions::default()
     };
     Sampler::start(options).expect("a Linux host has counters")
@@ -64,6 +67,35 @@ fn a_synced_file_shows_as_writes_of_its_device() {
     );
     assert!(rates.write_iops.unwrap() > 0.0);
     assert!(rates.write_await_ms.is_some());
+}
+
+/// What a client receives from a server of this machine passes the loopback, and nothing else.
+#[test]
+fn bytes_between_programs_of_this_machine_are_those_of_the_loopback() {
+    const SENT_BYTES: u64 = 8 << 20;
+    let sampler = sampler(Duration::from_secs(1), None);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mark = sampler.mark();
+    let server = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        client.write_all(&vec![7; SENT_BYTES as usize]).unwrap();
+    });
+    let mut received = Vec::new();
+    let mut client = TcpStream::connect(address).unwrap();
+    client.read_to_end(&mut received).unwrap();
+    server.join().unwrap();
+    let used = sampler.finish(mark);
+    assert_eq!(received.len() as u64, SENT_BYTES);
+    let is_loopback = |i: &&InterfaceUse| i.kind == InterfaceKind::Loopback;
+    let loopbacks: Vec<_> = used.interfaces.iter().filter(is_loopback).collect();
+    let [loopback] = loopbacks[..] else {
+        panic!("{:?}", used.interfaces)
+    };
+    assert_eq!(loopback.name, "lo");
+    assert!(loopback.sent.bytes >= SENT_BYTES, "{loopback:?}");
+    assert!(loopback.received.bytes >= SENT_BYTES, "{loopback:?}");
+    assert!(loopback.sent.packets > 0 && loopback.elapsed_s == Some(used.rates.elapsed_s));
 }
 
 /// A device that does not exist gives a reason and no figures.
@@ -144,7 +176,7 @@ fn the_cost_of_a_snapshot_is_known() {
     assert!(us < 5_000.0);
     assert!(last.at_ns > first.at_ns);
     assert!(first.cpu.is_some() && first.memory.is_some() && first.process_rss_bytes.is_some());
-    assert_eq!(first.disk.is_some(), device.is_some());
+    assert_eq!(first.disks.get(0).is_some(), device.is_some());
 }
 
 /// Dropping a sampler does not wait for its next sample.

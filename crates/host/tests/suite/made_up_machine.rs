@@ -4,8 +4,8 @@ use std::fs::{create_dir_all, write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{BlockDevice, ControlGroup, DeviceCap, Figures, Platform};
-use host::{Reader, Sampler, SamplerOptions, facts};
+use archive::{BlockDevice, ControlGroup, DeviceCap, Figures, InterfaceKind, Platform};
+use host::{Reader, Sampler, SamplerOptions, Stack, facts};
 
 const CPUINFO: &str = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU X7560  @ 2.27GHz\ncpu MHz\t\t: 2266.5\n\
     physical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu sse2 hypervisor\n\n\
@@ -231,8 +231,9 @@ fn golden_window() {
     let root = machine();
     let sampler = Sampler::start(SamplerOptions {
         interval: Duration::from_secs(3600),
-        device: Some("sda".into()),
+        devices: Stack::named(root.path(), "sda"),
         root: root.path().into(),
+        ..SamplerOptions::default()
     })
     .unwrap();
     let mark = sampler.mark();
@@ -292,7 +293,30 @@ fn golden_window() {
         (figures.read_await_ms, figures.write_await_ms),
         (Some(2.0), Some(10.0))
     );
+    let [device] = &used.devices[..] else {
+        panic!("{:?}", used.devices)
+    };
+    assert_eq!(
+        (device.name.as_str(), &device.carries[..]),
+        ("sda", &[][..])
+    );
+    let [reads, writes] = [device.reads, device.writes].map(Option::unwrap);
+    assert_eq!((reads.count, reads.await_ms), (20, Some(2.0)));
+    assert_eq!((writes.count, writes.await_ms), (50, Some(10.0)));
+    close(Some(writes.mb), 51.2);
     close(figures.network_mb_per_s, 2.0 / elapsed_s);
+    let interfaces: Vec<_> = (used.interfaces.iter())
+        .map(|i| (i.name.as_str(), i.kind, i.received.bytes, i.elapsed_s))
+        .collect();
+    let elapsed = Some(elapsed_s);
+    assert_eq!(
+        interfaces,
+        [
+            ("eth0", InterfaceKind::Physical, 2_000_000, elapsed),
+            ("bond0", InterfaceKind::Virtual, 2_000_000, elapsed),
+            ("lo", InterfaceKind::Loopback, 0, elapsed),
+        ]
+    );
     assert_eq!(
         (figures.network_errors, figures.tcp_retransmits),
         (Some(0.0), Some(7.0))
@@ -319,8 +343,8 @@ fn samples_of_a_still_machine() {
     let root = machine();
     let sampler = Sampler::start(SamplerOptions {
         interval: Duration::from_millis(20),
-        device: None,
         root: root.path().into(),
+        ..SamplerOptions::default()
     })
     .unwrap();
     let mark = sampler.mark();

@@ -74,6 +74,8 @@ pub struct Keys {
     pub of_more: &'static [&'static str],
     /// Those of a step that runs the workload, and of no other.
     pub of_a_run: &'static [&'static str],
+    /// What such a step says to `do`.
+    pub run: &'static str,
 }
 
 impl Keys {
@@ -84,7 +86,7 @@ impl Keys {
 
     /// Whether a key that is set for all steps of the workload means something to this one.
     pub fn are_taken(&self, asked: &toml::Table, key: &str) -> bool {
-        let is_run = asked.get("do").and_then(toml::Value::as_str) == Some("run");
+        let is_run = asked.get("do").and_then(toml::Value::as_str) == Some(self.run);
         is_run || !self.of_a_run.contains(&key)
     }
 
@@ -95,7 +97,7 @@ impl Keys {
     pub fn refuse_of_a_run(&self, said: &toml::Table) -> Result<(), String> {
         let mut of_a_run = self.of_a_run.iter();
         match of_a_run.find(|key| said.contains_key(**key)) {
-            Some(key) => Err(format!("{key} needs do = \"run\"")),
+            Some(key) => Err(format!("{key} needs do = \"{}\"", self.run)),
             None => Ok(()),
         }
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use archive::{Archive, Missing, Point, PointKey, Remark};
 use load::Progress;
 
-use super::Whole;
 use super::slices::Layout;
 use super::stand::Standing;
+use super::{VERB, Whole};
 use crate::alternate::Sides;
 use crate::checks::slices_of;
 use crate::error::{LabError, Result};
@@ -70,7 +70,9 @@ impl Whole<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(queues[0].interrupted(queues[0].finished).of_study());
+            return Err(queues[0]
+                .interrupted(queues[0].finished)
+                .resumed_by(VERB, self.name));
         }
         // The lot decides which side is opened and prepared first.
         let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
@@ -115,7 +117,7 @@ impl Whole<'_> {
         // A side is interrupted as well when the other one ends, which then has the reason.
         match (first, other) {
             (Err(LabError::Interrupted { .. }), Err(error)) | (Err(error), _) | (_, Err(error)) => {
-                Err(error.of_study())
+                Err(error.resumed_by(VERB, self.name))
             }
             (Ok(()), Ok(())) => Ok(()),
         }

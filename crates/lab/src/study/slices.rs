@@ -109,6 +109,12 @@ fn possible(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Po
             }));
         }
     }
+    if sides[0].plan.host != sides[1].plan.host {
+        return Ok(Err(Obstacle {
+            why: "the sides differ in settings of the host, which hold for both at once".into(),
+            advice: "; measure them in blocks, without slices",
+        }));
+    }
     let found = find(sides, workloads)?;
     Ok(match found {
         Ok(layout) if !layout.is_on_one_database() => match memory::shortage(sides)? {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use archive::{EventClass, Figures, HeldBack, Remark, Resource, TimedEvent};
-use host::{HostWatch, Sampler, SamplerOptions};
+use host::{HostWatch, Stack};
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
 use lab::wait_profile::WaitProfile;
@@ -146,15 +146,12 @@ pub fn drive(
     think_ms: u64,
     mut work: impl FnMut(&mut dyn Session, u32) -> target::Result<Work>,
 ) -> Judged {
-    let device = target
-        .data_path()
-        .and_then(|path| host::device_of(path).ok());
-    let sampler = Sampler::start(SamplerOptions {
-        device: device.clone(),
-        ..SamplerOptions::default()
-    })
-    .unwrap();
-    let watch = HostWatch::here(sampler, device.clone().ok_or("it has none".into()));
+    let devices = target.storage_paths().and_then(|paths| {
+        let found = Stack::of(&paths).map_err(|error| error.to_string())?;
+        Ok(found.0)
+    });
+    let watch = HostWatch::here(Duration::from_secs(1), devices).unwrap();
+    let device = watch.device().map(str::to_owned);
     let programs = programs_of([target]);
     let operators = (0..jobs)
         .map(|job| {

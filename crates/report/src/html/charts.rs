@@ -1,6 +1,5 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
-use archive::TimedEvent;
 use stats::{HistogramSnapshot, scaling};
 
 use super::figure::{Figure, Table};
@@ -16,8 +15,6 @@ const OTHER_RUNTIME: &str =
     " * Published for another language runtime: not a comparison of processors.";
 /// Colour class of what belongs to no series: the ink.
 const INK: usize = 7;
-/// Timed events drawn for each sweep.
-const EVENTS_MAX: usize = 5;
 /// Percentiles of the percentile curve.
 const PERCENTILES: [f64; 16] = [
     0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999,
@@ -25,7 +22,7 @@ const PERCENTILES: [f64; 16] = [
 ];
 /// Distributions are alike when no percentile differs by more than this part.
 const ALIKE: f64 = 0.02;
-const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
+pub(super) const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
 /// Throughput against parallelism with the scaling laws; bars where there is only one level each.
 pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<Figure> {
@@ -455,60 +452,6 @@ fn percentile_table(columns: &[(String, Vec<(f64, f64)>)]) -> Table {
         .chain(columns.iter().map(|(name, _)| name.as_str()))
         .collect();
     Table::new(&heads, rows)
-}
-
-/// Where the jobs' time went at each sweep's best level.
-pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
-    let mut shown = Vec::new();
-    let mut rows = Vec::new();
-    for sweep in sweeps {
-        let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
-            continue;
-        };
-        for (at, event) in peak.first().timed_events.iter().enumerate() {
-            let place = format!("{} @{}", sweep.label, peak.dop());
-            if at < EVENTS_MAX {
-                shown.push(Bar {
-                    label: format!("{} · {}", sweep.label, event.event),
-                    value: Some(event.share_pct),
-                    text: format!(
-                        "{} % · {} s",
-                        number::figure(event.share_pct),
-                        number::figure(event.time_s)
-                    ),
-                    colour: sweep.colour,
-                    hollow: !sweep.own,
-                });
-            }
-            rows.push((place, event_row(event)));
-        }
-    }
-    if shown.is_empty() {
-        return None;
-    }
-    let caption = "Top timed events at the best level".to_owned();
-    let heads = ["event", "class", "waits", "time (s)", "share (%)", "source"];
-    let svg = bars(&caption, &shown);
-    let how =
-        "Where the jobs' time went, in percent of their total time. Start with the longest bar.";
-    Some(Figure::new(
-        caption,
-        svg,
-        how.to_owned(),
-        Table::new(&heads, rows),
-    ))
-}
-
-fn event_row(event: &TimedEvent) -> Vec<String> {
-    let waits = event.waits.map(number::count);
-    vec![
-        event.event.clone(),
-        event.class.name().to_owned(),
-        waits.unwrap_or_else(|| number::UNKNOWN.to_owned()),
-        number::figure(event.time_s),
-        number::figure(event.share_pct),
-        event.source.name().to_owned(),
-    ]
 }
 
 #[cfg(test)]

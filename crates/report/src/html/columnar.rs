@@ -6,6 +6,7 @@ mod mixed;
 mod parts;
 mod queries;
 mod sizes;
+mod speed_up;
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use askama::Template;
 use stats::ratio::quotient;
 
 use super::figure::Figure;
+use crate::scorecard::Against;
 use parts::{DISK, OF_TABLE, Row, Study, figure, is_sound, name};
 use queries::Queries;
 
@@ -31,8 +33,25 @@ impl View {
     }
 }
 
-/// Builds the view.
-pub fn view(run: &Run) -> View {
+/// Builds the view: of the run, of those that it is set beside, and what was published.
+pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+    let others = against.iter().filter_map(|other| match other {
+        Against::Run(other) => Some(*other),
+        Against::Reference(_) => None,
+    });
+    let runs: Vec<&Run> = std::iter::once(run).chain(others).collect();
+    let is_alone = runs.len() == 1;
+    let mut studies: Vec<Study> = (runs.iter())
+        .filter_map(|run| of_run(run, is_alone))
+        .collect();
+    if studies.iter().any(|study| !study.sizes.is_empty()) {
+        studies.extend(sizes::published());
+    }
+    View { studies }
+}
+
+/// What a run found; `None` where nothing was lifted, nor measured beside order entry.
+fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
     let is_lifted = |point: &&Point| point.key.test.starts_with(OF_TABLE);
     let replicas: BTreeSet<u32> = (run.points.iter().filter(is_lifted))
         .map(|point| point.key.target)
@@ -40,13 +59,15 @@ pub fn view(run: &Run) -> View {
     let mixed = mixed::grid(run);
     let is_study = !replicas.is_empty();
     if !is_study && mixed.is_none() {
-        return View {
-            studies: Vec::new(),
-        };
+        return None;
     }
     let own_sizes = is_study.then(|| sizes::own(run, &replicas));
-    let own = Study {
-        title: "This platform".into(),
+    Some(Study {
+        title: match is_alone {
+            true => "This platform".into(),
+            false => format!("{}: {}", run.label, scale(run)),
+        },
+        speed_up: is_study.then(|| speed_up::grid(run, &replicas)).flatten(),
         sizes: own_sizes.into_iter().collect(),
         figures: match is_study {
             true => figures(run, &replicas)
@@ -56,11 +77,14 @@ pub fn view(run: &Run) -> View {
             false => Vec::new(),
         },
         mixed,
-    };
-    let published = sizes::published().filter(|_| is_study);
-    View {
-        studies: std::iter::once(own).chain(published).collect(),
-    }
+    })
+}
+
+/// The scale that was loaded, in words.
+fn scale(run: &Run) -> String {
+    let sizes = run.points.iter().map(|point| point.work.size.as_str());
+    let mut scales = sizes.filter(|size| size.starts_with("scale "));
+    scales.next().unwrap_or("scale unknown").to_owned()
 }
 
 /// Figures 6 to 8 and 12 for one user, 10, 11, 13 and 14 for several.
@@ -72,6 +96,25 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     for asked in Queries::of(run) {
         let who = asked.who();
         let named = |what: &str| format!("{who}: {what}");
+        figures.extend(figure(
+            named("time of all queries, s"),
+            "Seconds for the queries of all users; shorter is better.",
+            &rows(run, &asked, &targets, |target, dop| {
+                asked.elapsed_s(run, target, dop)
+            }),
+            asked.published_time(),
+        ));
+        let first = asked.degrees(run).into_iter().min();
+        let base_s = first.and_then(|dop| asked.elapsed_s(run, DISK, dop));
+        figures.extend(figure(
+            named("speed relative to disk at its lowest degree, %"),
+            "One baseline for all bars: the time of all queries on disk at the lowest degree of parallelism is 100 %. Bars of \
+             different degrees are comparable.",
+            &rows(run, &asked, &targets, |target, dop| {
+                Some(100.0 * quotient(asked.elapsed_s(run, target, dop)?, base_s?)?)
+            }),
+            asked.published_speed(),
+        ));
         figures.extend(figure(
             named("speed relative to disk, %"),
             "Time of all queries on disk divided by their time at the level. Disk is 100 % at each degree of \

@@ -17,10 +17,14 @@ const DIGITS: usize = 9;
 /// What the distributions may take. They are packed already, and most of the data: where there are more, they are left out.
 const DISTRIBUTIONS_BYTES_MAX: usize = 1_000_000;
 
+/// Most samples of devices; what is drawn of them stands in the page's tables.
+const DEVICE_SAMPLES_MAX: usize = 20_000;
+
 /// The data of a page.
 pub struct Data {
     pub text: String,
     pub has_distributions: bool,
+    pub has_device_samples: bool,
 }
 
 impl Data {
@@ -30,13 +34,20 @@ impl Data {
             .map(|both| both.service.encoded().len() + both.response.encoded().len())
             .sum();
         let has_distributions = bytes <= DISTRIBUTIONS_BYTES_MAX;
-        let exported = match has_distributions {
-            true => Exported::of(run),
-            false => Exported::of(run).without_distributions(),
-        };
+        let of_devices = run.points.iter().flat_map(|point| &point.devices);
+        let samples: usize = of_devices.map(|device| device.samples.len()).sum();
+        let has_device_samples = samples <= DEVICE_SAMPLES_MAX;
+        let mut exported = Exported::of(run);
+        if !has_distributions {
+            exported = exported.without_distributions();
+        }
+        if !has_device_samples {
+            exported = exported.without_device_samples();
+        }
         Self {
             text: packed(exported),
             has_distributions,
+            has_device_samples,
         }
     }
 }

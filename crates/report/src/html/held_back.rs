@@ -18,9 +18,16 @@ pub struct View {
     curves: Vec<(String, Vec<String>)>,
     /// What the servers did beside, at each curve's best level.
     background: Vec<[String; 7]>,
-    /// Waits by class and length: place, class, counts or reason.
-    waits: Vec<[String; 3]>,
+    /// Waits by class and length, at each curve's best level.
+    waits: Vec<[String; WAIT_CELLS]>,
+    /// Waits of which nobody tells how long they lasted: place, classes, reason.
+    untold: Vec<[String; 3]>,
 }
+
+/// Limits of the shares of waits, µs: the ends of their buckets.
+const LIMITS_US: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
+/// Place, class, count, a share for each limit, and the source.
+const WAIT_CELLS: usize = LIMITS_US.len() + 4;
 
 /// Builds the view.
 pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
@@ -29,6 +36,7 @@ pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
         curves: Vec::new(),
         background: Vec::new(),
         waits: Vec::new(),
+        untold: Vec::new(),
     };
     for curve in &group.curves {
         let sentences = sentences(curve);
@@ -55,14 +63,21 @@ impl View {
         let events = held.background_events.iter();
         self.background.extend(events.map(|e| row(&place, e)));
         for histogram in &held.wait_histograms {
-            let lengths = lengths(histogram);
-            let same = |line: &&mut [String; 3]| line[0] == place && line[2] == lengths;
-            match self.waits.iter_mut().find(same) {
-                Some(line) => line[1] = format!("{}, {}", line[1], histogram.class),
-                None => {
-                    let line = [place.clone(), histogram.class.clone(), lengths];
-                    self.waits.push(line);
-                }
+            match histogram.waits() {
+                Some(waits) => self.waits.push(wait_row(&place, histogram, waits)),
+                None => self.add_untold(&place, histogram),
+            }
+        }
+    }
+
+    fn add_untold(&mut self, place: &str, histogram: &WaitHistogram) {
+        let reason = &histogram.remark;
+        let same = |line: &&mut [String; 3]| line[0] == place && line[2] == *reason;
+        match self.untold.iter_mut().find(same) {
+            Some(line) => line[1] = format!("{}, {}", line[1], histogram.class),
+            None => {
+                let line = [place.to_owned(), histogram.class.clone(), reason.clone()];
+                self.untold.push(line);
             }
         }
     }
@@ -81,22 +96,22 @@ fn row(place: &str, event: &BackgroundEvent) -> [String; 7] {
     ]
 }
 
-/// "below 1 ms: 812, below 2 ms: 90 …", or why nobody knows.
-fn lengths(histogram: &WaitHistogram) -> String {
-    let Some(counts) = &histogram.counts else {
-        return format!("{} ({})", number::UNKNOWN, histogram.remark);
-    };
-    let last = counts.len().saturating_sub(1);
-    let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
-    let parts: Vec<String> = some
-        .map(|(at, n)| match at {
-            at if at == last && at > 0 => {
-                format!("{} ms or more: {}", 1_u64 << (at - 1), number::count(*n))
-            }
-            at => format!("below {} ms: {}", 1_u64 << at, number::count(*n)),
-        })
-        .collect();
-    format!("{} ({})", parts.join(", "), histogram.remark)
+/// Waits of a class with the share that lasted less than each limit.
+fn wait_row(place: &str, histogram: &WaitHistogram, waits: u64) -> [String; WAIT_CELLS] {
+    let shares = LIMITS_US.map(|limit_us| {
+        let share_pct = histogram.share_below_us_pct(limit_us);
+        share_pct.map_or_else(|| number::UNKNOWN.to_owned(), |pct| format!("{pct:.2}"))
+    });
+    let first = [
+        place.to_owned(),
+        histogram.class.clone(),
+        number::count(waits),
+    ];
+    let mut all = first
+        .into_iter()
+        .chain(shares)
+        .chain([histogram.remark.clone()]);
+    std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -104,17 +119,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_told_bucket_by_bucket_or_with_the_reason() {
-        let counted = WaitHistogram {
+    fn shares_of_waits_are_told_at_the_ends_of_their_buckets() {
+        let histogram = |counts| WaitHistogram {
             class: "log sync".into(),
-            counts: Some(vec![812, 0, 5, 1]),
+            counts: Some(counts),
             remark: "counted".into(),
         };
+        let told = |counts| {
+            let histogram = histogram(counts);
+            let waits = histogram.waits().unwrap_or_default();
+            wait_row("J 1", &histogram, waits).join(" ")
+        };
         assert_eq!(
-            lengths(&counted),
-            "below 1 ms: 812, below 4 ms: 5, 4 ms or more: 1 (counted)"
+            told(vec![812, 0, 5, 1]),
+            "J 1 log sync 818 99.27 99.27 99.88 – – – counted"
         );
-        let unknown = WaitHistogram::unknown("log sync", "nobody tells");
-        assert_eq!(lengths(&unknown), "– (nobody tells)");
+        assert_eq!(told(vec![0; 17]), "J 1 log sync 0 – – – – – – counted");
     }
 }

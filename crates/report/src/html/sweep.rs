@@ -74,18 +74,10 @@ pub struct Rate {
     pub unit: &'static str,
 }
 
-/// The scorecard's figure where any point knows it, else operations, else rows.
+/// The figure by which the levels of a test are told apart.
 pub fn rate_figure(group: &TestGroup<'_>) -> Rate {
-    let known = |name: &str| {
-        let mut levels = group.curves.iter().flat_map(|c| &c.levels);
-        levels.any(|l| l.figure(name).is_some_and(|v| v > 0.0))
-    };
-    let wanted = scorecard::throughput_line(group.test).map(|l| l.figure.as_str());
-    wanted
-        .into_iter()
-        .chain(["operations_per_s", "rows_per_s"])
-        .find(|name| known(name))
-        .and_then(|name| FIGURES.iter().find(|f| f.name == name))
+    let name = scorecard::rate_figure(group);
+    name.and_then(|name| FIGURES.iter().find(|f| f.name == name))
         .map_or(
             Rate {
                 name: "operations_per_s",

@@ -1,12 +1,15 @@
 //! The section of one test: what was done, the result rows, charts, notes.
 
-use archive::{Point, Remark, Run};
+use archive::{Component, Point, Remark, Run};
 use stats::scaling;
 
 use super::figure::{Figure, id_of};
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{charts, held_back, queries, timeline, times, transactions};
+use super::{
+    charts, devices, events, held_back, io_by_purpose, machine, network, places, queries, rounds,
+    timeline, times, transactions,
+};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;
@@ -32,12 +35,21 @@ pub struct View {
     /// The result rows; of many figures the machine's stand in a table of their own.
     pub tables: Vec<ResultTable>,
     pub held_back: held_back::View,
+    /// What each block device did.
+    pub devices: devices::View,
+    pub io_by_purpose: io_by_purpose::View,
     /// Times of each kind of operation.
     pub times: times::View,
+    /// Latency by place, where an array was given.
+    pub places: places::View,
     /// What each kind of transaction did.
     pub transactions: transactions::View,
     /// Charts.
     pub figures: Vec<Figure>,
+    /// Charts of the machine over time, folded.
+    pub machine: Vec<Figure>,
+    /// What each network interface carried, folded with them.
+    pub network: network::View,
     /// Numbered notes: text, and whether it makes a point invalid.
     pub notes: Vec<Line>,
     /// What holds for all rows of a curve, and why curves must not be compared.
@@ -100,7 +112,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 35] = [
+const COLUMNS: [Column; 39] = [
     column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(
         ["operations", "/s"],
@@ -147,6 +159,26 @@ const COLUMNS: [Column; 35] = [
     column(
         ["total", "MB/s"],
         "total_mb_per_s",
+        number::figure_or_unknown,
+    ),
+    column(
+        ["read ms", "mean"],
+        "read_await_ms",
+        number::figure_or_unknown,
+    ),
+    column(
+        ["read ms", "p99"],
+        "read_await_ms_p99",
+        number::figure_or_unknown,
+    ),
+    column(
+        ["write ms", "mean"],
+        "write_await_ms",
+        number::figure_or_unknown,
+    ),
+    column(
+        ["write ms", "p99"],
+        "write_await_ms_p99",
         number::figure_or_unknown,
     ),
     column(
@@ -220,12 +252,18 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         work: work(group),
         tables,
         held_back: held_back::view(group, rate),
+        devices: devices::view(group, rate),
+        io_by_purpose: io_by_purpose::view(group, rate),
         times: times::view(group),
+        places: places::view(group),
         transactions: transactions::view(group),
-        figures: figures(&sweeps, rate, &laws)
+        figures: rounds::figures(&sweeps)
             .into_iter()
+            .chain(figures(&sweeps, rate, &laws))
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
+        machine: machine::figures(&sweeps, rate),
+        network: network::view(&sweeps, rate),
         notes: notes.lines(),
         standing: standing(run, group, against),
     }
@@ -263,7 +301,8 @@ fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Vec<Figure> {
     .into_iter()
     .flatten()
     .chain(timeline::figures(sweeps, rate))
-    .chain(charts::timed_events(sweeps, rate))
+    .chain(events::at_best(sweeps, rate))
+    .chain(events::by_level(sweeps))
     .collect()
 }
 
@@ -275,6 +314,14 @@ fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
         figure => level.figure(figure),
     }
 }
+
+/// How long one request of the device takes: a result where a test aims at storage, elsewhere one of many causes.
+const OF_STORAGE: [&str; 4] = [
+    "read_await_ms",
+    "read_await_ms_p99",
+    "write_await_ms",
+    "write_await_ms_p99",
+];
 
 /// More columns than this do not fit on a page.
 const COLUMNS_MAX: usize = 18;
@@ -356,7 +403,10 @@ fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
         levels.any(|l| value(run, l, figure).is_some())
     };
-    COLUMNS.iter().filter(|c| known(c.figure)).collect()
+    let belongs =
+        |figure: &str| group.component == Component::Storage || !OF_STORAGE.contains(&figure);
+    let columns = COLUMNS.iter().filter(|c| belongs(c.figure));
+    columns.filter(|c| known(c.figure)).collect()
 }
 
 fn row(

@@ -5,12 +5,11 @@ use stats::compare::Direction;
 use stats::steady::{Steady, judge};
 
 use super::figure::{Figure, Table};
+use super::series::{SAMPLES_MIN, thin, time_axis};
 use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
-/// Fewer samples than this are no series.
-const SAMPLES_MIN: usize = 8;
 /// A longer series is thinned to about so many samples.
 const SAMPLES_MAX: usize = 150;
 
@@ -20,17 +19,32 @@ const ALIKE: f64 = 0.05;
 const SLOPE_MAX: f64 = 0.1;
 
 /// What one chart shows of a sample.
-struct Quantity {
-    caption: &'static str,
-    how: &'static str,
-    latency: bool,
+pub(super) struct Quantity {
+    pub caption: &'static str,
+    pub how: &'static str,
+    pub latency: bool,
     /// True for a rate of recorded operations.
-    counted: bool,
-    /// Name of the line ("" when there is one), dash, value.
-    lines: &'static [Line],
+    pub counted: bool,
+    pub lines: &'static [Line],
 }
 
-type Line = (&'static str, Dash, fn(&Sample) -> Option<f64>);
+/// One line of a chart.
+pub(super) struct Line {
+    /// "" when there is one.
+    pub name: &'static str,
+    pub dash: Dash,
+    /// Its value in a sample that covers so many seconds.
+    pub value: fn(&Sample, f64) -> Option<f64>,
+}
+
+/// A line of what a sample tells as it stands.
+pub(super) const fn line(
+    name: &'static str,
+    dash: Dash,
+    value: fn(&Sample, f64) -> Option<f64>,
+) -> Line {
+    Line { name, dash, value }
+}
 
 const QUANTITIES: [Quantity; 4] = [
     Quantity {
@@ -38,14 +52,14 @@ const QUANTITIES: [Quantity; 4] = [
         how: "A flat line is steady; a sawtooth indicates checkpoints, pauses or other work.",
         latency: false,
         counted: true,
-        lines: &[("", Dash::Solid, |s| s.operations_per_s)],
+        lines: &[line("", Dash::Solid, |s, _| s.operations_per_s)],
     },
     Quantity {
         caption: "Response time p99 over time",
         how: "Peaks are operations that stalled; see whether device throughput changed at the same time.",
         latency: true,
         counted: false,
-        lines: &[("", Dash::Solid, |s| s.response_us_p99)],
+        lines: &[line("", Dash::Solid, |s, _| s.response_us_p99)],
     },
     Quantity {
         caption: "Host CPU utilisation over time, %",
@@ -53,8 +67,8 @@ const QUANTITIES: [Quantity; 4] = [
         latency: false,
         counted: false,
         lines: &[
-            ("busy", Dash::Solid, |s| s.cpu_pct),
-            ("iowait", Dash::Dashed, |s| s.cpu_iowait_pct),
+            line("busy", Dash::Solid, |s, _| s.cpu_pct),
+            line("iowait", Dash::Dashed, |s, _| s.cpu_iowait_pct),
         ],
     },
     Quantity {
@@ -63,14 +77,26 @@ const QUANTITIES: [Quantity; 4] = [
         latency: false,
         counted: false,
         lines: &[
-            ("read", Dash::Solid, |s| s.read_mb_per_s),
-            ("write", Dash::Dashed, |s| s.write_mb_per_s),
+            line("read", Dash::Solid, |s, _| s.read_mb_per_s),
+            line("write", Dash::Dashed, |s, _| s.write_mb_per_s),
         ],
     },
 ];
 
 /// The charts over time of one test; empty where no best level has enough samples.
 pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
+    let points = points(sweeps, rate);
+    let drawn = QUANTITIES.iter();
+    drawn
+        .filter_map(|quantity| figure(quantity, &points))
+        .collect()
+}
+
+/// The repetition with the most samples of each sweep's best level; empty where none of the run's own has enough.
+pub(super) fn points<'a, 's>(
+    sweeps: &'s [Sweep<'a>],
+    rate: Rate,
+) -> Vec<(&'s Sweep<'a>, &'a Point)> {
     let points: Vec<(&Sweep<'_>, &Point)> = sweeps
         .iter()
         .filter_map(|s| {
@@ -82,32 +108,37 @@ pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     if !points.iter().any(|(sweep, _)| sweep.own) {
         return Vec::new();
     }
-    QUANTITIES
-        .iter()
-        .filter_map(|quantity| figure(quantity, &points))
+    points
+}
+
+/// The values of a line at all samples of a point.
+pub(super) fn values(line: &Line, point: &Point) -> Vec<(f64, Option<f64>)> {
+    let starts = std::iter::once(0.0).chain(point.samples.iter().map(|s| s.at_s));
+    let intervals = point.samples.iter().zip(starts);
+    intervals
+        .map(|(s, start_s)| (s.at_s, (line.value)(s, s.at_s - start_s)))
         .collect()
 }
 
-fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
+pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
     let mut series = Vec::new();
     let mut windows = Vec::new();
     let mut rows = Vec::new();
     for (sweep, point) in points {
-        for (line, dash, value) in quantity.lines {
+        for line in quantity.lines {
             let scale = if quantity.counted {
                 per_recorded(point)
             } else {
                 1.0
             };
-            let samples = point.samples.iter();
-            let all: Vec<(f64, Option<f64>)> = samples
-                .map(|s| (s.at_s, value(s).map(|v| v * scale)))
-                .collect();
+            let all = values(line, point).into_iter();
+            let all: Vec<(f64, Option<f64>)> =
+                all.map(|(at_s, v)| (at_s, v.map(|v| v * scale))).collect();
             if all.iter().all(|(_, v)| v.is_none()) {
                 continue;
             }
-            let label = format!("{} @{} {line}", sweep.label, point.key.dop());
-            let thinned = thin(&all, quantity.latency);
+            let label = format!("{} @{} {}", sweep.label, point.key.dop(), line.name);
+            let thinned = thin(&all, SAMPLES_MAX, quantity.latency);
             rows.extend(thinned.iter().map(|(at, v)| {
                 let v = if quantity.latency {
                     number::latency(*v)
@@ -126,7 +157,7 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
                 // Where a dash tells lines of one point apart, only the colour tells runs apart.
                 dash: match quantity.lines {
                     [_] => sweep.dash,
-                    _ => *dash,
+                    _ => line.dash,
                 },
                 points: thinned,
                 ranges: Vec::new(),
@@ -198,15 +229,6 @@ fn per_recorded(point: &Point) -> f64 {
     operations.map_or(1.0, |n| n / recorded)
 }
 
-fn time_axis(series: &[Series]) -> Axis {
-    let ends = series.iter().flat_map(|s| s.points.last()).map(|p| p.0);
-    Axis::span(
-        "seconds since the start of the point",
-        ends.fold(0.0, f64::max),
-        tick,
-    )
-}
-
 fn value_axis(quantity: &Quantity, series: &[Series]) -> Axis {
     let values = || series.iter().flat_map(|s| &s.points).filter_map(|p| p.1);
     let high = values().fold(0.0, f64::max);
@@ -216,24 +238,6 @@ fn value_axis(quantity: &Quantity, series: &[Series]) -> Axis {
     } else {
         Axis::linear("", high, tick)
     }
-}
-
-/// Joins neighbouring samples until few enough are left: rates by their mean, latencies by their
-/// maximum, so that no stall disappears.
-fn thin(samples: &[(f64, Option<f64>)], keep_largest: bool) -> Vec<(f64, Option<f64>)> {
-    let every = samples.len().div_ceil(SAMPLES_MAX).max(1);
-    samples
-        .chunks(every)
-        .map(|chunk| {
-            let known: Vec<f64> = chunk.iter().filter_map(|s| s.1).collect();
-            let value = if keep_largest {
-                stats::summary::max(&known)
-            } else {
-                stats::summary::mean(&known)
-            };
-            (chunk[chunk.len() - 1].0, value)
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -256,19 +260,5 @@ mod tests {
             .map(|i| (at(i), Some(2000.0 - f64::from(i) * 30.0)))
             .collect();
         assert_eq!(steady_window(&drifting), None);
-    }
-
-    #[test]
-    fn thinning_keeps_the_stall() {
-        let mut samples: Vec<(f64, Option<f64>)> =
-            (0..1000).map(|i| (f64::from(i), Some(1.0))).collect();
-        samples[500].1 = Some(1e6);
-        samples[700].1 = None;
-        let stalls = thin(&samples, true);
-        assert!(stalls.len() <= SAMPLES_MAX);
-        assert!(stalls.iter().any(|s| s.1 == Some(1e6)));
-        assert_eq!(stalls.last().map(|s| s.0), Some(999.0));
-        assert_eq!(thin(&samples[..10], false).len(), 10);
-        assert_eq!(thin(&samples[700..701], false)[0].1, None);
     }
 }

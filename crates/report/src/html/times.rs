@@ -1,6 +1,8 @@
 //! Times of each kind of operation of a test's points, by who timed them.
 
 use archive::{Latency, OperationTimes};
+use stats::Histogram;
+use verdict::shift::Shares;
 
 use crate::level::TestGroup;
 use crate::number;
@@ -8,11 +10,13 @@ use crate::shifted;
 
 /// Most rows of one test; the archive and the JSON have them all.
 const ROWS_MAX: usize = 120;
+/// Cells of a row.
+const CELLS: usize = 13;
 
 /// The table.
 pub struct View {
     /// Rows under the name of their point.
-    pub points: Vec<(String, Vec<[String; 8]>)>,
+    pub points: Vec<(String, Vec<[String; CELLS]>)>,
     /// How many more rows there are.
     pub more: usize,
     /// Whether they are of databases, whose device times are one of many figures.
@@ -21,7 +25,7 @@ pub struct View {
 
 /// Builds the table; empty where the points tell no times by operation.
 pub fn view(group: &TestGroup<'_>) -> View {
-    let mut points: Vec<(String, Vec<[String; 8]>)> = Vec::new();
+    let mut points: Vec<(String, Vec<[String; CELLS]>)> = Vec::new();
     let (mut shown, mut more) = (0, 0);
     for curve in &group.curves {
         for point in curve.levels.iter().flat_map(|level| &level.points) {
@@ -53,8 +57,17 @@ impl View {
     }
 }
 
-fn row(times: &OperationTimes) -> [String; 8] {
-    let latency = times.histogram().as_ref().and_then(Latency::of);
+fn row(times: &OperationTimes) -> [String; CELLS] {
+    let histogram = times.histogram();
+    let latency = histogram.as_ref().and_then(Latency::of);
+    // Whoever reads an array's buckets does not know on which side of a limit the I/Os of a bucket lie.
+    let exact = histogram.filter(|_| times.observer != "array");
+    let shares = exact.and_then(|snapshot| {
+        let mut histogram = Histogram::new();
+        histogram.merge_snapshot(&snapshot);
+        Shares::of(&histogram)
+    });
+    let share = |part: fn(&Shares) -> f64| number::figure_or_unknown(shares.as_ref().map(part));
     let of = |part: fn(&Latency) -> f64| number::latency(latency.as_ref().map(part));
     let mut what = shifted::what(&times.observer, &times.operation, &times.phase);
     if !times.subject.is_empty() {
@@ -70,6 +83,11 @@ fn row(times: &OperationTimes) -> [String; 8] {
         of(|l| l.p99_us),
         of(|l| l.p99_9_us),
         of(|l| l.max_us),
+        share(|s| s.within_62_us_pct),
+        share(|s| s.within_120_us_pct),
+        share(|s| s.above_1_ms_pct),
+        share(|s| s.above_2_ms_pct),
+        share(|s| s.above_4_ms_pct),
         times.remark.clone(),
     ]
 }

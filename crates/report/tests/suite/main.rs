@@ -5,6 +5,7 @@ mod browser;
 mod chromium;
 mod columnar;
 mod comparison;
+mod devices;
 mod fixture;
 mod held_back;
 mod html;

@@ -7,14 +7,13 @@
 #[path = "../../tests/suite/noise/mod.rs"]
 mod noise;
 
-mod bootstrap;
 mod components;
 mod looks;
 mod slices;
 
-use bootstrap::Bootstrap;
 use noise::{NOISES, Noise, Order, measure};
 use stats::autocorrelation::{mean_interval, variance};
+use stats::bootstrap::Bootstrap;
 use stats::compare::{Band, Design, Direction, Verdict, judge};
 use stats::distribution::student_quantile;
 use stats::forecast::{Plan, chances, repetitions};

@@ -6,7 +6,7 @@ use storage::language::{CommandLine, Variable, script};
 use storage::profile::Profile;
 use storage::run::{Run, Seek, Sizes};
 
-fn runs(size: &str) -> Vec<Run> {
+fn runs(profile: &str, size: &str) -> Vec<Run> {
     let variable = |name: &str, value: &str| Variable {
         name: name.to_owned(),
         value: value.to_owned(),
@@ -16,13 +16,13 @@ fn runs(size: &str) -> Vec<Run> {
         variables: vec![variable("lun", "/d/f"), variable("size", size)],
         ..CommandLine::default()
     };
-    let text = Profile::named("database").unwrap().text();
+    let text = Profile::named(profile).unwrap().text();
     script(&asked, &|_| Ok(text.to_owned())).unwrap().runs
 }
 
 #[test]
 fn the_matrix_of_a_database_is_whole() {
-    let runs = runs("1g");
+    let runs = runs("database", "1g");
     assert_eq!(runs.len(), 7 + 4 + 12 + 7 + 2 + 3 + 3 + 1);
     let depths = |name: &str| -> Vec<u32> {
         let of_name = runs.iter().filter(|run| run.name == name);
@@ -52,7 +52,7 @@ fn the_matrix_of_a_database_is_whole() {
 
 #[test]
 fn only_the_log_is_synchronous_and_everything_is_direct() {
-    for run in runs("1g") {
+    for run in runs("database", "1g") {
         for (index, sd) in run.storage.iter().enumerate() {
             assert!(sd.open_flags.direct, "{}", run.name);
             assert_eq!(sd.open_flags.data_sync, sd.name == "redo");
@@ -63,8 +63,51 @@ fn only_the_log_is_synchronous_and_everything_is_direct() {
     }
 }
 
+/// What a run asks of one storage, without its names.
+fn asked(run: &Run) -> (Option<u32>, u32, u32, u32, f64, Seek, Sizes) {
+    let stream = &run.streams[0];
+    (
+        run.elapsed_s,
+        run.warmup_s,
+        run.interval_s,
+        run.storage[0].threads,
+        stream.read_pct,
+        stream.seek,
+        stream.sizes.clone(),
+    )
+}
+
+#[test]
+fn mixed_runs_are_those_of_the_published_study() {
+    let published = include_str!("../vdbench/appendix_f.txt");
+    let lines = CommandLine {
+        files: vec![PathBuf::from("published")],
+        variables: vec![
+            Variable {
+                name: "dir".into(),
+                value: "/d".into(),
+            },
+            Variable {
+                name: "size".into(),
+                value: "1g".into(),
+            },
+        ],
+        ..CommandLine::default()
+    };
+    let published = script(&lines, &|_| Ok(published.to_owned())).unwrap().runs;
+    let ours = runs("mixed", "1g");
+    assert_eq!(
+        ours.iter().map(asked).collect::<Vec<_>>(),
+        published.iter().map(asked).collect::<Vec<_>>()
+    );
+    assert!(ours.iter().all(|run| run.storage[0].open_flags.direct));
+}
+
 #[test]
 fn a_profile_that_is_not_there_is_named_with_those_that_are() {
     let error = Profile::named("elsewhere").unwrap_err().to_string();
-    assert_eq!(error, "there is no profile elsewhere; available: database");
+    assert_eq!(
+        error,
+        "there is no profile elsewhere; available: database, mixed"
+    );
 }

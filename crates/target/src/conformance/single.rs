@@ -271,6 +271,7 @@ pub(super) fn counters(bench: &Bench<'_>) -> Checked {
             Counters {
                 buffer_gets: of_session.buffer_gets.or(of_target.buffer_gets),
                 redo_bytes: of_session.redo_bytes.or(of_target.redo_bytes),
+                pages_read: of_session.pages_read.or(of_target.pages_read),
             }
         };
         let before = sum(session.counters());

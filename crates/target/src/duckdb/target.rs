@@ -1,10 +1,10 @@
 //! A DuckDB database file (or one in memory) as a target.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::TargetRecord;
+use archive::{IoOperation, IoUnknown, Purpose, TargetRecord};
 
 use super::VERSION_TESTED;
 use super::explain::explain;
@@ -20,13 +20,16 @@ use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo};
 use crate::inspection::Inspection;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+    Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Target, TargetError,
+    TargetUrl,
 };
 
 /// The engine.
 pub struct DuckDb;
 
 /// What is read back into the record, by DuckDB's own names.
+/// Where the writes of the log are seen.
+const LOG_GROWTH: &str = "growth of the log's file";
 const RECORDED: &str = "'threads', 'memory_limit', 'wal_autocheckpoint', 'force_compression', \
     'storage_compatibility_version', 'preserve_insertion_order', 'temp_directory', \
     'enable_external_access', 'allocator_background_threads', 'checkpoint_on_shutdown'";
@@ -138,11 +141,40 @@ impl Target for DuckDbTarget {
         self.instance.path.as_deref()
     }
 
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        let data = self.data_directory()?;
+        // Its log and its temporary files are beside it.
+        let purposes = [Purpose::Data, Purpose::Log, Purpose::Temporary];
+        Ok(purposes.map(|of| (of, data.clone())).into())
+    }
+
     fn counters(&self) -> Counters {
         Counters {
             buffer_gets: None,
             redo_bytes: self.instance.redo.as_ref().map(RedoMeter::total_bytes),
+            pages_read: None,
         }
+    }
+
+    /// DuckDB counts none of its I/O; the growth of the log's file is seen from outside.
+    fn file_io(&self, counters: &Counters) -> Vec<FileIo> {
+        if self.instance.path.is_none() {
+            return Vec::new();
+        }
+        let of_log = Counted {
+            bytes: counters.redo_bytes,
+            ..Counted::default()
+        };
+        let not_counted =
+            |purpose, operation| FileIo::unknown(purpose, operation, IoUnknown::NotCounted);
+        vec![
+            not_counted(Purpose::Data, IoOperation::Read),
+            not_counted(Purpose::Data, IoOperation::Write),
+            not_counted(Purpose::Log, IoOperation::Read),
+            FileIo::counted(Purpose::Log, IoOperation::Write, LOG_GROWTH, of_log),
+            not_counted(Purpose::Temporary, IoOperation::Read),
+            not_counted(Purpose::Temporary, IoOperation::Write),
+        ]
     }
 
     fn checkpoint(&self) -> Result<()> {

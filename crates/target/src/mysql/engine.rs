@@ -116,6 +116,10 @@ impl Engine for LocalMySql {
         server::SETTINGS
     }
 
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("innodb_buffer_pool_size", bytes.to_string()))
+    }
+
     fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
         server::memory_need_bytes(&MariaDbServer, url, sessions)
     }

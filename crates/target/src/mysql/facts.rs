@@ -156,6 +156,7 @@ pub(super) fn counters(client: &mut Client) -> Result<Counters> {
         client,
         &[
             "Innodb_buffer_pool_read_requests",
+            "Innodb_buffer_pool_reads",
             "Innodb_lsn_current",
             "Innodb_os_log_written",
         ],
@@ -164,5 +165,6 @@ pub(super) fn counters(client: &mut Client) -> Result<Counters> {
     Ok(Counters {
         buffer_gets: of("innodb_buffer_pool_read_requests"),
         redo_bytes: of("innodb_lsn_current").or(of("innodb_os_log_written")),
+        pages_read: of("innodb_buffer_pool_reads"),
     })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use archive::{RightsMissing, TargetRecord, Unseen};
+use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 
 use super::access::{Access, SETTINGS, refuse_odd_name};
 use super::client::Client;
@@ -271,6 +271,23 @@ impl Target for MySqlTarget {
             Ok(Some(directory)) => Ok(PathBuf::from(directory)),
             _ => Err("the server does not show its data directory".into()),
         }
+    }
+
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        let data = self.data_directory()?;
+        let mut paths = vec![(Purpose::Data, data.clone())];
+        for (purpose, name) in [
+            (Purpose::Log, "innodb_log_group_home_dir"),
+            (Purpose::Undo, "innodb_undo_directory"),
+            (Purpose::Temporary, "tmpdir"),
+        ] {
+            let told = self.with_control(|client| facts::variable(client, name));
+            let told = told.ok().flatten().unwrap_or_default();
+            // Relative ones are below the data; several directories for temporary files are used in turn.
+            let places = told.split(':').filter(|place| !place.is_empty());
+            paths.extend(places.map(|place| (purpose, data.join(place))));
+        }
+        Ok(paths)
     }
 
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {

@@ -4,6 +4,7 @@
 
 mod class;
 mod counts;
+mod files;
 mod threads;
 
 use super::access::Access;

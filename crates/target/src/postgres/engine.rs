@@ -118,6 +118,10 @@ impl Engine for LocalPostgres {
         server::SETTINGS
     }
 
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("shared_buffers", format!("{}kB", bytes / 1024)))
+    }
+
     fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
         server::memory_need_bytes(&PostgresServer, url, sessions)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use archive::TargetRecord;
+use archive::{Purpose, TargetRecord};
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
@@ -90,6 +90,25 @@ impl PostgresTarget {
             facts,
             control: control.holding(connection),
         })
+    }
+
+    /// Places that are not in the data directory; a user who may not see them sees none.
+    fn tablespaces(&self) -> Vec<(Purpose, PathBuf)> {
+        let sql = "SELECT pg_tablespace_location(oid), \
+                   (quote_ident(spcname) = ANY (regexp_split_to_array(current_setting('temp_tablespaces'), ' *, *')))::text \
+                   FROM pg_tablespace WHERE pg_tablespace_location(oid) <> '' ORDER BY oid";
+        let rows = self.with_control(|control| control.texts(sql, &[]));
+        let place = |row: Vec<Option<String>>| match row.as_slice() {
+            [Some(path), Some(is_temporary)] if is_temporary == "true" => {
+                Some((Purpose::Temporary, PathBuf::from(path)))
+            }
+            [Some(path), _] => Some((Purpose::Data, PathBuf::from(path))),
+            _ => None,
+        };
+        rows.unwrap_or_default()
+            .into_iter()
+            .filter_map(place)
+            .collect()
     }
 
     fn with_control<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
@@ -211,6 +230,19 @@ impl Target for PostgresTarget {
         }
     }
 
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        let data = self.data_directory()?;
+        let mut paths = vec![
+            (Purpose::Data, data.clone()),
+            (Purpose::Log, data.join("pg_wal")),
+        ];
+        paths.extend(self.tablespaces());
+        if paths.iter().all(|(of, _)| *of != Purpose::Temporary) {
+            paths.push((Purpose::Temporary, data));
+        }
+        Ok(paths)
+    }
+
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
         let find = || self.with_control(|control| Ok(postmaster(control)));
         Some(self.control.process(find))
@@ -254,12 +286,12 @@ impl Target for PostgresTarget {
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
     /// the whole server.
     fn counters(&self) -> Counters {
-        let gets = match self.has_current_statistics() {
-            true => "(blks_hit + blks_read)::text",
-            false => "NULL",
+        let pages = match self.has_current_statistics() {
+            true => "(blks_hit + blks_read)::text, blks_read::text",
+            false => "NULL, NULL",
         };
         let sql = format!(
-            "SELECT {gets}, CASE WHEN NOT pg_is_in_recovery() \
+            "SELECT {pages}, CASE WHEN NOT pg_is_in_recovery() \
              THEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text END \
              FROM pg_stat_database WHERE datname = current_database()"
         );
@@ -270,7 +302,8 @@ impl Target for PostgresTarget {
         let number = |at: usize| row.get(at)?.as_ref()?.parse().ok();
         Counters {
             buffer_gets: number(0),
-            redo_bytes: number(1),
+            redo_bytes: number(2),
+            pages_read: number(1),
         }
     }
 

@@ -5,8 +5,10 @@
 mod activity;
 mod class;
 mod counts;
+mod files;
 mod profile;
 mod rise;
+mod row;
 
 use archive::WaitHistogram;
 

@@ -410,13 +410,14 @@ impl Session for SqliteSession {
     }
 
     fn counters(&mut self) -> Counters {
-        let gets = self.status(ffi::SQLITE_DBSTATUS_CACHE_HIT)
-            + self.status(ffi::SQLITE_DBSTATUS_CACHE_MISS);
+        let misses = self.status(ffi::SQLITE_DBSTATUS_CACHE_MISS);
+        let gets = self.status(ffi::SQLITE_DBSTATUS_CACHE_HIT) + misses;
         // In WAL mode CACHE_WRITE counts the pages written to the log (sqlite.org/c3ref/c_dbstatus_options).
         let frames = self.status(ffi::SQLITE_DBSTATUS_CACHE_WRITE);
         Counters {
             buffer_gets: Some(gets),
             redo_bytes: Some(frames * (self.page_bytes + FRAME_HEADER_BYTES)),
+            pages_read: Some(misses),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use archive::TargetRecord;
+use archive::{IoOperation, IoUnknown, Purpose, TargetRecord};
 use rusqlite::{Connection, OpenFlags};
 
 use super::claim::Claim;
@@ -23,17 +23,27 @@ use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
 use crate::inspection::Inspection;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
-    TargetUrl, files,
+    Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Snapshot, Target,
+    TargetError, TargetUrl, files,
 };
 
 /// The engine.
 pub struct Sqlite;
 
+/// Where SQLite keeps temporary files: the first of its places that is a directory.
+fn temporary_directory() -> Option<PathBuf> {
+    let named = ["SQLITE_TMPDIR", "TMPDIR"].into_iter();
+    let named = named.filter_map(|name| std::env::var_os(name).map(PathBuf::from));
+    let usual = ["/var/tmp", "/usr/tmp", "/tmp"].map(PathBuf::from);
+    named.chain(usual).find(|path| path.is_dir())
+}
+
 /// Page size of a new database: the 8 kB of the published storage tests.
 const PAGE_BYTES_DEFAULT: u64 = 8192;
 /// Cache of each session: room for the small table, far less than the large one.
 const CACHE_MB_DEFAULT: u64 = 64;
+/// Where the library tells what it read and logged.
+const STATUS: &str = "sqlite3_db_status";
 
 impl Engine for Sqlite {
     fn scheme(&self) -> &'static str {
@@ -59,8 +69,8 @@ impl Engine for Sqlite {
         ]
     }
 
-    fn cache_setting(&self) -> Option<&'static str> {
-        Some("cache_mb")
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("cache_mb", (bytes / 1_000_000).to_string()))
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
@@ -307,9 +317,45 @@ impl Target for SqliteTarget {
         }
     }
 
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        let data = self.data_directory()?;
+        // Its log is beside it.
+        let mut paths = vec![(Purpose::Data, data.clone()), (Purpose::Log, data)];
+        paths.extend(temporary_directory().map(|path| (Purpose::Temporary, path)));
+        Ok(paths)
+    }
+
     fn counters(&self) -> Counters {
         // SQLite counts per connection; the sessions of a point are summed by their user.
         Counters::default()
+    }
+
+    /// Pages that the cache does not have come from the data file or from the log; the library does not tell which. Of a
+    /// checkpoint's writes into the data file, and of temporary files, it counts nothing.
+    fn file_io(&self, counters: &Counters) -> Vec<FileIo> {
+        if self.data_path().is_none() {
+            return Vec::new();
+        }
+        let page_bytes = self.set_up.page_bytes;
+        let reads = Counted {
+            count: counters.pages_read,
+            bytes: counters.pages_read.map(|pages| pages * page_bytes),
+            time_ns: None,
+        };
+        let log = Counted {
+            bytes: counters.redo_bytes,
+            ..Counted::default()
+        };
+        let not_counted =
+            |purpose, operation| FileIo::unknown(purpose, operation, IoUnknown::NotCounted);
+        vec![
+            FileIo::counted(Purpose::Data, IoOperation::Read, STATUS, reads),
+            not_counted(Purpose::Data, IoOperation::Write),
+            FileIo::unknown(Purpose::Log, IoOperation::Read, IoUnknown::CountedAsData),
+            FileIo::counted(Purpose::Log, IoOperation::Write, STATUS, log),
+            not_counted(Purpose::Temporary, IoOperation::Read),
+            not_counted(Purpose::Temporary, IoOperation::Write),
+        ]
     }
 
     fn checkpoint(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use archive::Unseen;
+use archive::{IoOperation, IoUnknown, Purpose, Unseen};
 use target::{Counted, ServerCounts, Tally, Target, Value, WaitClass};
 
 use crate::common::*;
@@ -57,8 +57,10 @@ fn it_tells_its_own_work() {
     assert!(writes.count.unwrap() >= COMMITS && writes.bytes.unwrap() > 0);
     assert!(counted(&rise, "syncs").count.unwrap() >= COMMITS);
     assert!(counted(&rise, "pages written").bytes.unwrap() > 0);
-    assert!(rise.reads.count.unwrap() > 0 && rise.reads.bytes.unwrap() > 1_000_000);
-    assert!(rise.writes.bytes.unwrap() > 0);
+    let reads = rise.of_files(Purpose::Data, IoOperation::Read);
+    assert!(reads.count.unwrap() > 0 && reads.bytes.unwrap() > 1_000_000);
+    let written = |purpose| rise.of_files(purpose, IoOperation::Write).bytes.unwrap();
+    assert!(written(Purpose::Data) > 0 && written(Purpose::Log) > 0);
     let reads = waits(&rise, WaitClass::DataRead).unwrap();
     assert!(reads.count.unwrap() > 0 && reads.time_ns.unwrap() > 0);
     let locks = waits(&rise, WaitClass::Lock).unwrap();
@@ -93,7 +95,17 @@ fn waits_that_cannot_be_seen_are_not_counted() {
     assert_eq!(missing.grant, grant);
     let counts = target.watch().unwrap().unwrap().count().unwrap();
     assert_eq!(waits(&counts, WaitClass::DataRead), None);
-    assert!(counts.reads.count.is_some());
+    assert!(
+        counts
+            .of_files(Purpose::Data, IoOperation::Read)
+            .count
+            .is_some()
+    );
+    let temporary = counts
+        .files
+        .iter()
+        .find(|io| io.purpose == Purpose::Temporary);
+    assert_eq!(temporary.unwrap().counted, Err(IoUnknown::NotCounted));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use archive::{IoOperation, Purpose};
 use target::{Counted, ServerCounts, Tally, Target, TargetUrl, Value, WaitClass};
 
 const COMMITS: u64 = 20;
@@ -54,11 +55,17 @@ fn tells_its_own_work(url: &str) {
     let checkpoints = counted(&rise, "checkpoints asked for or forced by log");
     assert!(checkpoints.count.unwrap() >= 1, "{rise:#?}");
     assert!(counted(&rise, "pages written").count.unwrap() > 0);
-    assert!(
-        rise.reads.count.is_some() && rise.reads.bytes.is_some(),
-        "{rise:#?}"
-    );
-    assert!(rise.writes.bytes.unwrap() > 0, "{rise:#?}");
+    let reads = rise.of_files(Purpose::Data, IoOperation::Read);
+    assert!(reads.count.is_some() && reads.bytes.is_some(), "{rise:#?}");
+    for purpose in [Purpose::Data, Purpose::Log] {
+        let writes = rise.of_files(purpose, IoOperation::Write);
+        assert!(
+            writes.count.unwrap() > 0 && writes.bytes.unwrap() > 0,
+            "{rise:#?}"
+        );
+    }
+    let spilled = rise.of_files(Purpose::Temporary, IoOperation::Write);
+    assert_eq!(spilled.bytes, Some(0), "{rise:#?}");
     assert!(
         rise.histograms
             .iter()
@@ -104,4 +111,64 @@ fn a_session_is_seen_where_it_is() {
     );
     killer.batch(&cancel).unwrap();
     sleeping.join().unwrap().unwrap_err();
+}
+
+/// A table larger than the cache is read, and a sort spills: each is counted under its own purpose, and nowhere else.
+fn tells_io_by_purpose(url: &str) {
+    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let mut session = target.open_session().unwrap();
+    let large = "CREATE TABLE large AS SELECT n, repeat('x', 1000) AS filler \
+                 FROM generate_series(1, 20000) n";
+    session.batch(large).unwrap();
+    // Runs in no transaction, so in no batch with others.
+    session.batch("VACUUM large").unwrap();
+    drop(session);
+    target.checkpoint().unwrap();
+    let mut watch = target.watch().unwrap().unwrap();
+    // What came before is told by then.
+    std::thread::sleep(Duration::from_secs(2));
+    let before = watch.count().unwrap();
+    let mut session = target.open_session().unwrap();
+    let spill = "SET max_parallel_workers_per_gather = 0; SET work_mem = '64kB'; \
+                 SELECT count(*) FROM (SELECT filler || n FROM large ORDER BY 1 OFFSET 1) s";
+    session.batch(spill).unwrap();
+    // Its counts are told when it ends.
+    drop(session);
+    let begin = Instant::now();
+    let rise = loop {
+        let rise = watch.count().unwrap().since(&before);
+        let moved = |purpose, operation| rise.of_files(purpose, operation).bytes.unwrap();
+        let all = moved(Purpose::Data, IoOperation::Read) >= 20_000_000
+            && moved(Purpose::Temporary, IoOperation::Write) >= 20_000_000;
+        if all || begin.elapsed() > Duration::from_secs(10) {
+            break rise;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    let mb = |purpose, operation| {
+        let bytes = rise.of_files(purpose, operation).bytes.unwrap();
+        bytes as f64 / 1e6
+    };
+    let [read, write] = IoOperation::ALL;
+    // The rows have 20 MB and pages a little more; hint bits may be written, with their pages in the log.
+    assert!((20.0..30.0).contains(&mb(Purpose::Data, read)), "{rise:#?}");
+    assert!(
+        (20.0..60.0).contains(&mb(Purpose::Temporary, write)),
+        "{rise:#?}"
+    );
+    assert!(mb(Purpose::Data, write) < 5.0, "{rise:#?}");
+    assert!(mb(Purpose::Log, write) < 5.0, "{rise:#?}");
+    let unknown = rise.files.iter().filter(|io| io.counted.is_err());
+    let unknown: Vec<_> = unknown.map(|io| (io.purpose, io.operation)).collect();
+    assert!(unknown.contains(&(Purpose::Temporary, read)), "{rise:#?}");
+}
+
+#[test]
+fn version_15_tells_io_by_purpose() {
+    tells_io_by_purpose("postgres+local:?version=15&shared_buffers=1MB");
+}
+
+#[test]
+fn version_18_tells_io_by_purpose() {
+    tells_io_by_purpose("postgres+local:?version=18&shared_buffers=1MB");
 }

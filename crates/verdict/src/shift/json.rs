@@ -27,6 +27,7 @@ fn shift(shift: &Shift) -> Value {
         "observer": shift.observer,
         "operation": shift.operation,
         "phase": shift.phase,
+        "place": shift.place,
         "a": side(&shift.before),
         "b": side(&shift.after),
         "improvement_pct": shift.improvement_pct(),
@@ -46,6 +47,10 @@ fn side(side: &Side) -> Value {
         "p50_us": side.latency.map(|l| l.p50_us),
         "p99_us": side.latency.map(|l| l.p99_us),
         "p99_9_us": side.latency.map(|l| l.p99_9_us),
-        "above_1_ms_pct": side.tail_pct,
+        "within_62_us_pct": side.shares.map(|s| s.within_62_us_pct),
+        "within_120_us_pct": side.shares.map(|s| s.within_120_us_pct),
+        "above_1_ms_pct": side.shares.map(|s| s.above_1_ms_pct),
+        "above_2_ms_pct": side.shares.map(|s| s.above_2_ms_pct),
+        "above_4_ms_pct": side.shares.map(|s| s.above_4_ms_pct),
     })
 }

@@ -81,7 +81,13 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
         low > 49.0 && low < 50.0 && high > 50.0 && high < 51.0,
         "{low} {high}"
     );
-    assert_eq!(driver.before.tail_pct, Some(10.0));
+    let shares = driver.before.shares.unwrap();
+    assert_eq!(shares.above_1_ms_pct, 10.0);
+    assert_eq!((shares.above_2_ms_pct, shares.above_4_ms_pct), (10.0, 0.0));
+    assert_eq!(
+        (shares.within_62_us_pct, shares.within_120_us_pct),
+        (0.0, 0.0)
+    );
     assert_eq!(driver.before.over_time.len(), 24);
     // Nothing but the means is known of the device.
     let device = of(&found, "device");

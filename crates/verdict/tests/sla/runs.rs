@@ -84,6 +84,10 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
         held_back: archive::HeldBack::default(),
         by_operation: archive::ByOperation::default(),
         samples: Vec::new(),
+        devices: Vec::new(),
+        engine_io: Vec::new(),
+        interfaces: Vec::new(),
+        executions: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
     }

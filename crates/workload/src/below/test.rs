@@ -168,7 +168,7 @@ pub(crate) fn measure(
             }
         }
     });
-    let sampled = watch.finish(mark).samples;
+    let used = watch.finish(mark);
     let outcome = match outcome {
         Ok(_) if context.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
         Ok(outcome) => outcome,
@@ -191,15 +191,20 @@ pub(crate) fn measure(
         steadiness: None,
         is_missed: false,
     };
-    let devices = Devices {
+    let below = Devices {
         only: watch.device(),
         untimed: requests.err(),
     };
-    let measured = point(&done, key.clone(), blank.seed, devices);
-    let samples = sampled.into_iter().map(|sample| Sample {
-        at_s: sample.at_s + counted_from.as_secs_f64(),
+    let measured = point(&done, key.clone(), blank.seed, below);
+    let from_s = counted_from.as_secs_f64();
+    let samples = used.samples.into_iter().map(|sample| Sample {
+        at_s: sample.at_s + from_s,
         ..sample
     });
+    let mut devices = used.devices;
+    for sample in devices.iter_mut().flat_map(|device| &mut device.samples) {
+        sample.at_s += from_s;
+    }
     let named = |reason| match reason {
         Remark::IoFault { fault } => Remark::IoFault {
             fault: file.told(&fault),
@@ -209,6 +214,8 @@ pub(crate) fn measure(
     Ok(Measured::Points(vec![Point {
         // As often as those of the tests that it is held against.
         samples: beside(samples.collect(), &measured.samples, context.interval),
+        devices,
+        interfaces: used.interfaces,
         title: blank.title,
         component: blank.component,
         configuration: blank.configuration,

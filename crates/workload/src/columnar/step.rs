@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) const TABLE: TableKind = TableKind {
     name: "columnar",
     keys: Keys {
-        of_more: &["do", "jobs", "dop"],
-        of_a_run: &[],
+        of_more: &["do", "jobs"],
+        of_a_run: &["dop"],
+        run: "change",
     },
     read: lab::plan::read::<ColumnarStep>,
 };

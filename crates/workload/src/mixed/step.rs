@@ -25,8 +25,11 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
             "slo, warm_up_max_seconds and journal require use = \"oltp\"",
         ),
         (
-            olap.refresh || olap.cache == Cache::Cold || olap.iterations() > 1,
-            "refresh, cache = \"cold\" and iterations require use = \"olap\"",
+            olap.refresh
+                || olap.cache == Cache::Cold
+                || olap.iterations() > 1
+                || olap.rounds().is_some(),
+            "refresh, cache = \"cold\", iterations and rounds require use = \"olap\"",
         ),
     ];
     match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
@@ -64,6 +67,7 @@ mod tests {
             ),
             ("warehouses = 1", "refresh = true", "require use = \"olap\""),
             ("warehouses = 1", "iterations = 2", "require use = \"olap\""),
+            ("warehouses = 1", "rounds = 2", "require use = \"olap\""),
         ] {
             let error = plan(oltp, olap).unwrap_err();
             assert!(error.contains(says), "{oltp} {olap}: {error}");

@@ -1,10 +1,14 @@
 //! What one session does: a user's queries, or refreshes.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use archive::Execution;
+use host::HostWatch;
+use lab::point::fingerprint;
 use load::{BlockingClient, Done, Failure};
-use target::Session;
+use target::{Counters, Session, Target};
 
 use super::answers::{Answers, Question};
 use super::refresh::{Function, RefreshSet, Statements};
@@ -16,12 +20,19 @@ pub(super) struct Stream {
     pub worker: Worker,
     pub questions: Vec<Question>,
     pub answers: Arc<Answers>,
-    /// A query that is asked again and again is not, once it failed: it may take its whole limit each time.
-    pub is_alone: bool,
     pub has_failed: bool,
 }
 
 impl Stream {
+    /// Number of the query that an operation asks.
+    fn place(&self, index: u64) -> usize {
+        (index % self.questions.len().max(1) as u64) as usize
+    }
+
+    fn is_alone(&self) -> bool {
+        self.questions.len() == 1
+    }
+
     fn ask(&mut self, place: usize) -> std::result::Result<Done, Failure> {
         let question = &self.questions[place];
         let rows = self.worker.session.texts(&question.sql);
@@ -37,15 +48,15 @@ impl Stream {
 
 impl BlockingClient for Stream {
     fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        let index = request.index;
-        if self.is_alone && self.has_failed {
+        // A query that is asked again and again is not, once it failed: it may take its whole limit each time.
+        if self.is_alone() && self.has_failed {
             return Err(Failure::Exhausted);
         }
-        let place = (index % self.questions.len().max(1) as u64) as usize;
+        let place = self.place(request.index);
         let outcome = self.ask(place);
         self.has_failed |= outcome.is_err();
         outcome.map_err(|failure| match failure {
-            Failure::Operation(what) if !self.is_alone => {
+            Failure::Operation(what) if !self.is_alone() => {
                 Failure::Operation(format!("{}: {what}", self.questions[place].query.code()))
             }
             other => other,
@@ -54,6 +65,78 @@ impl BlockingClient for Stream {
 
     fn measurement_begins(&mut self) {
         self.worker.measurement_begins();
+    }
+}
+
+/// One user's queries in rounds, of which each execution is kept.
+pub(super) struct InRounds<'s> {
+    pub stream: Stream,
+    pub target: Arc<dyn Target>,
+    pub watch: &'s HostWatch,
+    pub executions: &'s Mutex<Vec<Execution>>,
+}
+
+/// What engine and devices had counted at a moment.
+struct Reading {
+    engine: Counters,
+    device_read_bytes: Option<u64>,
+}
+
+impl InRounds<'_> {
+    fn reading(&mut self) -> Reading {
+        let of_session = self.stream.worker.session.counters();
+        let of_server = self.target.counters();
+        Reading {
+            engine: Counters {
+                buffer_gets: of_session.buffer_gets.or(of_server.buffer_gets),
+                pages_read: of_session.pages_read.or(of_server.pages_read),
+                redo_bytes: None,
+            },
+            device_read_bytes: self.watch.device_read_bytes(),
+        }
+    }
+
+    /// The execution that an operation was, from what was counted before it.
+    fn execution(&mut self, index: u64, before: &Reading, elapsed: Option<Duration>) -> Execution {
+        let place = self.stream.place(index);
+        let now = self.reading();
+        let rise = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
+        let question = &self.stream.questions[place];
+        let session = self.stream.worker.session.as_mut();
+        // A plan is told where it can be: the execution counts without it.
+        let plan = elapsed.and_then(|_| session.plan(&question.sql).ok().flatten());
+        Execution {
+            round: (index / self.stream.questions.len() as u64) as u32 + 1,
+            statement: question.query.code(),
+            elapsed_us: elapsed.map(|elapsed| elapsed.as_micros() as u64),
+            plan: plan.map(|text| fingerprint(&[&text])),
+            device_read_bytes: rise(now.device_read_bytes, before.device_read_bytes),
+            buffer_gets: rise(now.engine.buffer_gets, before.engine.buffer_gets),
+            pages_read: rise(now.engine.pages_read, before.engine.pages_read),
+        }
+    }
+}
+
+impl BlockingClient for InRounds<'_> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        if self.stream.has_failed {
+            return Err(Failure::Exhausted);
+        }
+        let index = request.index;
+        let before = self.reading();
+        let begun = Instant::now();
+        let outcome = self.stream.operate(request);
+        let elapsed = outcome.is_ok().then(|| begun.elapsed());
+        let execution = self.execution(index, &before, elapsed);
+        let executions = self.executions.lock();
+        executions
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(execution);
+        outcome
+    }
+
+    fn measurement_begins(&mut self) {
+        self.stream.measurement_begins();
     }
 }
 

@@ -11,6 +11,7 @@ mod passes;
 mod points;
 mod power;
 mod refresh;
+mod rounds;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +28,7 @@ use super::work::{Answers, Rows};
 use crate::olap::{self, Function, order};
 use crate::volume::of_analytical_load;
 
-pub(crate) use codes::{COMPOSITE, LOAD, POWER, THROUGHPUT, function_of, of_code, title};
+pub(crate) use codes::{COMPOSITE, LOAD, POWER, ROUNDS, THROUGHPUT, function_of, of_code, title};
 use refresh::Refreshes;
 
 pub(crate) use in_passes::in_passes;
@@ -37,6 +38,9 @@ pub(crate) use points::PointContext;
 fn codes_of(olap: &OlapStep) -> Vec<String> {
     if olap.order == OlapOrder::Load {
         return vec![LOAD.into()];
+    }
+    if olap.rounds().is_some() {
+        return vec![ROUNDS.into()];
     }
     let asked = order::of_stream(0, &olap.queries());
     let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
@@ -175,6 +179,7 @@ impl Measure for Asks<'_> {
                 let parts = archive.load_points(self.context.run, &is_part)?;
                 power::of_parts(&place, &parts, codes.len())
             }
+            ROUNDS => rounds::at_degree(&place, progress),
             _ if olap.refresh => {
                 let refreshes = self.refreshes.lock();
                 let mut refreshes = refreshes.unwrap_or_else(PoisonError::into_inner);

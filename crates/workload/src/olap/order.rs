@@ -63,6 +63,14 @@ impl Stream {
         (1..=users).map(of).collect()
     }
 
+    /// Those of one user alone.
+    pub fn of_user(asked: &[u32]) -> Self {
+        Self {
+            number: 0,
+            queries: of_stream(0, asked),
+        }
+    }
+
     /// One query of a user alone.
     pub fn of_query(query: u32) -> Self {
         Self {

@@ -20,6 +20,7 @@ const KEYS: Keys = Keys {
     of_a_run: &[
         "queries",
         "iterations",
+        "rounds",
         "streams",
         "dop",
         "refresh",
@@ -27,9 +28,12 @@ const KEYS: Keys = Keys {
         "cache",
         "query_limit_seconds",
     ],
+    run: "run",
 };
 /// Most executions of a query in a point.
 const ITERATIONS_MAX: u32 = 100_000;
+/// Most rounds over all queries: each execution is kept.
+const ROUNDS_MAX: u32 = 100;
 /// Highest degree of parallelism that can be asked for.
 pub(crate) const DOP_MAX: u32 = 1024;
 /// A query that takes longer is ended, when nothing is said.
@@ -54,6 +58,9 @@ pub struct OlapStep {
     /// How often each is asked; once when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
+    /// Rounds over all queries, as a point of its own that keeps each execution; each query is a point when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
     /// Users of the throughput run behind the queries; no such run when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     streams: Option<u32>,
@@ -67,7 +74,7 @@ pub struct OlapStep {
     /// Where parameters come from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parameters: Source,
-    /// State of the caches before each query.
+    /// State of the caches before each query, or before the first round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: Cache,
     /// A query that takes longer is ended.
@@ -137,6 +144,7 @@ impl OlapStep {
         bounded([
             ("load_jobs", self.load_jobs, JOBS_MAX),
             ("iterations", self.iterations, ITERATIONS_MAX),
+            ("rounds", self.rounds, ROUNDS_MAX),
             ("streams", self.streams, STREAMS_MAX),
         ])?;
         check_dop(&self.dop)?;
@@ -144,6 +152,16 @@ impl OlapStep {
             return Err(
                 "cache = \"cold\" runs each query once: the second run would be warm".into(),
             );
+        }
+        let with_rounds = [
+            ("iterations", self.iterations.is_some()),
+            ("streams", self.streams.is_some()),
+            ("refresh", self.refresh),
+        ];
+        if let (Some(_), Some((key, _))) = (self.rounds, with_rounds.iter().find(|(_, is)| *is)) {
+            return Err(format!(
+                "rounds and {key} contradict each other: a round runs each query once, by one user"
+            ));
         }
         match self.query_limit_seconds {
             Some(s) if !(0.001..=1e6).contains(&s) => {
@@ -167,6 +185,11 @@ impl OlapStep {
     /// How often each is asked.
     pub fn iterations(&self) -> u32 {
         self.iterations.unwrap_or(1)
+    }
+
+    /// Rounds over all queries.
+    pub fn rounds(&self) -> Option<u32> {
+        self.rounds
     }
 
     /// Users of the throughput run.
@@ -222,6 +245,17 @@ mod tests {
             (
                 "do = 'run'\ncache = 'cold'\niterations = 2",
                 "runs each query once",
+            ),
+            ("do = 'run'\nrounds = 0", "rounds is not"),
+            ("do = 'run'\nrounds = 101", "rounds is not"),
+            ("do = 'load'\nscale = 1\nrounds = 2", "rounds needs do"),
+            (
+                "do = 'run'\nrounds = 2\nstreams = 2",
+                "rounds and streams contradict each other",
+            ),
+            (
+                "do = 'run'\nrounds = 2\niterations = 2",
+                "rounds and iterations contradict each other",
             ),
             ("do = 'run'\nquery_limit_seconds = 0", "query_limit_seconds"),
             ("do = 'run'\nstrems = 1", "did you mean \"streams\""),

@@ -1,10 +1,11 @@
 //! Streams of queries at work, for whoever drives them; every answer is compared when it comes.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use archive::{CacheState, Remark};
+use archive::{CacheState, Execution, Remark};
+use host::HostWatch;
 use load::BlockingClient;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
@@ -12,7 +13,7 @@ use target::{Cooled, Session, Target};
 pub use super::answers::Answers;
 use super::answers::Question;
 use super::check::is_of_the_query;
-use super::clients::{Refresher, Stream};
+use super::clients::{InRounds, Refresher, Stream};
 use super::metadata::Metadata;
 use super::refresh::{Function, Statements};
 use super::restore;
@@ -106,8 +107,7 @@ impl Work {
         self.scale
     }
 
-    /// Brings the caches into a state, and gives the words for what was achieved. Where the parameters of the
-    /// query are drawn and its right answer with others is known, it is asked with those before.
+    /// Brings the caches into a state, and gives the words for what was achieved; as [`Work::verify`] before.
     ///
     /// # Errors
     /// When the target is gone; what is wrong with the query is the inner error, a sentence.
@@ -116,26 +116,50 @@ impl Work {
         number: u32,
         cache: Cache,
     ) -> Result<std::result::Result<CacheState, String>> {
-        let is_compared = self.asked.source == Source::Seeded && self.asked.rows == Rows::AsLoaded;
-        if is_compared
+        if let Err(wrong) = self.verify(number)? {
+            return Ok(Err(wrong));
+        }
+        match cache {
+            Cache::Cold => self.cool().map(Ok),
+            Cache::Warm => Ok(self.warm(number)?.map(|()| CacheState::Warm)),
+        }
+    }
+
+    /// Asks a query with other parameters than its own, where its right answer with those is known and with its own says
+    /// less. The inner error says what is wrong with its answer.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn verify(&self, number: u32) -> Result<std::result::Result<(), String>> {
+        if self.asked.rows != Rows::AsLoaded {
+            return Ok(Ok(()));
+        }
+        if self.asked.source == Source::Seeded
             && reference::is_known(self.scale)
             && let Err(wrong) = self.qualify(number)?
         {
             return Ok(Err(wrong));
         }
-        if self.asked.rows == Rows::AsLoaded
-            && let Err(wrong) = self.probe(number)?
-        {
-            return Ok(Err(wrong));
-        }
-        if cache == Cache::Cold {
-            return Ok(Ok(match self.target.cool()? {
-                Cooled::Cold => CacheState::Cold,
-                Cooled::Lukewarm(why) => CacheState::Lukewarm(why),
-            }));
-        }
-        let question = self.question(number, self.asked.source, 0)?;
-        Ok(self.ask_once(&question)?.map(|()| CacheState::Warm))
+        self.probe(number)
+    }
+
+    /// Asks a query once; the inner error says what is wrong with its answer.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn warm(&self, number: u32) -> Result<std::result::Result<(), String>> {
+        self.ask_once(&self.question(number, self.asked.source, 0)?)
+    }
+
+    /// Empties the caches as far as the target can.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn cool(&self) -> Result<CacheState> {
+        Ok(match self.target.cool()? {
+            Cooled::Cold => CacheState::Cold,
+            Cooled::Lukewarm(why) => CacheState::Lukewarm(why),
+        })
     }
 
     /// Asks a query with the parameters of the qualification; the inner error says what is wrong with its answer.
@@ -206,22 +230,38 @@ impl Work {
         streams: &[order::Stream],
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn BlockingClient>>> {
-        let mut clients: Vec<Box<dyn BlockingClient>> = Vec::with_capacity(streams.len());
-        for stream in streams {
-            let questions = stream
-                .queries
-                .iter()
-                .map(|query| self.question(*query, self.asked.source, stream.number))
-                .collect::<Result<Vec<_>>>()?;
-            clients.push(Box::new(Stream {
-                worker: Worker::new(self.session()?, meter),
-                is_alone: questions.len() == 1,
-                questions,
-                answers: Arc::clone(&self.answers),
-                has_failed: false,
-            }));
-        }
-        Ok(clients)
+        let boxed = |stream| Ok(Box::new(self.client(stream, meter)?) as Box<dyn BlockingClient>);
+        streams.iter().map(boxed).collect()
+    }
+
+    /// A client that asks the queries of a stream in rounds, and keeps each execution.
+    ///
+    /// # Errors
+    /// When a session cannot be opened, or the library is wrong.
+    pub fn rounds<'s>(
+        &self,
+        stream: &order::Stream,
+        meter: &Arc<Meter>,
+        (executions, watch): (&'s Mutex<Vec<Execution>>, &'s HostWatch),
+    ) -> Result<Box<dyn BlockingClient + 's>> {
+        Ok(Box::new(InRounds {
+            stream: self.client(stream, meter)?,
+            target: Arc::clone(&self.target),
+            watch,
+            executions,
+        }))
+    }
+
+    fn client(&self, stream: &order::Stream, meter: &Arc<Meter>) -> Result<Stream> {
+        let questions = (stream.queries.iter())
+            .map(|query| self.question(*query, self.asked.source, stream.number))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Stream {
+            worker: Worker::new(self.session()?, meter),
+            questions,
+            answers: Arc::clone(&self.answers),
+            has_failed: false,
+        })
     }
 
     /// What its answers are compared with, in words.

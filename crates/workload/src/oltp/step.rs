@@ -29,6 +29,7 @@ const KEYS: Keys = Keys {
         "journal",
         "stop",
     ],
+    run: "run",
 };
 /// Shortest cap of a warm-up: it takes some intervals to see whether throughput is steady.
 const WARM_UP_LEAST: Duration = Duration::from_millis(400);

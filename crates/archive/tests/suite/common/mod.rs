@@ -2,12 +2,14 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, Ended,
-    EventClass, EventSource, FIGURES, Fact, HeldBack, Histograms, Inventory, Missing, NewRun,
-    OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey, Remark, Resource,
-    RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
-    TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
+    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, DeviceSample,
+    DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution, FIGURES, Fact, HeldBack,
+    Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation, IoUnknown, Missing, NewRun,
+    OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey, Purpose, Remark,
+    Requests, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
+    TargetRecord, TimedEvent, Traffic, TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
 };
+use proptest::strategy::Strategy;
 use stats::Histogram;
 
 pub fn empty() -> (tempfile::TempDir, Archive) {
@@ -155,8 +157,15 @@ pub fn point(key: PointKey) -> Point {
         samples: vec![Sample {
             at_s: 1.0,
             operations_per_s: Some(1_000.0),
+            cpu_user_pct: Some(62.5),
+            page_cache_mb: Some(8_192.5),
+            pressure_io_pct: Some(3.25),
             ..Sample::default()
         }],
+        devices: devices(),
+        engine_io: engine_io(),
+        interfaces: interfaces(),
+        executions: executions(),
         reasons: Vec::new(),
         notes: vec![
             Remark::Short { elapsed_s: 0.046 },
@@ -198,6 +207,110 @@ fn by_operation() -> ByOperation {
     }
 }
 
+/// A volume with the data, the disk below it, and one of which only the name is known.
+fn devices() -> Vec<DeviceUse> {
+    let sample = |operation: &str, p99| DeviceSample {
+        at_s: 1.0,
+        operation: operation.into(),
+        requests: 46,
+        service_us_mean: Some(27.5),
+        service_us_p99: p99,
+        service_us_max: p99,
+    };
+    let reads = Requests {
+        count: 46,
+        mb: 0.376_832,
+        await_ms: Some(0.0275),
+    };
+    let volume = DeviceUse {
+        name: "dm-0".into(),
+        holds: vec![Purpose::Data, Purpose::Log],
+        elapsed_s: Some(1.5),
+        reads: Some(reads),
+        writes: Some(Requests::default()),
+        busy_pct: Some(0.125),
+        queue_mean: Some(0.001),
+        samples: vec![sample("read", None)],
+        ..DeviceUse::default()
+    };
+    let disk = DeviceUse {
+        name: "nvme0n1".into(),
+        holds: Vec::new(),
+        carries: vec!["dm-0".into()],
+        samples: vec![sample("read", Some(49.0)), sample("flush", None)],
+        ..volume.clone()
+    };
+    let unknown = DeviceUse {
+        name: "loop0".into(),
+        holds: vec![Purpose::Temporary],
+        ..DeviceUse::default()
+    };
+    vec![volume, disk, unknown]
+}
+
+/// Reads of data and writes of the log that the engine counts, and temporary files that it does not.
+fn engine_io() -> Vec<EngineIo> {
+    let counted = |purpose, operation, source: &str| EngineIo {
+        count: Some(1_525),
+        mb: Some(12.5),
+        time_s: Some(0.75),
+        source: source.into(),
+        ..EngineIo::blank(purpose, operation)
+    };
+    vec![
+        counted(Purpose::Data, IoOperation::Read, "pg_stat_io"),
+        counted(Purpose::Log, IoOperation::Write, "pg_stat_wal"),
+        EngineIo {
+            unknown: Some(IoUnknown::NotCounted),
+            ..EngineIo::blank(Purpose::Temporary, IoOperation::Read)
+        },
+    ]
+}
+
+/// One of which all is known, and one that failed.
+fn executions() -> Vec<Execution> {
+    let whole = Execution {
+        round: 1,
+        statement: "Q14".into(),
+        elapsed_us: Some(46_000),
+        plan: Some("a1b2".into()),
+        device_read_bytes: Some(8_192),
+        buffer_gets: Some(200),
+        pages_read: Some(50),
+    };
+    let failed = Execution {
+        round: 2,
+        statement: "Q14".into(),
+        ..Execution::default()
+    };
+    vec![whole, failed]
+}
+
+/// One with a device behind it, and the loopback.
+fn interfaces() -> Vec<InterfaceUse> {
+    let received = Traffic {
+        bytes: 46_000,
+        packets: 46,
+        errors: 1,
+        drops: 2,
+    };
+    let card = InterfaceUse {
+        name: "eth0".into(),
+        kind: InterfaceKind::Physical,
+        elapsed_s: Some(1.5),
+        received,
+        sent: Traffic::default(),
+    };
+    let loopback = InterfaceUse {
+        name: "lo".into(),
+        kind: InterfaceKind::Loopback,
+        elapsed_s: None,
+        received,
+        sent: received,
+    };
+    vec![card, loopback]
+}
+
 fn held_back() -> HeldBack {
     HeldBack {
         bottleneck: Some(Bottleneck {
@@ -221,6 +334,16 @@ fn held_back() -> HeldBack {
             WaitHistogram::unknown("data read", "nobody tells"),
         ],
     }
+}
+
+/// Any number that an archive can keep.
+pub fn number() -> impl Strategy<Value = f64> {
+    use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE
+}
+
+pub fn maybe_number() -> impl Strategy<Value = Option<f64>> {
+    proptest::option::of(number())
 }
 
 /// One latency for each number of microseconds.

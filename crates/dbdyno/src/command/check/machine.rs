@@ -44,7 +44,9 @@ impl Machine {
             (Some(device), _, _) => Some(Ok(device.clone())),
             (None, None, _) => None,
             (None, Some(directory), Some(remote)) => {
-                Some(remote.device_of(&directory).map_err(|e| e.to_string()))
+                let found = remote.stack(&[(archive::Purpose::Data, directory)]);
+                let first = |(stack, _): (host::Stack, _)| stack.first().map(str::to_owned);
+                found.map(first).map_err(|e| e.to_string()).transpose()
             }
             (None, Some(directory), None) if platform.is_ok() => {
                 Some(host::device_of(nearest(&directory)).map_err(|e| e.to_string()))

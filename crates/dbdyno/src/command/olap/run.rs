@@ -26,6 +26,7 @@ fn plan(asked: &AskArguments) -> Table {
         ),
         ("queries", asked.queries.as_deref().map(numbers)),
         ("iterations", asked.iterations.map(number)),
+        ("rounds", asked.rounds.map(number)),
         ("streams", asked.streams.map(number)),
         ("dop", (!asked.dop.is_empty()).then(|| numbers(&asked.dop))),
         ("refresh", asked.refresh.then_some(Value::from(true))),

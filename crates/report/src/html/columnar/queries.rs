@@ -38,7 +38,8 @@ impl Queries {
         }
     }
 
-    fn is_alone(&self) -> bool {
+    /// Whether it is one user.
+    pub fn is_alone(&self) -> bool {
         self.test == POWER
     }
 
@@ -107,6 +108,26 @@ impl Queries {
         })
     }
 
+    /// Codes of the queries that were measured on disk, by their numbers.
+    pub fn codes(&self, run: &Run, dop: u32) -> Vec<String> {
+        let numbers: BTreeSet<u32> = (self.queries(run, DISK, dop))
+            .filter_map(|point| point.key.test.strip_prefix('Q')?.parse().ok())
+            .collect();
+        numbers
+            .into_iter()
+            .map(|number| format!("Q{number}"))
+            .collect()
+    }
+
+    /// Mean time of one execution of a query.
+    pub fn query_s(&self, run: &Run, target: u32, dop: u32, code: &str) -> Option<f64> {
+        let points = (self.queries(run, target, dop)).filter(|point| point.key.test == code);
+        figure_of(points, |point| {
+            let operations = point.figures.operations.filter(|n| *n > 0.0)?;
+            Some(point.figures.elapsed_s? / operations)
+        })
+    }
+
     /// The largest degree that a target took and that is no larger.
     fn taken(&self, run: &Run, target: u32, dop: u32) -> Option<u32> {
         let mine = |point: &&Point| self.is_of(point) && point.key.target == target;
@@ -129,6 +150,10 @@ impl Queries {
                 "Figures 10 and 13 of HPE's study show the same without numbers; its callout says more than 20 times at 3 TB."
             }
         }
+    }
+
+    pub fn published_time(&self) -> &'static str {
+        "HPE's study prints no times."
     }
 
     pub fn published_average(&self) -> &'static str {

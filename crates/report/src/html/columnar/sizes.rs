@@ -90,6 +90,7 @@ pub(super) fn published() -> Option<Study> {
         title: format!("Published: {}", reference.title),
         sizes,
         figures: Vec::new(),
+        speed_up: None,
         mixed: None,
     })
 }

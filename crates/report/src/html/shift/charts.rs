@@ -76,20 +76,25 @@ fn places(count: usize) -> Axis {
 /// All charts of one run of the list.
 pub fn of_run(group: &[Shift], names: [&str; 2]) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
-    figures.extend(over_time(
-        group,
-        "service",
-        "Mean service time over time",
-        names,
-    ));
+    let service = group.iter().filter(|shift| is_service(shift));
+    figures.extend(over_time(service, "Mean service time over time", names));
     if group.iter().any(|shift| is_apart(shift, group)) {
         let caption = "Mean time since the intended start over time";
-        figures.extend(over_time(group, "response", caption, names));
+        let response = (group.iter()).filter(|s| s.observer == "driver" && s.phase == "response");
+        figures.extend(over_time(response, caption, names));
+    }
+    for place in places_of_devices(group) {
+        let caption = match place {
+            "" | "data" => "Mean time at the device over time".to_owned(),
+            place => format!("Mean time at the device over time ({place})"),
+        };
+        let whole = group.iter().filter(|s| is_whole(s) && s.place == place);
+        figures.extend(over_time(whole, &caption, names));
     }
     for shift in group {
         let drawn = match shift.observer.as_str() {
             "driver" => is_service(shift) || is_apart(shift, group),
-            "device" => shift.phase == "whole",
+            "device" => is_whole(shift),
             _ => true,
         };
         if drawn && !shift.buckets.is_empty() {
@@ -98,6 +103,21 @@ pub fn of_run(group: &[Shift], names: [&str; 2]) -> Vec<Figure> {
         }
     }
     figures
+}
+
+/// Places at which requests were timed, in their order.
+fn places_of_devices(group: &[Shift]) -> Vec<&str> {
+    let mut places: Vec<&str> = Vec::new();
+    for shift in group.iter().filter(|shift| is_whole(shift)) {
+        if !places.contains(&shift.place.as_str()) {
+            places.push(&shift.place);
+        }
+    }
+    places
+}
+
+fn is_whole(shift: &Shift) -> bool {
+    shift.observer == "device" && shift.phase == "whole"
 }
 
 fn is_service(shift: &Shift) -> bool {
@@ -119,11 +139,14 @@ fn sides(shift: &Shift) -> [&Side; 2] {
     [&shift.before, &shift.after]
 }
 
-fn over_time(group: &[Shift], phase: &str, caption: &str, names: [&str; 2]) -> Option<Figure> {
+fn over_time<'s>(
+    shifts: impl Iterator<Item = &'s Shift>,
+    caption: &str,
+    names: [&str; 2],
+) -> Option<Figure> {
     let mut lines = Vec::new();
     let mut rows = Vec::new();
-    let own = |s: &&Shift| s.observer == "driver" && s.phase == phase;
-    for shift in group.iter().filter(own) {
+    for shift in shifts {
         for (side, name) in names.into_iter().enumerate() {
             let points = &sides(shift)[side].over_time;
             if points.len() < SAMPLES_MIN {
@@ -146,7 +169,8 @@ fn over_time(group: &[Shift], phase: &str, caption: &str, names: [&str; 2]) -> O
     (!lines.is_empty()).then(|| {
         chart(
             caption,
-            "Mean of each interval of the first repetition; solid lines are reads, dashed lines writes. Lower is better.",
+            "Mean of each interval of the first repetition; solid lines are reads, dashed lines writes, dotted lines flushes. Lower is \
+             better.",
             x,
             latency_axis(&lines),
             lines,
@@ -185,8 +209,12 @@ fn distribution(shift: &Shift, names: [&str; 2]) -> Figure {
         Table::new(&["bucket", "% A", "% B", "shift"], rows),
     );
     figure.said.push(format!(
-        "Beyond 1 ms: {}; p99.9: {}.",
+        "Within 0.062 ms: {}, 0.12 ms: {}; beyond 1 ms: {}, 2 ms: {}, 4 ms: {}; p99.9: {}.",
+        shifted::shares(shift, |s| s.within_62_us_pct),
+        shifted::shares(shift, |s| s.within_120_us_pct),
         shifted::tails(shift),
+        shifted::shares(shift, |s| s.above_2_ms_pct),
+        shifted::shares(shift, |s| s.above_4_ms_pct),
         shifted::latencies(shift, |side| side.latency.as_ref().map(|l| l.p99_9_us))
     ));
     figure
@@ -281,6 +309,7 @@ fn line(label: &str, colour: usize, operation: &str, points: Vec<(f64, Option<f6
         shape: Shape::None,
         dash: match operation {
             "write" => Dash::Dashed,
+            "flush" => Dash::Dotted,
             _ => Dash::Solid,
         },
         points,

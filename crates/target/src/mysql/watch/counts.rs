@@ -4,6 +4,7 @@ use archive::WaitHistogram;
 
 use super::super::client::Client;
 use super::super::facts::{status, variable};
+use super::files;
 use crate::{Counted, Result, ServerCounts, WaitClass};
 
 /// Why there are no histograms.
@@ -172,8 +173,7 @@ fn server_counts(of: &dyn Fn(&str) -> Option<u64>) -> ServerCounts {
             ("data files and log", "syncs", count("Innodb_data_fsyncs")),
         ],
         waits: vec![(WaitClass::Lock, "row locks".into(), row_locks)],
-        reads: io("Innodb_data_reads", "Innodb_data_read"),
-        writes: io("Innodb_data_writes", "Innodb_data_written"),
+        files: files::files(of),
         histograms: ["data read", "log sync"]
             .map(|class| WaitHistogram::unknown(class, NO_HISTOGRAM))
             .into(),

@@ -1,36 +1,14 @@
 //! What PostgreSQL counts of its own work. Its views change with the versions, so that each is read whole
 //! and asked for columns by name: one that a version does not have is unknown.
 
-use std::collections::HashMap;
-
 use super::super::connection::Connection;
+use super::row::{Row, VERSION_OF_IO, VERSION_OF_IO_BYTES};
 use crate::{Counted, Result, ServerCounts};
 
-/// I/O by kind of process is counted from this version on …
-const VERSION_OF_IO: u32 = 16;
-/// … the checkpointer has its own view from this one on …
+/// The checkpointer has its own view from this version on.
 const VERSION_OF_CHECKPOINTER: u32 = 17;
-/// … and this one counts bytes of I/O, and that of the log among it.
-const VERSION_OF_IO_BYTES: u32 = 18;
 /// The log's own view.
 const VERSION_OF_LOG: u32 = 14;
-
-/// Columns by view and name.
-struct Row(HashMap<String, String>);
-
-impl Row {
-    fn number(&self, view: &str, column: &str) -> Option<f64> {
-        self.0.get(&format!("{view}.{column}"))?.parse().ok()
-    }
-
-    fn count(&self, view: &str, column: &str) -> Option<u64> {
-        self.number(view, column).map(|n| n as u64)
-    }
-
-    fn ms(&self, view: &str, column: &str) -> Option<u64> {
-        self.number(view, column).map(|ms| (ms * 1e6) as u64)
-    }
-}
 
 fn sql(major: u32) -> String {
     let whole = |view: &str| {
@@ -39,10 +17,14 @@ fn sql(major: u32) -> String {
     let mut parts = vec![
         whole("pg_stat_bgwriter"),
         "SELECT 'database.' || key, value FROM pg_stat_database s, jsonb_each_text(to_jsonb(s)) \
-         WHERE datname = current_database() AND key IN ('blks_read', 'blk_read_time')"
+         WHERE datname = current_database() \
+         AND key IN ('blks_read', 'blk_read_time', 'temp_bytes')"
             .to_owned(),
         "SELECT 'setting.' || name, current_setting(name) FROM pg_settings \
-         WHERE name IN ('track_wal_io_timing', 'block_size')"
+         WHERE name IN ('track_io_timing', 'track_wal_io_timing', 'block_size')"
+            .to_owned(),
+        "SELECT 'log.flushed_bytes', CASE WHEN NOT pg_is_in_recovery() \
+         THEN pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text END"
             .to_owned(),
     ];
     if major >= VERSION_OF_LOG {
@@ -58,8 +40,9 @@ fn sql(major: u32) -> String {
         };
         parts.push(format!(
             "SELECT 'io.' || object || '.' || key, value FROM (SELECT CASE object WHEN 'wal' \
-             THEN 'wal' ELSE 'data' END AS object, sum(reads) AS reads, sum(writes) + sum(extends) \
-             AS writes, {} AS read_bytes, {} + {} AS write_bytes, sum(read_time) AS read_time, \
+             THEN 'wal' WHEN 'temp relation' THEN 'temporary' ELSE 'data' END AS object, sum(reads) AS reads, \
+             sum(writes) + coalesce(sum(extends), 0) AS writes, {} AS read_bytes, \
+             {} + coalesce({}, 0) AS write_bytes, sum(read_time) AS read_time, \
              sum(write_time) AS write_time, sum(fsyncs) AS fsyncs, sum(fsync_time) AS fsync_time \
              FROM pg_stat_io GROUP BY 1) s, jsonb_each_text(to_jsonb(s))",
             bytes("read", "reads"),
@@ -81,14 +64,12 @@ pub(super) fn read(connection: &mut Connection, major: u32) -> Result<ServerCoun
         let mut cells = row.into_iter();
         cells.next()?.zip(cells.next()?)
     };
-    let row = Row(rows.into_iter().filter_map(pair).collect());
+    let row = Row::of(rows.into_iter().filter_map(pair));
     let mut background = checkpoints(&row, major);
     background.extend(log(&row, major));
-    let (reads, writes) = data_io(&row, major);
     Ok(ServerCounts {
         background,
-        reads,
-        writes,
+        files: super::files::files(&row, major),
         ..ServerCounts::default()
     })
 }
@@ -162,10 +143,7 @@ fn checkpoints(row: &Row, major: u32) -> Vec<Background> {
 /// without it the server shows zeros.
 fn log(row: &Row, major: u32) -> Vec<Background> {
     let wal = "pg_stat_wal";
-    let is_timed = row
-        .0
-        .get("setting.track_wal_io_timing")
-        .is_some_and(|v| v == "on");
+    let is_timed = row.is_on("track_wal_io_timing");
     let columns = match major {
         VERSION_OF_IO_BYTES.. => ("io.wal", ["writes", "write_time", "fsyncs", "fsync_time"]),
         _ => (
@@ -205,39 +183,4 @@ fn log(row: &Row, major: u32) -> Vec<Background> {
             Counted::count(row.count(wal, "wal_buffers_full")),
         ),
     ]
-}
-
-/// Before version 16 sessions' writes past the checkpointer are counted without their extensions.
-fn data_io(row: &Row, major: u32) -> (Counted, Counted) {
-    if major >= VERSION_OF_IO {
-        let io = |count: &str, time: &str, bytes: &str| Counted {
-            count: row.count("io.data", count),
-            time_ns: row.ms("io.data", time),
-            bytes: row.count("io.data", bytes),
-        };
-        return (
-            io("reads", "read_time", "read_bytes"),
-            io("writes", "write_time", "write_bytes"),
-        );
-    }
-    let pages = |count: Option<u64>, time_ns| Counted {
-        count,
-        time_ns,
-        bytes: count
-            .zip(row.count("setting", "block_size"))
-            .map(|(n, b)| n * b),
-    };
-    let old = |column: &str| row.count("pg_stat_bgwriter", column);
-    let written = [
-        old("buffers_checkpoint"),
-        old("buffers_clean"),
-        old("buffers_backend"),
-    ];
-    (
-        pages(
-            row.count("database", "blks_read"),
-            row.ms("database", "blk_read_time"),
-        ),
-        pages(written.into_iter().sum(), None),
-    )
 }

@@ -1,7 +1,7 @@
 //! A query of one user, or all queries of several: asked, watched and compared.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Meter;
@@ -9,7 +9,7 @@ use crate::olap::order::Stream;
 use crate::olap::work::{Cache, Work};
 use crate::olap::{Function, OlapError, Query};
 use ::load::{BlockingClient, Drive, End, Progress};
-use archive::{CacheState, Figures, Remark};
+use archive::{CacheState, Execution, Point, Remark};
 
 use super::beside::Beside;
 use super::passes::{PASSES_MAX, Passes};
@@ -21,6 +21,13 @@ use lab::observe::{Driven, Observation};
 
 /// Bytes that every query reads at least at scale 1, of tables stored by columns.
 const READ_BYTES: f64 = 2e6;
+
+/// Executions in a second of their own time: what is read and noted between them does not count.
+fn per_s(executions: &[Execution]) -> Option<f64> {
+    let elapsed_us: Option<u64> = executions.iter().map(|each| each.elapsed_us).sum();
+    let elapsed_us = elapsed_us.filter(|us| *us > 0)?;
+    Some(executions.len() as f64 / (elapsed_us as f64 / 1e6))
+}
 
 /// Asks what the key names at its degree of parallelism.
 pub(super) fn at_degree(place: &PointContext, progress: &Progress) -> Measured {
@@ -69,6 +76,8 @@ pub(super) struct Asking {
     per_stream: u64,
     /// Streams ask in whole passes for at least so long.
     least: Option<Duration>,
+    /// One user asks in so many rounds, and each execution is kept.
+    rounds: Option<u32>,
     cache: CacheState,
     note: Option<Remark>,
 }
@@ -127,6 +136,19 @@ impl Asking {
         }
     }
 
+    /// All queries of one user in rounds, with the caches in this state before the first one.
+    pub fn in_rounds(place: &PointContext, rounds: u32, cache: CacheState) -> Self {
+        let asked = place.olap.queries();
+        Self {
+            streams: vec![Stream::of_user(&asked)],
+            per_stream: u64::from(rounds) * asked.len() as u64,
+            rounds: Some(rounds),
+            cache,
+            note: Some(Remark::QueriesInRounds { rounds }),
+            ..Self::default()
+        }
+    }
+
     fn of_function(function: Function) -> Self {
         let what = match function {
             Function::NewSales => Remark::NewSales,
@@ -150,7 +172,8 @@ impl Asking {
     ) -> Result<Measured, OlapError> {
         let context = place.context;
         let meter = Arc::new(Meter::default());
-        let clients = self.clients(place, work, &meter)?;
+        let executions = Mutex::new(Vec::new());
+        let clients = self.clients(place, work, &meter, &executions)?;
         let mut beside = Beside::new(&self.beside, work, &meter, context.stop)?;
         let observation = Observation::of(context, place.blank());
         let observed = observation.drive(|start| {
@@ -179,9 +202,12 @@ impl Asking {
             Ok(observed) => observed.finish(),
             Err(ended) => return Ok(ended),
         };
+        point.executions = executions
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         point.work = place.work_done(work.scale(), self.per_stream, self.cache.clone());
         let is_valid = point.reasons.is_empty();
-        self.add_figures(place, work, &mut point.figures, is_valid);
+        self.add_figures(place, work, &mut point, is_valid);
         point.notes.splice(0..0, self.note.clone());
         if place.olap.cache == Cache::Cold {
             let least = (READ_BYTES * work.scale().factor()) as u64;
@@ -191,16 +217,22 @@ impl Asking {
         Ok(Measured::Points(vec![point]))
     }
 
-    fn clients<'s>(
+    fn clients<'c>(
         &self,
-        place: &PointContext<'s>,
+        place: &'c PointContext<'_>,
         work: &Work,
         meter: &Arc<Meter>,
-    ) -> Result<Vec<Box<dyn BlockingClient + 's>>, OlapError> {
+        executions: &'c Mutex<Vec<Execution>>,
+    ) -> Result<Vec<Box<dyn BlockingClient + 'c>>, OlapError> {
+        if self.rounds.is_some() {
+            let watch = &place.context.samplers[place.key.target as usize];
+            let client = |stream| work.rounds(stream, meter, (executions, watch));
+            return self.streams.iter().map(client).collect();
+        }
         if self.functions.is_empty() {
             let clients = work.clients(&self.streams, meter)?.into_iter();
             let in_passes = |client: Box<dyn BlockingClient>| match self.least {
-                None => client as Box<dyn BlockingClient + 's>,
+                None => client as Box<dyn BlockingClient + 'c>,
                 Some(least) => Box::new(Passes {
                     client,
                     queries: place.olap.queries().len() as u64,
@@ -219,20 +251,21 @@ impl Asking {
     }
 
     /// What is counted of queries alone.
-    fn add_figures(
-        &self,
-        place: &PointContext,
-        work: &Work,
-        figures: &mut Figures,
-        is_valid: bool,
-    ) {
+    fn add_figures(&self, place: &PointContext, work: &Work, point: &mut Point, is_valid: bool) {
+        let figures = &mut point.figures;
         figures.busy_cores_mean = place.busy_cores(figures);
+        let per_s = match self.rounds {
+            Some(_) => per_s(&point.executions),
+            None => figures.operations_per_s,
+        };
         if self.functions.is_empty() {
-            figures.queries_per_min = figures.operations_per_s.map(|rate| rate * 60.0);
+            figures.queries_per_min = per_s.map(|rate| rate * 60.0);
         }
-        if is_valid && (place.key.test == THROUGHPUT || self.least.is_some()) {
+        let is_of_all =
+            place.key.test == THROUGHPUT || self.least.is_some() || self.rounds.is_some();
+        if is_valid && is_of_all {
             let scale = work.scale().factor();
-            figures.scaled_queries_per_h = figures.operations_per_s.map(|n| n * 3600.0 * scale);
+            figures.scaled_queries_per_h = per_s.map(|rate| rate * 3600.0 * scale);
         }
     }
 

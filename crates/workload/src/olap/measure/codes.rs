@@ -8,6 +8,9 @@ pub const LOAD: &str = "OLAP-LOAD";
 /// All queries of one user, as one figure.
 pub const POWER: &str = "OLAP-POWER";
 
+/// All queries of one user, again and again in their order.
+pub const ROUNDS: &str = "OLAP-ROUNDS";
+
 /// All queries of several users at the same time.
 pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 
@@ -19,6 +22,7 @@ pub fn title(code: &str) -> String {
     match (code, of_code(code)) {
         (LOAD, _) => "Analytical: load".into(),
         (POWER, _) => "Analytical: power".into(),
+        (ROUNDS, _) => "Analytical: rounds".into(),
         (THROUGHPUT, _) => "Analytical: throughput".into(),
         (COMPOSITE, _) => "Analytical: power and throughput".into(),
         (_, Some(query)) => format!("Analytical: {}", query.title),

@@ -1,13 +1,14 @@
 //! Intervals by resampling: percentile and BCa for independent values, blocks for series.
 //!
-//! For verdicts at few repetitions use [`stats::ratio`] instead: there the bootstrap covers less than it
-//! says (the module's table has the figures). Here it serves statistics that have no exact interval.
+//! For verdicts at few repetitions use [`crate::ratio`] instead: there the bootstrap covers less than it
+//! says (the module's table has the figures). Here it serves statistics that have no exact interval, and means over
+//! so many clusters that it holds: the systems of a fleet, resampled as wholes.
 
-use stats::Interval;
-use stats::distribution::{normal_cdf, normal_quantile};
-use stats::random::Random;
-use stats::summary::quantile;
-use stats::warning::Warning;
+use crate::distribution::{normal_cdf, normal_quantile};
+use crate::interval::Interval;
+use crate::random::Random;
+use crate::summary::quantile;
+use crate::warning::Warning;
 
 /// Most resamples, and most values that are resampled.
 pub const RESAMPLES_MAX: usize = 100_000;
@@ -81,7 +82,7 @@ impl Bootstrap {
     /// from blocks of `block` neighbours, taken from the series closed to a circle.
     ///
     /// Source: Politis & Romano 1992, circular block bootstrap. Take a block of about twice
-    /// [`stats::autocorrelation::Effective::time`]. Limits: six blocks at least, and better thirty; the
+    /// [`crate::autocorrelation::Effective::time`]. Limits: six blocks at least, and better thirty; the
     /// series must have no trend. Golden: with a block of 1 it is [`Self::percentile`].
     pub fn block(
         &self,
@@ -170,4 +171,41 @@ fn acceleration(values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> f64 {
     let cubes: f64 = without.iter().map(|w| (mean - w).powi(3)).sum();
     let bend = cubes / (6.0 * squares.powf(1.5));
     if bend.is_finite() { bend } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::mean;
+
+    const BOOTSTRAP: Bootstrap = Bootstrap {
+        resamples: 10_000,
+        confidence: 0.95,
+        seed: 1,
+    };
+
+    fn of_all(values: &[f64]) -> f64 {
+        mean(values).unwrap_or(f64::NAN)
+    }
+
+    #[test]
+    fn golden_intervals_of_a_mean() {
+        let counting: Vec<f64> = (1..=10).map(f64::from).collect();
+        let percentile = BOOTSTRAP.percentile(&counting, of_all).unwrap();
+        assert_eq!(percentile.estimate, 5.5);
+        assert!((percentile.low - 3.7).abs() < 0.11 && (percentile.high - 7.3).abs() < 0.11);
+        let bca = BOOTSTRAP.bca(&counting, of_all).unwrap();
+        assert!((bca.low - percentile.low).abs() < 0.11, "{bca:?}");
+        let blocks = BOOTSTRAP.block(&counting, 1, of_all).unwrap();
+        assert_eq!(blocks, percentile, "a block of one is one value");
+        assert_eq!(BOOTSTRAP.percentile(&counting, of_all), Ok(percentile));
+    }
+
+    #[test]
+    fn what_cannot_be_resampled_is_refused() {
+        let refused = |values: &[f64]| BOOTSTRAP.percentile(values, of_all).unwrap_err();
+        assert_eq!(refused(&[1.0; 5]), Warning::TooFew { have: 5, need: 6 });
+        assert_eq!(refused(&[f64::NAN; 6]), Warning::NotFinite { dropped: 6 });
+        assert!(BOOTSTRAP.block(&[1.0; 40], 8, of_all).is_err());
+    }
 }

@@ -1,0 +1,132 @@
+//! What an engine counts of its own I/O while a point is measured, by the purpose of its files.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Purpose;
+
+/// Direction of I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IoOperation {
+    /// From the file into memory.
+    Read,
+    /// From memory into the file.
+    Write,
+}
+
+impl IoOperation {
+    /// Both, in the order of tables.
+    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    /// Word used in tables, the archive and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// Why an engine's account of some I/O has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoUnknown {
+    /// The engine has no counter of it.
+    NotCounted,
+    /// The counters were set back, or the server was restarted, in the meantime.
+    CounterReset,
+    /// It is counted, but among the I/O of the data files.
+    CountedAsData,
+}
+
+impl IoUnknown {
+    /// All reasons.
+    pub const ALL: [Self; 3] = [Self::NotCounted, Self::CounterReset, Self::CountedAsData];
+
+    /// Word used in the archive and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotCounted => "not_counted",
+            Self::CounterReset => "counter_reset",
+            Self::CountedAsData => "counted_as_data",
+        }
+    }
+}
+
+/// A word that names no [`IoOperation`] or no [`IoUnknown`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown word \"{0}\"")]
+pub struct UnknownIoWord(String);
+
+impl FromStr for IoOperation {
+    type Err = UnknownIoWord;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|known| known.name() == word);
+        known.ok_or_else(|| UnknownIoWord(word.to_owned()))
+    }
+}
+
+impl FromStr for IoUnknown {
+    type Err = UnknownIoWord;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|known| known.name() == word);
+        known.ok_or_else(|| UnknownIoWord(word.to_owned()))
+    }
+}
+
+/// I/O of one direction on the files of one purpose, as the engine counts it: whether a request reached a device or
+/// ended in the page cache is not known to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineIo {
+    /// What the files are for.
+    pub purpose: Purpose,
+    pub operation: IoOperation,
+    /// Requests; `None` where the engine does not count them.
+    pub count: Option<u64>,
+    /// What they moved, 10^6 bytes; `None` where the engine does not count it.
+    pub mb: Option<f64>,
+    /// Time that they took altogether, in seconds; `None` where the engine does not measure it.
+    pub time_s: Option<f64>,
+    /// Where the engine tells it, e.g. "pg_stat_io"; empty where it does not.
+    pub source: String,
+    /// Why neither requests nor bytes are known; `None` where one of them is.
+    pub unknown: Option<IoUnknown>,
+}
+
+impl EngineIo {
+    /// Of which nothing is known yet.
+    pub fn blank(purpose: Purpose, operation: IoOperation) -> Self {
+        Self {
+            purpose,
+            operation,
+            count: None,
+            mb: None,
+            time_s: None,
+            source: String::new(),
+            unknown: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_exports() {
+        for operation in IoOperation::ALL {
+            assert_eq!(operation.name().parse(), Ok(operation));
+            assert_eq!(serde_json::to_value(operation).unwrap(), operation.name());
+        }
+        for unknown in IoUnknown::ALL {
+            assert_eq!(unknown.name().parse(), Ok(unknown));
+            assert_eq!(serde_json::to_value(unknown).unwrap(), unknown.name());
+        }
+        let unknown = "trim".parse::<IoOperation>().unwrap_err();
+        assert_eq!(unknown.to_string(), "unknown word \"trim\"");
+    }
+}

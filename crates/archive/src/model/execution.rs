@@ -1,0 +1,59 @@
+//! One execution of a statement, in points that keep each of them.
+
+use serde::{Deserialize, Serialize};
+
+/// What one execution took.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Execution {
+    /// Round over all statements of the point, from 1.
+    pub round: u32,
+    /// Code of the statement, e.g. "Q14".
+    pub statement: String,
+    /// Time until its last row was there; `None` where it failed.
+    pub elapsed_us: Option<u64>,
+    /// Fingerprint of its plan, without numbers that change from one execution to the next.
+    pub plan: Option<String>,
+    /// What the block devices under the database read meanwhile, for whomever.
+    pub device_read_bytes: Option<u64>,
+    /// Pages asked of the engine's own cache.
+    pub buffer_gets: Option<u64>,
+    /// … of which the engine had to fetch from elsewhere, because the cache did not have them.
+    pub pages_read: Option<u64>,
+}
+
+impl Execution {
+    /// Pages that the engine's own cache had, in percent of those that were asked for.
+    pub fn buffer_hit_pct(&self) -> Option<f64> {
+        let (gets, read) = (self.buffer_gets?, self.pages_read?);
+        (gets > 0 && read <= gets).then(|| 100.0 * (gets - read) as f64 / gets as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_what_was_asked_for_and_not_read() {
+        let hits = |buffer_gets, pages_read| {
+            let execution = Execution {
+                buffer_gets,
+                pages_read,
+                ..Execution::default()
+            };
+            execution.buffer_hit_pct()
+        };
+        assert_eq!(hits(Some(200), Some(50)), Some(75.0));
+        assert_eq!(hits(Some(200), Some(0)), Some(100.0));
+        // Nothing asked for, more read than asked for (read ahead), unknown.
+        for unknown in [
+            (Some(0), Some(0)),
+            (Some(1), Some(2)),
+            (None, Some(1)),
+            (Some(1), None),
+        ] {
+            assert_eq!(hits(unknown.0, unknown.1), None);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What network interfaces carried: kept whole, and read whatever the file says.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use archive::export::{json, json_schema};
+use archive::{Archive, InterfaceKind, InterfaceUse, Remark, RunName, Traffic};
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+use crate::common::{empty, key, maybe_number, measure, point};
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let counts = proptest::array::uniform4(0..=i64::MAX as u64);
+    counts.prop_map(|[bytes, packets, errors, drops]| Traffic {
+        bytes,
+        packets,
+        errors,
+        drops,
+    })
+}
+
+/// Any interface that an archive can keep.
+pub fn any_interface() -> impl Strategy<Value = InterfaceUse> {
+    let kind = proptest::sample::select(InterfaceKind::ALL.to_vec());
+    (any::<String>(), kind, maybe_number(), traffic(), traffic()).prop_map(
+        |(name, kind, elapsed_s, received, sent)| InterfaceUse {
+            name,
+            kind,
+            elapsed_s,
+            received,
+            sent,
+        },
+    )
+}
+
+#[test]
+fn an_export_has_every_interface() {
+    let (_directory, mut archive) = empty();
+    measure(&mut archive, None, &[point(key(1))]);
+    let exported = json(&archive.load_run(&RunName::Last).unwrap());
+    let interfaces = &exported["points"][0]["interfaces"];
+    assert_eq!(interfaces[0]["kind"], "physical");
+    assert_eq!(interfaces[0]["received"]["drops"], 2);
+    assert_eq!(interfaces[1]["name"], "lo");
+    assert!(interfaces[1]["elapsed_s"].is_null());
+}
+
+#[test]
+fn a_time_that_is_not_a_number_becomes_unknown_and_is_told() {
+    let (_directory, mut archive) = empty();
+    let mut odd = point(key(1));
+    odd.interfaces[0].elapsed_s = Some(f64::NAN);
+    measure(&mut archive, None, &[odd.clone()]);
+    let mut run = archive.load_run(&RunName::Last).unwrap();
+    let told = Remark::InterfacesNotANumber { interfaces: 1 };
+    assert!(run.valid() && run.points[0].notes.contains(&told));
+    assert_eq!(run.points[0].interfaces[0].elapsed_s, None);
+    // An export that was never archived is the same.
+    run.points = vec![odd];
+    let validator = jsonschema::draft202012::new(&json_schema()).unwrap();
+    assert!(validator.is_valid(&json(&run)));
+}
+
+#[test]
+fn a_kind_of_another_version_is_a_reason_not_a_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.dbdyno");
+    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
+    let hostile = Connection::open(&path).unwrap();
+    let negative = "UPDATE interface SET sent_bytes = -1";
+    assert!(hostile.execute(negative, []).is_err());
+    hostile
+        .execute("UPDATE interface SET kind = 'bridge' WHERE seq = 0", [])
+        .unwrap();
+    drop(hostile);
+    let archive = Archive::open_read_only(&path).unwrap();
+    let run = archive.load_run(&RunName::Last).unwrap();
+    let [altered, unread] = run.points[0].reasons.as_slice() else {
+        panic!("{:?}", run.points[0].reasons)
+    };
+    assert_eq!(*altered, Remark::PointAltered);
+    let said = unread.to_string();
+    assert!(
+        said.contains("eth0") && said.contains("\"bridge\""),
+        "{said}"
+    );
+    assert_eq!(run.points[0].interfaces[0].received.packets, 46);
+    assert_eq!(run.points[0].interfaces[1], point(key(1)).interfaces[1]);
+}

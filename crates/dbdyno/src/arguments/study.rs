@@ -1,0 +1,96 @@
+//! What can be typed behind `dbdyno study`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use workload::columnar::memory::bytes_of;
+
+use super::judging::Judging;
+use super::run::ServerHost;
+use super::secret::SecretText;
+use crate::consent::Permission;
+
+/// `dbdyno study`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Studies before and after a change (--pause, --hook) have the runs NAME-before and NAME-after. One is made after the other, so that anything else that changed in between is in the difference \
+too: verdicts stay inconclusive unless you vouch for that with --trust-sequential. What a command can switch back and forth is better \
+measured with `dbdyno ab`. docs/STUDIES.md describes every study"
+)]
+pub struct StudyArguments {
+    /// Built-in study (`dbdyno list studies`); required unless --resume is given
+    #[arg(required_unless_present = "resume")]
+    pub study: Option<String>,
+    /// Measure, say TEXT, wait for Enter, and measure again
+    #[arg(long, value_name = "TEXT", conflicts_with = "hook")]
+    pub pause: Option<String>,
+    /// Measure, run CMD with sh, and measure again; CMD finds the name of the study in $DBDYNO_STUDY
+    #[arg(long, value_name = "CMD")]
+    pub hook: Option<SecretText>,
+    /// How large: a try, for an hour or two, or as published (default: quick)
+    #[arg(long, value_enum)]
+    pub size: Option<Size>,
+    /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
+    pub memory: Option<u64>,
+    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
+    pub pairs: Option<u32>,
+    /// Database to measure (default: SQLite and DuckDB in files, see --work-dir)
+    #[arg(long = "target", value_name = "URL")]
+    pub targets: Vec<SecretText>,
+    /// Name of the study
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Set a key of the study's plan
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Random seed of both runs (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Resume a study: with the run that was interrupted, or with the change; of several runs, repeat --size and --set
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "memory", "pairs", "targets", "name", "seed", "address", "device", "shared"])]
+    pub resume: Option<String>,
+    /// Directory for the default targets' files, on the storage that is updated (default: your cache directory)
+    #[arg(long, value_name = "DIR")]
+    pub work_dir: Option<PathBuf>,
+    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
+    #[arg(long, value_name = "FILE.toml")]
+    pub platform: Option<PathBuf>,
+    /// Output file of the page
+    #[arg(
+        short,
+        long,
+        value_name = "FILE.html",
+        default_value = "dbdyno-report.html"
+    )]
+    pub output: PathBuf,
+    /// Give verdicts although one run was made after the other: you vouch that nothing but the update changed in between
+    #[arg(long)]
+    pub trust_sequential: bool,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
+    #[command(flatten)]
+    pub judging: Judging,
+}
+
+impl StudyArguments {
+    /// The size that is asked for.
+    pub fn size(&self) -> Size {
+        self.size.unwrap_or_default()
+    }
+}
+
+/// How large a study is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Size {
+    /// Minutes on any machine: does it run, and what does its page look like?
+    #[default]
+    Quick,
+    /// Figures to decide by, on the storage of one server
+    Fit,
+    /// As large as the document tells
+    Published,
+}

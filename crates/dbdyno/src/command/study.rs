@@ -1,0 +1,60 @@
+//! `dbdyno study`: a built-in study, by the design that its file names.
+
+mod asked;
+mod before_after;
+pub mod built_in;
+mod change;
+mod half_memory;
+mod parts;
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Result;
+use archive::{Archive, ArchiveError, RunName};
+
+use self::asked::{Asked, VERB};
+use self::built_in::{BuiltIn, Design};
+use crate::arguments::study::StudyArguments;
+use crate::exit::{InvalidInput, Status};
+use crate::place;
+
+pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
+    let archive = place::archive(archive_asked);
+    let built_in = match &arguments.resume {
+        Some(name) => begun(name, &archive)?,
+        None => BuiltIn::named(arguments.study.as_deref().unwrap_or_default())?,
+    };
+    let name = (arguments.resume.clone())
+        .or(arguments.name.clone())
+        .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
+    let asked = Asked {
+        built_in,
+        name,
+        arguments,
+        archive,
+        archive_asked,
+    };
+    asked.check()?;
+    match asked.built_in.design {
+        Design::Change => before_after::carry_out(&asked),
+        Design::Memory => half_memory::carry_out(&asked),
+        Design::Runs => parts::carry_out(&asked),
+    }
+}
+
+/// The study of which runs are in the archive under this name.
+fn begun(name: &str, archive: &Path) -> Result<BuiltIn> {
+    let kept = Archive::open_read_only(archive)?;
+    for study in BuiltIn::all()? {
+        match kept.load_run(&RunName::Label(study.first_label(name))) {
+            Ok(run) if run.plan_name == study.name => return Ok(study),
+            Ok(_) | Err(ArchiveError::UnknownRun { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(InvalidInput(format!(
+        "no study was begun as {name}; `dbdyno list runs` shows the runs of each"
+    ))
+    .into())
+}

@@ -1,0 +1,222 @@
+//! Built-in studies: plans with sizes, as data in `plans/studies`.
+
+use include_dir::{Dir, include_dir};
+use lab::plan::nearest;
+use serde::Deserialize;
+use target::lifted::Level;
+use workload::columnar::memory::bytes_of;
+
+use crate::arguments::study::Size;
+use crate::exit::InvalidInput;
+
+static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans/studies");
+
+/// A study as its file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuiltIn {
+    pub name: String,
+    /// Number of the published report whose method it repeats, as in `dbdyno list references`.
+    pub document: String,
+    /// One sentence.
+    pub about: String,
+    pub design: Design,
+    /// Published figures that stand on its page.
+    #[serde(default)]
+    pub references: Vec<String>,
+    sizes: Sizes,
+    plan: toml::Table,
+}
+
+/// What is measured against what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Design {
+    /// Before and after a change that dbdyno cannot make itself.
+    Change,
+    /// Half of the database's memory and all of it.
+    Memory,
+    /// One run, or several that differ in their size.
+    Runs,
+}
+
+/// What each size sets.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    quick: Scale,
+    fit: Scale,
+    published: Scale,
+}
+
+/// One size.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// What it amounts to.
+    pub about: String,
+    /// Keys of the plan, as `--set` takes them.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// All the memory of the database, as "64MB".
+    memory: Option<String>,
+    /// Pairs of blocks, where they are not those of `dbdyno ab`.
+    pub pairs: Option<u32>,
+    /// Levels of an in-memory column store that tables are lifted to.
+    #[serde(default)]
+    levels: Vec<String>,
+    /// Runs; a single one when nothing is said.
+    #[serde(default)]
+    runs: Vec<Part>,
+}
+
+/// One of several runs.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// What its label ends with.
+    pub name: String,
+    /// Keys of the plan that it sets alone.
+    pub settings: Vec<String>,
+}
+
+impl Part {
+    /// Label of the run in a study of this name.
+    pub fn label(&self, study: &str) -> String {
+        match self.name.as_str() {
+            "" => study.to_owned(),
+            own => format!("{study}-{own}"),
+        }
+    }
+}
+
+impl Scale {
+    /// The runs: a single one without a name of its own where nothing is said.
+    pub fn parts(&self) -> Vec<Part> {
+        match self.runs.is_empty() {
+            true => vec![Part::default()],
+            false => self.runs.clone(),
+        }
+    }
+
+    /// All the memory of the database.
+    ///
+    /// # Errors
+    /// When what the file says is no size.
+    pub fn memory_bytes(&self) -> anyhow::Result<Option<u64>> {
+        let bytes = self.memory.as_deref().map(bytes_of).transpose();
+        bytes.map_err(anyhow::Error::msg)
+    }
+
+    /// Levels of an in-memory column store.
+    ///
+    /// # Errors
+    /// When one is none.
+    pub fn levels(&self) -> anyhow::Result<Vec<Level>> {
+        let levels = self.levels.iter().map(|word| word.parse::<Level>());
+        levels.collect::<Result<_, _>>().map_err(anyhow::Error::msg)
+    }
+}
+
+impl BuiltIn {
+    /// All studies, by name.
+    pub fn all() -> anyhow::Result<Vec<Self>> {
+        let texts = STUDIES.files().filter_map(|file| file.contents_utf8());
+        let studies = texts.map(|text| Ok(toml::from_str::<Self>(text)?));
+        let mut studies = studies.collect::<anyhow::Result<Vec<_>>>()?;
+        studies.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(studies)
+    }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// When there is none: those that there are.
+    pub fn named(name: &str) -> anyhow::Result<Self> {
+        let mut studies = Self::all()?;
+        if let Some(at) = studies.iter().position(|study| study.name == name) {
+            return Ok(studies.swap_remove(at));
+        }
+        let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+        let hint = nearest(name, &names);
+        Err(InvalidInput(format!(
+            "there is no study \"{name}\"{hint}; the built-in studies are {}",
+            names.join(", ")
+        ))
+        .into())
+    }
+
+    /// Its plan, as text.
+    pub fn plan(&self) -> String {
+        self.plan.to_string()
+    }
+
+    /// Label of the run that a study of this name is begun with.
+    pub fn first_label(&self, study: &str) -> String {
+        match self.design {
+            Design::Change => format!("{study}-before"),
+            Design::Memory => format!("{study}-a"),
+            Design::Runs => {
+                let first = self.sizes.quick.parts().into_iter().next();
+                first.unwrap_or_default().label(study)
+            }
+        }
+    }
+
+    /// What a size sets.
+    pub fn scale(&self, size: Size) -> &Scale {
+        match size {
+            Size::Quick => &self.sizes.quick,
+            Size::Fit => &self.sizes.fit,
+            Size::Published => &self.sizes.published,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use lab::{Plan, Setting};
+
+    use super::*;
+
+    #[test]
+    fn every_study_is_a_plan_in_every_size() {
+        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let studies = BuiltIn::all().unwrap();
+        assert!(!studies.is_empty());
+        for study in studies {
+            for name in &study.references {
+                archive::reference::load(name).unwrap();
+            }
+            for size in Size::value_variants() {
+                let scale = study.scale(*size);
+                scale.levels().unwrap();
+                let memory = scale.memory_bytes().unwrap();
+                assert_eq!(memory.is_some(), study.design == Design::Memory);
+                assert!(scale.runs.is_empty() || study.design == Design::Runs);
+                for part in scale.parts() {
+                    let settings = scale.settings.iter().chain(&part.settings);
+                    let settings = settings.map(|text| Setting::parse(text).unwrap());
+                    let settings: Vec<Setting> = settings.collect();
+                    let plan = Plan::parse(&workloads, &study.plan(), &settings).unwrap();
+                    assert_eq!(plan.name, study.name);
+                    let is_compared = study.design != Design::Runs;
+                    assert!(!is_compared || !plan.primary.is_empty(), "{}", study.name);
+                    // A resumed study is known by the label of its first run, whatever its size.
+                    let first = scale.parts()[0].label("s");
+                    assert!(study.design != Design::Runs || study.first_label("s") == first);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_study_that_is_not_there_is_named_with_what_is_near() {
+        let error = BuiltIn::named("storage-updates").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are storage-update"
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! One run, or several of the same plan that differ in their size, beside each other on one page.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use archive::{Archive, ArchiveError, Run, RunName, RunState};
+use host::SystemClock;
+use target::lifted::{Level, urls};
+use workload::columnar::memory::usable_bytes;
+
+use super::asked::{Asked, judged, refuse_taken};
+use super::built_in::Part;
+use crate::arguments::RunArguments;
+use crate::command::run::Prepared;
+use crate::command::{library, print_coloured, resumed, terminal_columns, wants_colour};
+use crate::exit::Status;
+use crate::place;
+use crate::progress::Screen;
+
+/// A run of the study.
+enum Stage {
+    Complete(Box<Run>),
+    /// Interrupted or killed.
+    Begun(Box<Run>),
+    New(Box<Prepared>),
+}
+
+pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+    lab::signal::install();
+    let mut runs: Vec<Run> = Vec::new();
+    for (label, stage) in stages(asked)? {
+        let run = measured(asked, &label, stage).map_err(|error| asked.of_study(error))?;
+        print_coloured(&report::terminal(
+            &run,
+            &[],
+            terminal_columns(),
+            wants_colour(),
+        ))?;
+        runs.push(run);
+    }
+    let all: Vec<&Run> = runs.iter().collect();
+    if let Some((last, others)) = all.split_last() {
+        asked.write_page(last, others)?;
+    }
+    Ok(judged(Status::Fine, &all))
+}
+
+/// All runs of the study with their labels. Whatever is wrong with one is told before the first is measured.
+fn stages(asked: &Asked<'_>) -> Result<Vec<(String, Stage)>> {
+    let parts = asked.built_in.scale(asked.arguments.size()).parts();
+    let mut stages: Vec<(String, Stage)> = Vec::new();
+    for part in &parts {
+        let label = part.label(&asked.name);
+        let stage = stage(asked, part, &label);
+        match stage {
+            Ok(stage) => stages.push((label, stage)),
+            Err(error) => {
+                abandon(stages);
+                return Err(error);
+            }
+        }
+    }
+    Ok(stages)
+}
+
+/// Nobody needs the files of runs that are not begun.
+fn abandon(stages: Vec<(String, Stage)>) {
+    for (_, stage) in stages {
+        if let Stage::New(prepared) = stage
+            && let Some(files) = prepared.files
+        {
+            files.remove();
+        }
+    }
+}
+
+fn stage(asked: &Asked<'_>, part: &Part, label: &str) -> Result<Stage> {
+    if !asked.is_resumed() {
+        refuse_taken(label, &asked.archive)?;
+        return prepared(asked, part);
+    }
+    match kept(label, &asked.archive)? {
+        Some(run) if run.state == RunState::Complete => Ok(Stage::Complete(Box::new(run))),
+        Some(run) => {
+            resumed::agree(&asked.arguments.permission, &asked.archive, &[&run])?;
+            Ok(Stage::Begun(Box::new(run)))
+        }
+        None => prepared(asked, part),
+    }
+}
+
+fn kept(label: &str, archive: &Path) -> Result<Option<Run>> {
+    let name = RunName::Label(label.to_owned());
+    match Archive::open_read_only(archive)?.load_run(&name) {
+        Err(ArchiveError::UnknownRun { .. }) => Ok(None),
+        loaded => Ok(Some(loaded?)),
+    }
+}
+
+fn prepared(asked: &Asked<'_>, part: &Part) -> Result<Stage> {
+    let scale = asked.built_in.scale(asked.arguments.size());
+    let levels: Vec<Level> = scale.levels()?;
+    // All levels are in memory at the same time.
+    let memory = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
+    let mut arguments = asked.run_arguments();
+    // Behind those of the size, before what the user sets.
+    let at = scale.settings.len();
+    arguments.settings.splice(at..at, part.settings.clone());
+    let prepared = Prepared::of(&RunArguments {
+        replicas: match levels.is_empty() {
+            true => Vec::new(),
+            false => urls(&levels, memory, None),
+        },
+        cache_bytes: memory.filter(|_| !levels.is_empty()),
+        ..arguments
+    })?;
+    Ok(Stage::New(Box::new(prepared)))
+}
+
+fn measured(asked: &Asked<'_>, label: &str, stage: Stage) -> Result<Run> {
+    let mut screen = Screen::new();
+    let measured = match stage {
+        Stage::Complete(run) => return Ok(*run),
+        Stage::Begun(begun) => resumed_run(&begun, &asked.archive, &mut screen),
+        Stage::New(prepared) => {
+            screen.drawn_with(prepared.seed);
+            let measured = prepared.measure(Some(label.to_owned()), &asked.archive, &mut screen);
+            // A run that was entered is resumed with its files.
+            let is_needed = measured.is_err() && screen.entered();
+            if let Some(files) = prepared.files.filter(|_| !is_needed) {
+                files.remove();
+            }
+            measured
+        }
+    };
+    screen.close();
+    measured
+}
+
+fn resumed_run(begun: &Run, archive: &Path, screen: &mut Screen) -> Result<Run> {
+    let files = place::work_files_of(begun)?;
+    let name = RunName::Label(begun.label.clone());
+    let workloads = workload::registry(library(None)?);
+    let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
+    if let Some(files) = files {
+        files.remove();
+    }
+    Ok(run)
+}

@@ -1,0 +1,137 @@
+//! An update of the storage under a database at work: the device slow before it and fast after it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use target::TargetUrl;
+use target::postgres::local::PostgresServer;
+use target::server::{LocalServer, ServerSpec};
+
+use crate::common::Place;
+use crate::disk::Disk;
+use crate::postgres;
+
+/// Writes a second that the slow device takes: those of a few users wait for each other.
+const WRITES_PER_S: u32 = 100;
+/// Users of one warehouse, in as many repetitions as a verdict needs.
+const PLAN: &str = "name = \"update\"\nrepeat = 6\nsample_ms = 200\n\
+    [[step]]\nuse = \"oltp\"\nseconds = 1.5\nramp_up_seconds = 0.2\n\
+    [step.oltp]\ndo = \"run\"\nusers = \"4\"\nwarm_up_max_seconds = 0.0\ncheck = \"none\"\n";
+
+/// What counts as a difference, in percent: the update changes the times many times over, and two runs on the same device
+/// differ by a few percent, as the database grows.
+const BAND: &str = "20";
+
+/// A control group in which a device is slow; gone when dropped.
+struct Slow(PathBuf);
+
+impl Slow {
+    fn make(device: &str) -> Result<Self, String> {
+        let number = std::fs::read_to_string(format!("/sys/class/block/{device}/dev"))
+            .map_err(|e| format!("{device}: {e}"))?;
+        let number = number.trim();
+        let mounts = Path::new("/sys/fs/cgroup");
+        let (parent, file, limit) = match mounts.join("cgroup.controllers").exists() {
+            true => (
+                mounts.into(),
+                "io.max",
+                format!("{number} wiops={WRITES_PER_S}"),
+            ),
+            false => (
+                mounts.join("blkio"),
+                "blkio.throttle.write_iops_device",
+                format!("{number} {WRITES_PER_S}"),
+            ),
+        };
+        let group = Self(parent.join(format!("dbdyno-test-slow-{}", std::process::id())));
+        std::fs::create_dir(&group.0).map_err(|e| format!("{}: {e}", group.0.display()))?;
+        std::fs::write(group.0.join(file), limit).map_err(|e| format!("{file}: {e}"))?;
+        Ok(group)
+    }
+
+    /// Takes the processes of a server in, or lets them out.
+    fn hold(&self, server: &LocalServer, is_in: bool) {
+        let group = match is_in {
+            true => self.0.clone(),
+            false => self.0.parent().unwrap().to_owned(),
+        };
+        let root = server.pid().unwrap().to_string();
+        let children = std::fs::read_to_string(format!("/proc/{root}/task/{root}/children"));
+        for pid in children.unwrap().split_whitespace().chain([root.as_str()]) {
+            // A process that has just ended needs no group.
+            let _ = std::fs::write(group.join("cgroup.procs"), pid);
+        }
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// The shift of writes at the device of the database.
+fn writes(place: &Place, before: &str, after: &str) -> Value {
+    let compare = [
+        "compare",
+        before,
+        after,
+        "--trust-sequential",
+        "--band",
+        BAND,
+    ];
+    let compared = place.fine(&[&compare[..], &["--json"]].concat());
+    let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let mut shifts = compared["shifts"].as_array().unwrap().iter();
+    let is =
+        |s: &&Value| s["operation"] == "write" && s["phase"] == "whole" && s["place"] == "data";
+    shifts
+        .find(is)
+        .unwrap_or_else(|| panic!("{compared}"))
+        .clone()
+}
+
+#[test]
+fn the_tail_of_a_slow_device_is_gone_after_its_update() {
+    let place = Place::new();
+    let below = host::device_of(&place.path("")).map_err(|e| e.to_string());
+    let disk = Disk::on_a_device(&place, 1 << 30);
+    let (disk, slow) = match disk.and_then(|disk| Ok((disk, Slow::make(&below?)?))) {
+        Ok(made) => made,
+        Err(reason) => testing::skip!("{reason}"),
+    };
+    let url = format!("postgres+local:{}?version=15", disk.path("data").display());
+    let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
+    let server = LocalServer::start(&PostgresServer, &spec).unwrap();
+    let url = postgres::url(&server, server.superuser());
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let plan = place.file("update.toml", PLAN);
+    slow.hold(&server, true);
+    let run = |name| {
+        place.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
+    };
+    run("before");
+    run("again");
+    slow.hold(&server, false);
+    run("after");
+
+    // The same twice is neither better nor worse.
+    let same = writes(&place, "before", "again");
+    let verdict = same["verdict"].as_str().unwrap();
+    assert!(["equivalent", "inconclusive"].contains(&verdict), "{same}");
+    let update = writes(&place, "before", "after");
+    assert_eq!(update["is_of_database"], true, "{update}");
+    assert_eq!(update["verdict"], "better", "{update}");
+    let share = |side: &str, name: &str| update[side][name].as_f64().unwrap();
+    // What waits for its turn on the slow device is its tail.
+    let [slow, fast] = ["a", "b"].map(|side| share(side, "above_4_ms_pct"));
+    assert!(slow > fast, "{update}");
+    assert_eq!(writes(&place, "after", "before")["verdict"], "worse");
+    let page = place.path("page.html");
+    let written = page.display().to_string();
+    place.fine(&["report", "after", "--against", "before", "-o", &written]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["storage I/O times", "beyond 1 ms"] {
+        assert!(page.contains(part), "{part}");
+    }
+}

@@ -1,0 +1,310 @@
+//! Built-in studies: a run, a change that a command or somebody makes, and a run.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use common::{Ended, Place, points};
+
+/// As little as the study can be made to measure.
+const LITTLE: &[&str] = &[
+    "--set",
+    "repeat=1",
+    "--set",
+    "step.1.tests=[\"T311\"]",
+    "--set",
+    "step.1.jobs=[1]",
+    "--set",
+    "step.oltp.users=2",
+    "--set",
+    "step.3.seconds=0.5",
+    "--set",
+    "step.3.ramp_up_seconds=0",
+    "--set",
+    "step.oltp.warm_up_max_seconds=1",
+    "--set",
+    "step.oltp.check=none",
+];
+
+fn study<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let head = [
+        "study",
+        "storage-update",
+        "--name",
+        "disk",
+        "--target",
+        target,
+    ];
+    [&head[..], LITTLE, more].concat()
+}
+
+/// State and points of a run.
+fn state(place: &Place, label: &str) -> Option<(String, usize)> {
+    let runs = place.fine(&["list", "runs"]).stdout;
+    let line = runs
+        .lines()
+        .find(|line| line.split_whitespace().nth(1) == Some(label))?;
+    let state = line.split_whitespace().nth(3)?.to_owned();
+    Some((state, points(&place.export(label)).len()))
+}
+
+#[test]
+fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
+    let place = Place::new();
+    let url = place.url("sqlite", "bench.db");
+    let hook = "echo told; echo $DBDYNO_STUDY >> changed";
+    let ended = place.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
+    let changed = std::fs::read_to_string(place.path("changed")).unwrap();
+    assert_eq!(changed, "disk\n");
+    // What the command says is no result.
+    assert!(ended.stderr.contains("told\n") && !ended.stdout.contains("told\n"));
+    assert!(ended.stdout.contains("inconclusive"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("--trust-sequential"),
+        "{}",
+        ended.stdout
+    );
+    let [before, after] = ["disk-before", "disk-after"].map(|label| place.export(label));
+    assert_eq!(before["run"]["plan_toml"], after["run"]["plan_toml"]);
+    assert_eq!(before["run"]["seed"], after["run"]["seed"]);
+    assert_eq!(points(&before).len(), points(&after).len());
+    let notes = [&before, &after].map(|run| run["run"]["note"].as_str().unwrap());
+    assert!(notes[0].starts_with("before: ") && notes[1].starts_with("after: "));
+    // Commands may hold secrets.
+    assert!(!notes.concat().contains("DBDYNO_STUDY"), "{notes:?}");
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("disk-before") && page.contains("disk-after"));
+
+    let again = place.dbdyno(&study(&url, &["--hook", "true"]));
+    assert_eq!(again.status, 2);
+    assert!(again.sentence().contains("disk-before"), "{}", again.stderr);
+    let complete = place.dbdyno(&["study", "--resume", "disk", "--hook", "true"]);
+    assert_eq!(complete.status, 2);
+    assert!(complete.sentence().contains("there is nothing to resume"));
+}
+
+#[test]
+fn a_study_whose_change_failed_goes_on_with_the_change() {
+    let place = Place::new();
+    let url = place.url("sqlite", "bench.db");
+    let failed = place.dbdyno(&study(&url, &["--hook", "exit 7"]));
+    assert_eq!(failed.status, 1, "{}", failed.stderr);
+    let said = failed.sentence();
+    assert!(said.contains("exit status: 7"), "{said}");
+    assert!(said.contains("dbdyno study --resume disk"), "{said}");
+    let (kept, measured) = state(&place, "disk-before").unwrap();
+    assert_eq!(
+        (kept.as_str(), state(&place, "disk-after")),
+        ("complete", None)
+    );
+
+    // Who makes the change is no part of the archive.
+    let nobody = place.dbdyno(&["study", "--resume", "disk"]);
+    assert_eq!(nobody.status, 2);
+    assert!(
+        nobody.sentence().contains("--hook CMD"),
+        "{}",
+        nobody.stderr
+    );
+    place.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    let after = state(&place, "disk-after").unwrap();
+    assert_eq!(after, ("complete".to_owned(), measured));
+}
+
+#[test]
+fn a_study_that_was_interrupted_says_how_it_is_resumed() {
+    let place = Place::new();
+    let url = place.url("sqlite", "bench.db");
+    // The parent of the hook's shell is the command.
+    let stopped = place.dbdyno(&study(&url, &["--hook", "kill -INT $PPID"]));
+    assert_eq!(stopped.status, 130, "{}", stopped.stderr);
+    let said = stopped.sentence();
+    assert!(
+        said.contains("resume with: dbdyno study --resume disk"),
+        "{said}"
+    );
+    place.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    assert_eq!(state(&place, "disk-after").unwrap().0, "complete");
+}
+
+#[test]
+fn somebody_is_told_what_to_change_and_waited_for() {
+    let place = Place::new();
+    let url = place.url("sqlite", "bench.db");
+    let typed = study(&url, &["--pause", "update the array"]);
+    let refused = place.dbdyno(&typed);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.sentence().contains("is no terminal"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!place.archive().exists(), "measured before it was refused");
+
+    let command = place.command(&typed);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|word| quoted(word.to_str().unwrap())).collect();
+    // A terminal of its own, on which Enter is pressed.
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &words.join(" "), "/dev/null"]);
+    terminal.current_dir(command.get_current_dir().unwrap());
+    terminal.env("DBDYNO_ARCHIVE", place.archive());
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut terminal = terminal.spawn().unwrap();
+    terminal.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let ended = Ended::of(terminal.wait_with_output().unwrap());
+    let said = ended.stdout;
+    assert_eq!(ended.status, 0, "{said}");
+    assert!(
+        said.contains("Now: update the array. Press Enter"),
+        "{said}"
+    );
+    let after = place.export("disk-after");
+    assert_eq!(after["run"]["note"], "after: update the array");
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
+    let place = Place::new();
+    let url = place.url("sqlite", "bench.db");
+    let refused = [
+        (study(&url, &[]), "--pause TEXT"),
+        (
+            vec!["study", "storage-updat", "--hook", "true"],
+            "did you mean \"storage-update\"?",
+        ),
+        (
+            vec!["study", "--resume", "disk", "--hook", "true"],
+            "archive",
+        ),
+        (
+            study(&url, &["--hook", "true", "--set", "step.9.seconds=1"]),
+            "step.9",
+        ),
+    ];
+    for (typed, why) in refused {
+        let ended = place.dbdyno(&typed);
+        assert_ne!(ended.status, 0, "{typed:?}");
+        assert!(ended.stderr.contains(why), "{typed:?}: {}", ended.stderr);
+    }
+    assert!(!place.archive().exists());
+    let listed = place.fine(&["list", "studies"]).stdout;
+    assert!(listed.contains("storage-update  002"), "{listed}");
+    assert!(listed.contains("published"), "{listed}");
+}
+
+/// One plan at two sizes: each is a run, both are on one page, and what is complete is not measured again.
+#[test]
+fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
+    common::need_duckdb();
+    let place = Place::new();
+    let little = [
+        "--set",
+        "step.olap.scale=0.01",
+        "--set",
+        "step.olap.queries=6",
+        "--set",
+        "step.olap.streams=1",
+        "--set",
+        "step.olap.dop=[1]",
+        "--set",
+        "step.columnar.dop=[1]",
+    ];
+    let begun = [
+        &["study", "inmemory", "--name", "im", "-o", "im.html"][..],
+        &little,
+    ]
+    .concat();
+    let ended = place.fine(&begun);
+    assert!(ended.stdout.contains("im-small") && ended.stdout.contains("im-large"));
+    let page = std::fs::read_to_string(place.path("im.html")).unwrap();
+    for said in [
+        "im-large: scale 0.01",
+        "im-small: scale 0.01",
+        "Published: ",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(page.contains("Speed-up of each query") && page.contains("Geometric mean"));
+    assert!(page.contains("1 user: time of all queries, s"));
+
+    let measured = points(&place.export("im-small")).len();
+    place.fine(&["runs", "delete", "im-large", "--yes"]);
+    let again = [
+        &["study", "--resume", "im", "-o", "again.html"][..],
+        &little,
+    ]
+    .concat();
+    place.fine(&again);
+    assert_eq!(state(&place, "im-small").unwrap().1, measured);
+    assert_eq!(state(&place, "im-large").unwrap().0, "complete");
+    let nobody = place.dbdyno(&["study", "--resume", "nobody"]);
+    assert_eq!(nobody.status, 2);
+    assert!(nobody.sentence().contains("no study was begun as nobody"));
+}
+
+#[test]
+fn half_the_memory_is_measured_against_all_of_it() {
+    let place = Place::new();
+    let url = place.url("sqlite", "memory.db");
+    let little = [
+        "--set",
+        "step.olap.scale=0.01",
+        "--set",
+        "step.olap.queries=6",
+        "--set",
+        "step.olap.rounds=2",
+        "--memory",
+        "64MB",
+        "--pairs",
+        "1",
+        "--yes",
+    ];
+    let study = ["study", "memory-queries", "--name", "m", "--target", &url];
+    let ended = place.fine(&[&study[..], &little, &["-o", "m.html"]].concat());
+    assert!(ended.stdout.contains("cache_mb"), "{}", ended.stdout);
+    let settings =
+        ["m-a", "m-b"].map(|label| place.export(label)["run"]["study"]["settings"].clone());
+    assert_eq!(settings[0][0], "target.cache_mb=32");
+    assert_eq!(settings[1][0], "target.cache_mb=64");
+    let page = std::fs::read_to_string(place.path("m.html")).unwrap();
+    assert!(page.contains("Time of each query by round"));
+
+    let refused = |arguments: &[&str], says: &str| {
+        let ended = place.dbdyno(arguments);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
+    };
+    refused(&["study", "memory"], "name exactly one");
+    let twice = format!("{url}?cache_mb=8");
+    refused(&["study", "memory", "--target", &twice], "sets cache_mb");
+    refused(
+        &["study", "memory", "--target", "mock:"],
+        "cannot do for mock:",
+    );
+    let running = "postgres://u@127.0.0.1:1/d";
+    refused(
+        &["study", "memory", "--target", running],
+        "name a local server",
+    );
+    refused(
+        &["study", "memory", "--target", &url, "--pause", "x"],
+        "does not belong to study memory",
+    );
+    refused(
+        &["study", "platform", "--memory", "1GB"],
+        "does not belong to study platform",
+    );
+    refused(
+        &["study", "--resume", "m", "--size", "fit"],
+        "settled at its start",
+    );
+}

@@ -1,0 +1,171 @@
+//! The names of the columns, which hold the units.
+
+use std::borrow::Cow;
+
+use super::fields;
+
+/// A column, in the order of the documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    System,
+    Time,
+    Side,
+    Operation,
+    ReadPct,
+    SizeKib,
+    Iops,
+    LowUs,
+    HighUs,
+    Count,
+    Histogram,
+}
+
+impl Column {
+    const ALL: [Self; 11] = [
+        Self::System,
+        Self::Time,
+        Self::Side,
+        Self::Operation,
+        Self::ReadPct,
+        Self::SizeKib,
+        Self::Iops,
+        Self::LowUs,
+        Self::HighUs,
+        Self::Count,
+        Self::Histogram,
+    ];
+    /// Those without which no line can be read.
+    const NEEDED: [Self; 4] = [Self::System, Self::Time, Self::Side, Self::Operation];
+    /// Those of a bucket.
+    const OF_BUCKET: [Self; 3] = [Self::LowUs, Self::HighUs, Self::Count];
+
+    /// As the head of a file has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Time => "time",
+            Self::Side => "side",
+            Self::Operation => "operation",
+            Self::ReadPct => "read_pct",
+            Self::SizeKib => "size_kib",
+            Self::Iops => "iops",
+            Self::LowUs => "low_us",
+            Self::HighUs => "high_us",
+            Self::Count => "count",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// What stands where in a line.
+#[derive(Debug)]
+pub struct Head {
+    width: usize,
+    /// By column, its place; `None` for one that the file does not have.
+    places: [Option<usize>; Column::ALL.len()],
+}
+
+impl Head {
+    /// Reads the first line.
+    ///
+    /// # Errors
+    /// What is wrong with it and what would be right.
+    pub fn read(line: &str) -> Result<Self, String> {
+        let names = fields::split(line)?;
+        let mut head = Self {
+            width: names.len(),
+            places: [None; Column::ALL.len()],
+        };
+        for (place, name) in names.iter().enumerate() {
+            let Some(column) = Column::ALL.into_iter().find(|c| c.name() == name) else {
+                return Err(unknown(name));
+            };
+            if head.places[column as usize].replace(place).is_some() {
+                return Err(format!("the column {name} is there twice"));
+            }
+        }
+        head.complete()
+    }
+
+    fn complete(self) -> Result<Self, String> {
+        let has = |column: &Column| self.places[*column as usize].is_some();
+        if let Some(lacking) = Column::NEEDED.iter().find(|column| !has(column)) {
+            return Err(format!("the column {} is missing", lacking.name()));
+        }
+        let of_bucket = Column::OF_BUCKET.iter().filter(|column| has(column));
+        match (of_bucket.count(), self.has_histograms()) {
+            (3, false) | (0, true) => Ok(self),
+            (0, false) => Err(
+                "the columns of the times are missing: low_us, high_us and count with a bucket in each line, or histogram"
+                    .to_owned(),
+            ),
+            (_, true) => Err(
+                "it has both histogram and columns of buckets; leave out low_us, high_us and count, or histogram".to_owned(),
+            ),
+            _ => Err("a bucket takes all of low_us, high_us and count".to_owned()),
+        }
+    }
+
+    /// Fields of a line.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether each line is a whole histogram.
+    pub fn has_histograms(&self) -> bool {
+        self.places[Column::Histogram as usize].is_some()
+    }
+
+    /// The cell of a column; empty where the file does not have it.
+    pub fn cell<'a>(&self, fields: &'a [Cow<'_, str>], column: Column) -> &'a str {
+        let place = self.places[column as usize];
+        place
+            .and_then(|place| fields.get(place))
+            .map_or("", |cell| cell.as_ref())
+    }
+}
+
+/// A unit that others use, and what makes a number of it one of ours.
+type Other = (&'static str, &'static str);
+
+/// Beginning of a name, the right name, and other units.
+const UNITS: [(&str, &str, &[Other]); 4] = [
+    ("low", "low_us", TIMES),
+    ("high", "high_us", TIMES),
+    ("size", "size_kib", SIZES),
+    ("read", "read_pct", SHARES),
+];
+const TIMES: &[Other] = &[
+    ("ns", "divide its values by 1,000"),
+    ("ms", "multiply its values by 1,000"),
+    ("s", "multiply its values by 1,000,000"),
+];
+const SIZES: &[Other] = &[
+    ("b", "divide its values by 1,024"),
+    ("bytes", "divide its values by 1,024"),
+    ("kb", "multiply its values by 0.9766"),
+    ("mib", "multiply its values by 1,024"),
+];
+const SHARES: &[Other] = &[("share", "multiply its values by 100")];
+
+fn unknown(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let (stem, unit) = lower.rsplit_once('_').unwrap_or((&lower, ""));
+    let other = UNITS.iter().find(|(known, ..)| *known == stem);
+    if let Some((_, right, units)) = other {
+        let factor = units.iter().find(|(known, _)| *known == unit);
+        return match factor {
+            Some((_, what)) => {
+                format!("the column \"{name}\" has another unit: name it {right} and {what}")
+            }
+            None => {
+                format!("the column \"{name}\" names no unit that is known: it must be {right}")
+            }
+        };
+    }
+    let names: Vec<&str> = Column::ALL.iter().map(|column| column.name()).collect();
+    format!(
+        "the column \"{name}\" is unknown; the columns are {}",
+        names.join(", ")
+    )
+}

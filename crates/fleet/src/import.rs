@@ -1,0 +1,113 @@
+//! Files into a fleet: all of them or none, and none twice.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::archives::{self, Runs};
+use crate::csv;
+use crate::entry::Entry;
+use crate::error::FleetError;
+use crate::source::{digest, files, hexadecimal, is_archive};
+use crate::store::Store;
+
+/// How files are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Of archives.
+    pub runs: Runs,
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// So many histograms were added.
+    Added {
+        histograms: u64,
+        /// Left out because they hold no I/O.
+        empty: u64,
+    },
+    /// The same content was imported before, under this name or another.
+    Already,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// Every file, in the order in which they were read.
+    pub files: Vec<(PathBuf, Outcome)>,
+}
+
+impl Imported {
+    /// Histograms that were added.
+    pub fn histograms(&self) -> u64 {
+        let added = self.files.iter().map(|(_, outcome)| match outcome {
+            Outcome::Added { histograms, .. } => *histograms,
+            Outcome::Already => 0,
+        });
+        added.sum()
+    }
+}
+
+/// Adds files, and those of folders, to a fleet. The first thing that is wrong leaves the fleet as it was. A file whose content
+/// is already there is passed over.
+///
+/// # Errors
+/// What is wrong with a file, or with the place of the fleet.
+pub fn import(store: &Store, named: &[PathBuf], options: &Options) -> Result<Imported, FleetError> {
+    let files = files(named)?;
+    store.change(|| {
+        let mut imported = Imported { files: Vec::new() };
+        for file in files {
+            let outcome = match is_archive(&file)? {
+                true => add_archive(store, &file, &options.runs)?,
+                false => add_csv(store, &file)?,
+            };
+            imported.files.push((file, outcome));
+        }
+        store.refuse_twice()?;
+        Ok(imported)
+    })
+}
+
+fn add_csv(store: &Store, file: &Path) -> Result<Outcome, FleetError> {
+    let digest = digest(file)?;
+    if store.has(&digest)? {
+        return Ok(Outcome::Already);
+    }
+    let (mut histograms, mut empty) = (0, 0);
+    store.add(&file.display().to_string(), &digest, |put| {
+        csv::read(file, &mut |entry| {
+            if entry.is_empty() {
+                empty += 1;
+                return Ok(());
+            }
+            histograms += 1;
+            put(entry)
+        })
+    })?;
+    Ok(Outcome::Added { histograms, empty })
+}
+
+/// An archive's file changes with every run that is measured into it, so its two runs are told by what is taken of them.
+fn add_archive(store: &Store, file: &Path, runs: &Runs) -> Result<Outcome, FleetError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut sha = Sha256::new();
+    archives::read(file, runs, &mut |entry| {
+        sha.update(format!("{entry:?}\n"));
+        entries.push(entry);
+        Ok(())
+    })?;
+    let digest = hexadecimal(&sha.finalize());
+    if store.has(&digest)? {
+        return Ok(Outcome::Already);
+    }
+    let histograms = entries.len() as u64;
+    store.add(&file.display().to_string(), &digest, |put| {
+        entries.into_iter().try_for_each(put)
+    })?;
+    Ok(Outcome::Added {
+        histograms,
+        empty: 0,
+    })
+}

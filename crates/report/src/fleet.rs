@@ -1,0 +1,294 @@
+//! What a judged fleet says, in words: for the page and for the terminal.
+
+use stats::Interval;
+use verdict::fleet::{
+    CONFIDENCE, Call, FALSE_SHARE_MAX, Figure, Fleet, LIMITS, Measure, Named, RATE_FACTOR_MAX,
+    READ_PCT_CHANGE_MAX, SIZE_FACTOR_MAX, SYSTEMS_MIN, Shift, WINDOWS_MIN, resamples,
+};
+
+use crate::number::{self, count, counted};
+use crate::terminal::table::{Align, Column, Table, wrap};
+use crate::terminal::{Paint, clean};
+
+/// What the kind of the data forbids to conclude.
+pub const OBSERVATIONAL: [&str; 2] = [
+    "This result is observational: nobody drew by lot which systems were updated and when, so it does not show that the \
+     update is the cause, nor what it would do to another system.",
+    "Whatever else changed at the same time (load, growth, other updates, the season) is in the shift as well, and systems \
+     that were chosen because they were slow come closer to the mean by themselves (regression to the mean).",
+];
+
+/// Heads of the table of measures.
+pub const HEADS: [&str; 7] = [
+    "measure",
+    "systems",
+    "before",
+    "after",
+    "shift",
+    "99 % interval",
+    "median",
+];
+/// Systems of a list that are shown.
+pub const NAMED_MAX: usize = 50;
+/// Names of systems in a sentence.
+const NAMES_MAX: usize = 8;
+
+/// "0.12 ms".
+pub fn limit(limit_us: f64) -> String {
+    match limit_us {
+        us if us < 10.0 => format!("{us} µs"),
+        us => format!("{} ms", us / 1e3),
+    }
+}
+
+/// "writes ≤ 0.12 ms", "mean read time".
+pub fn measure(measure: Measure, limits_us: [f64; LIMITS]) -> String {
+    let operation = measure.operation.name();
+    match measure.figure {
+        Figure::Within(place) => format!("{operation}s ≤ {}", limit(limits_us[place])),
+        Figure::Mean => format!("mean {operation} time"),
+    }
+}
+
+/// A figure of a measure.
+pub fn value(measure: Measure, value: f64) -> String {
+    match measure.figure {
+        Figure::Within(_) => format!("{:.1} %", 100.0 * value),
+        Figure::Mean => number::latency(Some(value)),
+    }
+}
+
+/// A shift of a measure: "+21.3 points", "−34.0 %".
+pub fn shifted(measure: Measure, shift: f64) -> String {
+    match measure.figure {
+        Figure::Within(_) => format!("{} points", signed(100.0 * shift)),
+        Figure::Mean => format!("{} %", signed(100.0 * (shift - 1.0))),
+    }
+}
+
+/// A number with its sign, as printed.
+pub fn signed(value: f64) -> String {
+    // Two digits where one would say nothing.
+    let digits = if value.abs() < 1.0 { 2 } else { 1 };
+    format!("{value:+.digits$}").replace('-', "−")
+}
+
+fn interval(measure: Measure, interval: &Interval) -> String {
+    format!(
+        "{} to {}",
+        shifted(measure, interval.low),
+        shifted(measure, interval.high)
+    )
+}
+
+/// Cells of a measure, as of [`HEADS`].
+pub fn cells(name: String, shift: &Shift) -> [String; 7] {
+    let of = shift.measure;
+    let found = shift.interval.as_ref();
+    // The estimate is the interval's own; without one it is the difference or ratio of the averages, which is the same.
+    let average = match of.figure {
+        Figure::Within(_) => shift.after - shift.before,
+        Figure::Mean => shift.after / shift.before,
+    };
+    [
+        name,
+        count(shift.systems as u64),
+        value(of, shift.before),
+        value(of, shift.after),
+        shifted(of, average),
+        found.map_or("– (too few)".to_owned(), |i| interval(of, i)),
+        shifted(of, shift.median),
+    ]
+}
+
+/// Class of the headline, the headline, and the sentence below it.
+pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
+    let primary = fleet.question.primary;
+    let name = measure(primary, fleet.question.limits_us);
+    let shift = fleet.shifts.first().filter(|s| s.measure == primary);
+    let found = shift.and_then(|s| Some((s, s.interval.as_ref().ok()?)));
+    let average = found.map_or_else(String::new, |(s, i)| {
+        format!(
+            "From {} to {} on average over {}, each counted once; {:.0} % interval of the shift: {}.",
+            value(primary, s.before),
+            value(primary, s.after),
+            counted(s.systems as u64, "system"),
+            100.0 * CONFIDENCE,
+            interval(primary, i)
+        )
+    });
+    let by = found.map_or_else(String::new, |(_, i)| shifted(primary, i.estimate));
+    let is_better = match primary.figure {
+        Figure::Within(_) => fleet.call == Call::Higher,
+        Figure::Mean => fleet.call == Call::Lower,
+    };
+    match fleet.call {
+        Call::Higher | Call::Lower => {
+            let (tone, word) = match is_better {
+                true => ("good", "better"),
+                false => ("bad", "worse"),
+            };
+            (tone, format!("The fleet is {word} after: {name} {by}"), average)
+        }
+        Call::NotShown => (
+            "warn",
+            format!("No shift of the fleet is shown: {name} {by}"),
+            format!(
+                "{average} That is not the same as no change: the interval holds what the shift may be."
+            ),
+        ),
+        Call::TooFew => (
+            "warn",
+            format!("No call: too few systems tell the shift of {name}"),
+            format!(
+                "{} with the same mix before and after; {SYSTEMS_MIN} are needed.",
+                counted(shift.map_or(0, |s| s.systems) as u64, "system")
+            ),
+        ),
+        Call::OtherMix => (
+            "warn",
+            format!(
+                "No call: {} of {} systems do something else after than before",
+                count(fleet.changed.any as u64),
+                count(fleet.systems.len() as u64)
+            ),
+            "What shifted with the update cannot be told from what shifted with the work; the strata show both.".to_owned(),
+        ),
+    }
+}
+
+/// What was left out, and why.
+pub fn told(fleet: &Fleet) -> Vec<String> {
+    let mut told = Vec::new();
+    let left_out = &fleet.left_out;
+    if !left_out.one_sided.is_empty() {
+        told.push(format!(
+            "Left out, because one side is missing: {}.",
+            names(&left_out.one_sided)
+        ));
+    }
+    if !left_out.misordered.is_empty() {
+        told.push(format!(
+            "Left out, because an \"after\" is not later than every \"before\" (a clock or a file is wrong): {}.",
+            names(&left_out.misordered)
+        ));
+    }
+    let changed = fleet.changed;
+    if changed.any > 0 {
+        told.push(format!(
+            "{} of {} systems changed their mix and are not in the measures: {} by the share of reads (more than \
+             {READ_PCT_CHANGE_MAX} points), {} by the size of an I/O (more than {SIZE_FACTOR_MAX} times), {} by the rate (more than \
+             {RATE_FACTOR_MAX} times). They are a stratum of their own.",
+            count(changed.any as u64),
+            count(fleet.systems.len() as u64),
+            changed.reads,
+            changed.size,
+            changed.rate
+        ));
+    }
+    for shift in fleet.shifts.iter().filter(|shift| shift.undecided > 0) {
+        told.push(format!(
+            "{}: unknown for {}, whose buckets hold times on both sides of the limit; choose limits at which buckets end with \
+             --limits.",
+            measure(shift.measure, fleet.question.limits_us),
+            counted(shift.undecided as u64, "system")
+        ));
+    }
+    told
+}
+
+fn names(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMES_MAX)].join(", ");
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => format!("{} ({shown})", counted(names.len() as u64, "system")),
+        more => format!(
+            "{} ({shown} and {more} more)",
+            counted(names.len() as u64, "system")
+        ),
+    }
+}
+
+/// How the systems that shifted were found.
+pub fn named(fleet: &Fleet) -> String {
+    let which = &fleet.which;
+    if which.tested == 0 {
+        return format!(
+            "No system has {WINDOWS_MIN} windows on each side that tell how much it scatters by itself, so none is claimed to be \
+             worse; the list shows the largest shifts to the worse, and some of them are there by chance."
+        );
+    }
+    let pct = 100.0 * FALSE_SHARE_MAX;
+    format!(
+        "Of {} with {WINDOWS_MIN} windows or more on each side, {} became worse and {} better by {}; on average at most {pct} % of \
+         those named are named wrongly (Benjamini and Hochberg).",
+        counted(which.tested as u64, "system"),
+        count(which.worse.len() as u64),
+        count(which.better.len() as u64),
+        measure(fleet.question.primary, fleet.question.limits_us)
+    )
+}
+
+/// Cells of a system: name, before, after, shift, p.
+pub fn system(fleet: &Fleet, named: &Named) -> [String; 5] {
+    let of = fleet.question.primary;
+    let shift = match of.figure {
+        Figure::Within(_) => named.after - named.before,
+        Figure::Mean => named.after / named.before,
+    };
+    [
+        named.name.clone(),
+        value(of, named.before),
+        value(of, named.after),
+        shifted(of, shift),
+        named
+            .adjusted_p
+            .map_or_else(|| "–".to_owned(), number::figure),
+    ]
+}
+
+/// How the interval was drawn.
+pub fn how(fleet: &Fleet) -> String {
+    let systems = fleet.shifts.first().map_or(0, |shift| shift.systems);
+    format!(
+        "Each system counts once; intervals by bootstrap over systems ({} resamples, seed {}). The primary measure was named \
+         beforehand and alone decides the call; all others carry none.",
+        count(resamples(systems) as u64),
+        fleet.question.seed
+    )
+}
+
+/// The fleet for a terminal of so many columns.
+pub fn text(fleet: &Fleet, width: usize, colour: bool) -> String {
+    let paint = Paint { colour };
+    let (tone, headline, sentence) = called(fleet);
+    let headline = match tone {
+        "bad" => paint.red(&headline),
+        _ => paint.bold(&headline),
+    };
+    let mut text = format!("{headline}\n{}\n\n", wrap(&sentence, width, 0));
+    let heads = HEADS.iter().zip([0, 3, 0, 0, 0, 2, 4]);
+    let heads = heads.enumerate().map(|(at, (head, leave))| Column {
+        heads: [head, "", ""],
+        align: if at == 0 { Align::Left } else { Align::Right },
+        leave,
+    });
+    let mut table = Table::new(heads.collect());
+    let limits_us = fleet.question.limits_us;
+    for shift in &fleet.shifts {
+        let name = measure(shift.measure, limits_us);
+        table.row(cells(name, shift).to_vec(), false);
+    }
+    for (class, shift) in &fleet.strata {
+        table.row(cells(format!("  {}", class.name()), shift).to_vec(), false);
+    }
+    text.push_str(&table.render(width, &paint));
+    let sentences = std::iter::once(how(fleet))
+        .chain(told(fleet))
+        .chain([named(fleet)])
+        .chain(OBSERVATIONAL.map(str::to_owned));
+    for sentence in sentences {
+        // Names of systems come from files.
+        text.push_str(&format!("\n{}\n", wrap(&clean(&sentence), width, 0)));
+    }
+    text
+}

@@ -1,0 +1,74 @@
+//! How much faster each query of one user is at each level than on disk.
+
+use std::collections::BTreeSet;
+
+use archive::Run;
+use stats::ratio::quotient;
+
+use super::parts::{DISK, Grid, is_sound, name};
+use super::queries::Queries;
+use crate::number;
+
+/// A row for each query at the highest degree of parallelism, and their geometric mean; none without queries of one user.
+pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
+    let asked = Queries::of(run).into_iter().find(Queries::is_alone)?;
+    let dop = asked.degrees(run).into_iter().max()?;
+    let queries = asked.codes(run, dop);
+    let speed_up = |target: u32, code: &str| {
+        let disk_s = asked.query_s(run, DISK, dop, code)?;
+        let level_s = asked.query_s(run, target, dop, code)?;
+        quotient(level_s, disk_s).filter(|_| is_sound(run, target))
+    };
+    let mut heads = vec!["Query".to_owned(), "on disk s".to_owned()];
+    heads.extend(replicas.iter().map(|target| name(run, *target)));
+    let row = |code: &String| {
+        let disk_s = asked.query_s(run, DISK, dop, code);
+        let cells = replicas.iter().map(|target| speed_up(*target, code));
+        let mut row = vec![code.clone(), number::figure_or_unknown(disk_s)];
+        row.extend(cells.map(times));
+        row
+    };
+    let mut rows: Vec<Vec<String>> = queries.iter().map(row).collect();
+    let mut mean = vec!["Geometric mean".to_owned(), String::new()];
+    mean.extend(replicas.iter().map(|target| {
+        let all: Option<Vec<f64>> = queries.iter().map(|code| speed_up(*target, code)).collect();
+        times(all.as_deref().and_then(geometric_mean))
+    }));
+    rows.push(mean);
+    let has_values = rows
+        .iter()
+        .any(|row| row[2..].iter().any(|cell| cell != "–"));
+    has_values.then(|| Grid {
+        title: format!("Speed-up of each query, 1 user, {dop} threads"),
+        heads,
+        rows,
+        how: "Time on disk divided by the time at the level: above 1 the level is faster. The geometric mean gives every query \
+              the same weight, the time of all queries gives the slow ones more. “–”: not measured, or not valid."
+            .into(),
+    })
+}
+
+fn times(speed_up: Option<f64>) -> String {
+    speed_up.map_or("–".into(), |n| format!("{} ×", number::figure(n)))
+}
+
+/// (x₁·x₂·…·xₙ)^(1/n); of positive values.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let are_positive = values.iter().all(|value| *value > 0.0);
+    let logs: f64 = values.iter().map(|value| value.ln()).sum();
+    (are_positive && !values.is_empty()).then(|| (logs / values.len() as f64).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twice_and_half_as_fast_are_together_as_fast() {
+        let near = |value: Option<f64>, right: f64| (value.unwrap() / right - 1.0).abs() < 1e-12;
+        assert!(near(geometric_mean(&[2.0, 0.5]), 1.0));
+        assert!(near(geometric_mean(&[1.0, 3.0, 9.0]), 3.0));
+        assert_eq!(geometric_mean(&[]), None);
+        assert_eq!(geometric_mean(&[1.0, 0.0]), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! Whose I/O: a table for each level, what the engine counts beside what the devices did.
+
+use askama::Template;
+
+use super::sweep::Rate;
+use crate::io_by_purpose::{
+    Account, Difference, Group, Held, IoByPurpose, Told, best, of_level, purposes, reason,
+};
+use crate::level::{Curve, Level, TestGroup};
+use crate::number;
+
+/// Most levels of one test beside the best ones.
+const LEVELS_MAX: usize = 24;
+
+/// The part of a test's section.
+#[derive(Template)]
+#[template(path = "io_by_purpose.html", whitespace = "minimize")]
+pub struct View {
+    /// Test code.
+    code: String,
+    /// The best level of each curve.
+    best: Vec<LevelView>,
+    /// All other levels.
+    others: Vec<LevelView>,
+    /// How many levels are not among them.
+    levels_more: usize,
+}
+
+/// The I/O at one level.
+struct LevelView {
+    /// "sqlite @4".
+    title: String,
+    rows: Vec<RowView>,
+}
+
+/// One purpose, or several together.
+struct RowView {
+    /// "data", "data + log".
+    name: String,
+    /// Names of the devices.
+    place: String,
+    /// Reads and writes.
+    sides: [SideView; 2],
+    /// Where the engine counts it, or why it does not.
+    source: String,
+}
+
+/// One direction.
+#[derive(Default)]
+struct SideView {
+    engine: String,
+    device: String,
+    difference: String,
+}
+
+/// Builds the part; empty where no engine was asked.
+pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
+    let mut view = View {
+        code: group.test.to_owned(),
+        best: Vec::new(),
+        others: Vec::new(),
+        levels_more: 0,
+    };
+    for curve in &group.curves {
+        let best = best(curve, rate.name);
+        for level in &curve.levels {
+            let is_best = best.as_ref().is_some_and(|b| b.number == level.number);
+            let Some(level) = level_view(curve, &level.shown()) else {
+                continue;
+            };
+            match is_best {
+                true => view.best.push(level),
+                false => view.others.push(level),
+            }
+        }
+    }
+    view.levels_more = view.others.len().saturating_sub(LEVELS_MAX);
+    view.others.truncate(LEVELS_MAX);
+    view
+}
+
+impl View {
+    /// True when there is nothing to be held against one another.
+    pub fn is_empty(&self) -> bool {
+        self.best.is_empty()
+    }
+}
+
+fn level_view(curve: &Curve<'_>, level: &Level<'_>) -> Option<LevelView> {
+    let io = of_level(level)?;
+    Some(LevelView {
+        title: format!("{} @{}", curve.label, level.dop()),
+        rows: rows(&io),
+    })
+}
+
+fn rows(io: &IoByPurpose) -> Vec<RowView> {
+    let mut rows: Vec<RowView> = io.groups.iter().flat_map(of_group).collect();
+    if io.by_others.iter().any(Option::is_some) {
+        rows.push(RowView {
+            name: "other programs".into(),
+            place: "at most".into(),
+            sides: io.by_others.map(|mb_per_s| SideView {
+                device: number::figure_or_unknown(mb_per_s),
+                ..SideView::default()
+            }),
+            source: "/proc/PID/io".into(),
+        });
+    }
+    rows
+}
+
+/// A purpose alone has one row; of several that share devices each has its account, and their sum is held against these.
+fn of_group(group: &Group) -> Vec<RowView> {
+    let place = group.devices.join(", ");
+    let side = |held: &Held| SideView {
+        engine: number::figure_or_unknown(held.engine_mb_per_s),
+        device: number::figure_or_unknown(held.device_mb_per_s),
+        difference: held
+            .difference
+            .map_or_else(|| number::UNKNOWN.to_owned(), Difference::causes),
+    };
+    let sides = || [side(&group.held[0]), side(&group.held[1])];
+    if let [only] = &group.accounts[..] {
+        return vec![RowView {
+            name: only.purpose.name().to_owned(),
+            place,
+            sides: sides(),
+            source: source(only),
+        }];
+    }
+    let alone = |account: &Account| RowView {
+        name: account.purpose.name().to_owned(),
+        place: String::new(),
+        sides: [0, 1].map(|at| SideView {
+            engine: number::figure_or_unknown(account.told[at].mb_per_s),
+            ..SideView::default()
+        }),
+        source: source(account),
+    };
+    let mut rows: Vec<RowView> = group.accounts.iter().map(alone).collect();
+    rows.push(RowView {
+        name: purposes(group).replace(", ", " + "),
+        place,
+        sides: sides(),
+        source: String::new(),
+    });
+    rows
+}
+
+/// "pg_stat_io", "reads not counted by the engine; writes pg_stat_wal".
+fn source(account: &Account) -> String {
+    let word = |told: &Told| match told.unknown {
+        Some(why) if told.mb_per_s.is_none() => reason(why).to_owned(),
+        _ => told.source.clone(),
+    };
+    let [reads, writes] = [word(&account.told[0]), word(&account.told[1])];
+    match () {
+        () if reads == writes => reads,
+        () if reads.is_empty() => format!("writes {writes}"),
+        () if writes.is_empty() => format!("reads {reads}"),
+        () => format!("reads {reads}; writes {writes}"),
+    }
+}

@@ -1,0 +1,249 @@
+//! Latency by place: what an operation, the requests of the data's device and the array's own I/Os took, one below the other, at
+//! the points for which a histogram of the array was given.
+
+use archive::{Latency, OperationTimes, Point};
+use askama::Template;
+use stats::Histogram;
+use verdict::shift::place_of;
+
+use crate::level::TestGroup;
+use crate::number;
+
+/// Most tables of one test.
+const TABLES_MAX: usize = 12;
+/// Cells of a row behind its place.
+const CELLS: usize = 6;
+
+/// The part of a test's section.
+#[derive(Template, Default)]
+#[template(path = "places.html", whitespace = "minimize")]
+pub struct View {
+    /// Test code.
+    code: String,
+    tables: Vec<TableView>,
+    /// How many are left out.
+    more: usize,
+}
+
+/// One kind of I/O at one point.
+struct TableView {
+    /// "sqlite @4, reads".
+    title: String,
+    rows: Vec<Row>,
+}
+
+/// A place, and what is known there: count, mean, p50, p99, who measured it, what it contains.
+type Row = (&'static str, [String; CELLS]);
+
+/// Builds the part; empty where no array was given.
+pub fn view(group: &TestGroup<'_>) -> View {
+    let mut tables = Vec::new();
+    for curve in &group.curves {
+        for point in curve.levels.iter().flat_map(|level| &level.points) {
+            let of_array = point.by_operation.times.iter();
+            for array in of_array.filter(|times| times.observer == "array") {
+                let title = format!("{} @{}, {}s", curve.label, point.key.dop(), array.operation);
+                let rows = rows(point, array);
+                tables.push(TableView { title, rows });
+            }
+        }
+    }
+    let more = tables.len().saturating_sub(TABLES_MAX);
+    tables.truncate(TABLES_MAX);
+    View {
+        code: group.test.to_owned(),
+        tables,
+        more,
+    }
+}
+
+impl View {
+    /// True where no array was given.
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+}
+
+/// What is known of a place.
+#[derive(Default)]
+struct Known {
+    count: u64,
+    mean_us: f64,
+    latency: Option<Latency>,
+}
+
+impl Known {
+    /// Several times together; `None` where none has a count and a mean.
+    fn of<'t>(all: impl Iterator<Item = &'t OperationTimes>) -> Option<Self> {
+        let (mut count, mut sum_us) = (0_u64, 0.0);
+        let mut merged = Histogram::new();
+        for times in all {
+            let Some((n, mean_us)) = times.count.zip(times.mean_us) else {
+                continue;
+            };
+            count = count.saturating_add(n);
+            sum_us += n as f64 * mean_us;
+            if let Some(histogram) = times.histogram() {
+                merged.merge_snapshot(&histogram);
+            }
+        }
+        (count > 0).then(|| Self {
+            count,
+            mean_us: sum_us / count as f64,
+            latency: Latency::of(&(&merged).into()),
+        })
+    }
+}
+
+fn rows(point: &Point, array: &OperationTimes) -> Vec<Row> {
+    let operation = array.operation.as_str();
+    let queue = of_device(point, operation, "queue");
+    let device = of_device(point, operation, "device");
+    let whole = of_device(point, operation, "whole");
+    let of_array = Known::of(std::iter::once(array));
+    // Where nobody tells the queue from the device, their sum is all there is above the array.
+    let (above, is_whole) = match device {
+        Some(device) => (Some(device), false),
+        None => (whole, true),
+    };
+    let above_contains = match is_whole {
+        true => "the host's queue and everything below it; nobody told the two apart",
+        false => "everything below the host's queue: HBA, fabric, switches, array",
+    };
+    vec![
+        driver(point, operation),
+        row(
+            "host: queue",
+            queue.as_ref(),
+            "the kernel, each request of the data's device",
+            "from insertion to the issue to the device: merging, scheduler, a full device queue",
+        ),
+        row(
+            match is_whole {
+                true => "host: queue and device",
+                false => "host: device",
+            },
+            above.as_ref(),
+            "the kernel, the data's device",
+            above_contains,
+        ),
+        way(above.as_ref(), of_array.as_ref(), is_whole),
+        row(
+            "array",
+            of_array.as_ref(),
+            &format!("the array's reporter ({})", array.subject),
+            "what the array counts, over its own time: cache, disks, its own queues",
+        ),
+    ]
+}
+
+/// Requests of the device that holds the data, or of those below it where its own are not timed.
+fn of_device(point: &Point, operation: &str, phase: &str) -> Option<Known> {
+    let at = |places: &[&str]| {
+        let times = point.by_operation.times.iter();
+        let own = times.filter(|t| t.is("device", operation, phase));
+        Known::of(own.filter(|t| places.contains(&place_of(point, t).as_str())))
+    };
+    // Without a name for the place, the devices are those of a parameter file, all of which hold its data.
+    at(&["data"])
+        .filter(|known| known.latency.is_some())
+        .or_else(|| at(&["below data"]).filter(|known| known.latency.is_some()))
+        .or_else(|| at(&["data"]))
+        .or_else(|| at(&["below data"]))
+        .or_else(|| at(&[""]))
+}
+
+/// The service time of what the driver did: the I/O itself, or above a database an operation that may need several or none.
+fn driver(point: &Point, operation: &str) -> Row {
+    let times = point.by_operation.times.iter();
+    let own = Known::of(times.filter(|t| t.is("driver", operation, "service")));
+    match own {
+        Some(own) => row(
+            "driver: I/O",
+            Some(&own),
+            "dbdyno, each I/O",
+            "the system call or the io_uring, page cache, file system, and everything below",
+        ),
+        None => {
+            let service = &point.histograms.service;
+            let latency = Latency::of(service);
+            let known = latency.map(|latency| Known {
+                count: service.count(),
+                mean_us: service.mean_us(),
+                latency: Some(latency),
+            });
+            row(
+                "driver: operation",
+                known.as_ref(),
+                "dbdyno, each operation of the test",
+                "the database's own work and waits, and all I/Os of the operation: several, or none",
+            )
+        }
+    }
+}
+
+/// What lies between host and array, as a difference of means: nothing there was measured.
+fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
+    let place = match is_whole {
+        true => "host's queue and the way between (HBA, fabric, switch)",
+        false => "the way between (HBA, fabric, switch)",
+    };
+    let unknown = || number::UNKNOWN.to_owned();
+    let cells = match above.zip(array) {
+        None => [
+            unknown(),
+            unknown(),
+            unknown(),
+            unknown(),
+            "nobody".to_owned(),
+            "unknown without the mean of the device and of the array".to_owned(),
+        ],
+        Some((above, array)) => {
+            let mean_us = above.mean_us - array.mean_us;
+            let caution = match mean_us < 0.0 {
+                true => {
+                    "; below 0, so the array counted other I/Os, or another time, than the host"
+                }
+                false => "",
+            };
+            [
+                format!(
+                    "{} − {}",
+                    number::count(above.count),
+                    number::count(array.count)
+                ),
+                signed(mean_us),
+                unknown(),
+                unknown(),
+                "nobody: difference of the means of device and array".to_owned(),
+                format!(
+                    "both directions; HBA, fabric and switch are not told apart, and percentiles have no difference{caution}"
+                ),
+            ]
+        }
+    };
+    (place, cells)
+}
+
+fn signed(us: f64) -> String {
+    match us < 0.0 {
+        true => format!("−{}", number::latency(Some(-us))),
+        false => number::latency(Some(us)),
+    }
+}
+
+fn row(place: &'static str, known: Option<&Known>, by: &str, contains: &str) -> Row {
+    let latency = known.and_then(|known| known.latency.as_ref());
+    let cells = [
+        known.map_or_else(|| number::UNKNOWN.to_owned(), |k| number::count(k.count)),
+        number::latency(known.map(|known| known.mean_us)),
+        number::latency(latency.map(|latency| latency.p50_us)),
+        number::latency(latency.map(|latency| latency.p99_us)),
+        match known {
+            Some(_) => by.to_owned(),
+            None => "nobody".to_owned(),
+        },
+        contains.to_owned(),
+    ];
+    (place, cells)
+}

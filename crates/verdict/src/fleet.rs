@@ -1,0 +1,206 @@
+//! Many systems before and after an update: how their I/O times shifted, with an interval over systems, and in which of them.
+//!
+//! One measure is primary and named before the figures are looked at; a shift is *called* from its interval alone. All
+//! other measures and strata are shown with intervals of the same confidence and without a call. What is found is an
+//! observation: nobody drew by lot which systems were updated, and when.
+
+mod json;
+mod measure;
+mod mix;
+mod system;
+mod which;
+mod window;
+
+pub use json::json;
+pub use measure::{CONFIDENCE, Figure, Measure, SYSTEMS_MAX, SYSTEMS_MIN, Shift, resamples};
+pub use mix::{
+    Changed, MixClass, RATE_FACTOR_MAX, READ_PCT_CHANGE_MAX, SIZE_FACTOR_MAX, changed, class,
+};
+pub use system::{LeftOut, Pair, System, Times};
+pub use which::{FALSE_SHARE_MAX, Named, WINDOWS_MIN, Which};
+pub use window::{LIMITS, LIMITS_US_DEFAULT, Mix, Operation, Side, Window};
+
+/// Share of the systems that may have changed their mix; beyond it nothing is called.
+pub const CHANGED_MAX: f64 = 0.5;
+
+/// What is asked of a fleet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// Limits of the shares, µs: what the windows were summed up by.
+    pub limits_us: [f64; LIMITS],
+    /// The measure that a shift is called by.
+    pub primary: Measure,
+    /// Seed of the bootstrap.
+    pub seed: u64,
+}
+
+/// Whether the fleet shifted by the primary measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// The interval lies above no shift.
+    Higher,
+    /// The interval lies below no shift.
+    Lower,
+    /// The interval holds no shift: there may be none, or a small one.
+    NotShown,
+    /// Too few systems kept their mix.
+    TooFew,
+    /// Most systems have another mix than before: what shifted with the update cannot be told from what shifted with the work.
+    OtherMix,
+}
+
+/// A fleet, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fleet {
+    pub question: Question,
+    /// Systems with both sides, by name.
+    pub systems: Vec<System>,
+    pub left_out: LeftOut,
+    /// How many changed their mix, and by what.
+    pub changed: ChangedCount,
+    pub call: Call,
+    /// All measures over the systems that kept their mix, the primary first.
+    pub shifts: Vec<Shift>,
+    /// The primary measure by kind of work.
+    pub strata: Vec<(MixClass, Shift)>,
+    pub which: Which,
+}
+
+/// Systems whose mix changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChangedCount {
+    pub any: usize,
+    pub reads: usize,
+    pub size: usize,
+    pub rate: usize,
+}
+
+/// Why nothing can be said of a fleet.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FleetError {
+    /// No system has both sides.
+    #[error(
+        "no system has I/Os of the same kind before and after ({one_sided} have one side, {misordered} an \"after\" that is not \
+         later than their \"before\"); import the missing side, or correct the times"
+    )]
+    NoPairs { one_sided: usize, misordered: usize },
+    /// No system has the primary measure's I/Os.
+    #[error(
+        "no system has {operation}s before and after, which the primary measure is of; choose another one"
+    )]
+    NoPrimary { operation: &'static str },
+    /// All buckets hold times on both sides of the limit.
+    #[error(
+        "the buckets of all {systems} systems hold times on both sides of {limit_us} µs, so that the share up to it is unknown; \
+         choose limits at which buckets end"
+    )]
+    Undecided { systems: usize, limit_us: f64 },
+    /// More systems than are resampled.
+    #[error("{systems} systems are too many: the limit is {SYSTEMS_MAX}; split the fleet")]
+    TooMany { systems: usize },
+}
+
+/// Judges a fleet by its windows.
+///
+/// # Errors
+/// [`FleetError`] when no system tells the primary measure.
+pub fn judge(windows: &[Window], question: Question) -> Result<Fleet, FleetError> {
+    let (systems, left_out) = system::systems(windows);
+    if systems.is_empty() {
+        return Err(FleetError::NoPairs {
+            one_sided: left_out.one_sided.len(),
+            misordered: left_out.misordered.len(),
+        });
+    }
+    if systems.len() > SYSTEMS_MAX {
+        return Err(FleetError::TooMany {
+            systems: systems.len(),
+        });
+    }
+    let primary = question.primary;
+    let all: Vec<&System> = systems.iter().collect();
+    refuse_without(primary, &all, question.limits_us)?;
+    let of_class = |wanted: MixClass| -> Vec<&System> {
+        let of = systems.iter().filter(|system| class(system) == wanted);
+        of.collect()
+    };
+    let is_same = |system: &&System| class(system) != MixClass::Changed;
+    let same: Vec<&System> = systems.iter().filter(is_same).collect();
+    let others = Measure::all().filter(|measure| *measure != primary);
+    let shifts: Vec<Shift> = std::iter::once(primary)
+        .chain(others)
+        .filter_map(|measure| measure::shift(measure, &same, question.seed))
+        .collect();
+    let strata = MixClass::ALL.into_iter().filter_map(|class| {
+        let shift = measure::shift(primary, &of_class(class), question.seed)?;
+        Some((class, shift))
+    });
+    let changed = count_changed(&systems);
+    let is_other_mix = changed.any as f64 > CHANGED_MAX * systems.len() as f64;
+    let called = shifts.first().filter(|shift| shift.measure == primary);
+    Ok(Fleet {
+        question,
+        left_out,
+        changed,
+        call: match is_other_mix {
+            true => Call::OtherMix,
+            false => call(called),
+        },
+        strata: strata.collect(),
+        which: which::which(primary, &same),
+        shifts,
+        systems,
+    })
+}
+
+fn refuse_without(
+    primary: Measure,
+    systems: &[&System],
+    limits_us: [f64; LIMITS],
+) -> Result<(), FleetError> {
+    let pairs = systems
+        .iter()
+        .filter(|s| s.pair(primary.operation).is_some());
+    let pairs = pairs.count();
+    if pairs == 0 {
+        return Err(FleetError::NoPrimary {
+            operation: primary.operation.name(),
+        });
+    }
+    match primary.figure {
+        Figure::Within(limit) if primary.shifts(systems).is_empty() => Err(FleetError::Undecided {
+            systems: pairs,
+            limit_us: limits_us[limit],
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn count_changed(systems: &[System]) -> ChangedCount {
+    let mut count = ChangedCount::default();
+    for system in systems {
+        let changed = changed(system);
+        count.any += usize::from(changed.any());
+        count.reads += usize::from(changed.reads);
+        count.size += usize::from(changed.size);
+        count.rate += usize::from(changed.rate);
+    }
+    count
+}
+
+/// The stated rule: a shift is called when the whole interval of the primary measure lies on one side of no shift.
+fn call(primary: Option<&Shift>) -> Call {
+    let Some(shift) = primary else {
+        return Call::TooFew;
+    };
+    let none = match shift.measure.figure {
+        Figure::Within(_) => 0.0,
+        Figure::Mean => 1.0,
+    };
+    match &shift.interval {
+        Err(_) => Call::TooFew,
+        Ok(interval) if interval.low > none => Call::Higher,
+        Ok(interval) if interval.high < none => Call::Lower,
+        Ok(_) => Call::NotShown,
+    }
+}
