@@ -43,8 +43,8 @@ impl Arguments {
             unit_only: false,
             with_examples: false,
             only: None,
-            // One more, because most tests wait for something.
-            jobs: 1 + std::thread::available_parallelism().map_or(1, usize::from),
+            // More than there are processors, because most tests wait for something.
+            jobs: 1 + 2 * std::thread::available_parallelism().map_or(1, usize::from),
             times: None,
             logs: std::env::temp_dir().join("dbdyno-tests"),
         };

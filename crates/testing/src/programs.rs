@@ -16,16 +16,22 @@ const ALONE: &[&str] = &["lab/bottleneck"];
 const LONG: &[&str] = &[
     "workload/oltp",
     "dbdyno/method",
-    "target/local_server",
-    "target/postgres",
     "dbdyno/servers",
-    "dbdyno/oltp",
+    "dbdyno/interleave_writes",
     "dbdyno/kill",
+    "dbdyno/interleave",
+    "target/postgres",
+    "dbdyno/oltp_search",
+    "target/local_server",
+    "dbdyno/oltp",
     "dbdyno/oltp_run",
+    "target/mysql",
+    "dbdyno/hang",
+    "workload/olap",
+    "dbdyno/least_rights",
+    "report/suite",
     "workload/script",
     "workload/exercises",
-    "workload/olap",
-    "target/mysql",
     "workload/restarts",
 ];
 
@@ -76,17 +82,55 @@ pub fn from_cargo(messages: &str, unit_only: bool) -> anyhow::Result<Vec<Program
     Ok(programs)
 }
 
-/// The examples in the documentation, which cargo runs itself.
+/// The examples in the documentation, which cargo runs itself: of the crates that have any, because it compiles each
+/// crate again to look for them.
 pub fn examples() -> anyhow::Result<Program> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = "test --release --locked --workspace --doc";
+    let mut arguments: Vec<_> = "test --release --locked --doc"
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    for name in with_examples(Path::new("crates"))? {
+        arguments.extend(["--package".to_owned(), name]);
+    }
     Ok(Program {
         name: "documentation".to_owned(),
         executable: cargo.into(),
-        arguments: arguments.split(' ').map(str::to_owned).collect(),
+        arguments,
         directory: std::env::current_dir()?,
         is_cargo: true,
     })
+}
+
+/// The crates of this folder with a block of code in their documentation.
+fn with_examples(crates: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(crates)? {
+        let entry = entry?;
+        if has_example(&entry.path().join("src"))? {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn has_example(directory: &Path) -> anyhow::Result<bool> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let found = match path.extension() {
+            _ if path.is_dir() => has_example(&path)?,
+            Some(extension) if extension == "rs" => std::fs::read_to_string(&path)?
+                .lines()
+                .map(str::trim_start)
+                .any(|line| line.starts_with("/// ```") || line.starts_with("//! ```")),
+            _ => false,
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn program(message: &Value) -> Option<Program> {
@@ -127,8 +171,16 @@ mod tests {
         assert!(all.iter().all(|program| program.arguments.is_empty()));
         let unit = from_cargo(&built, true).unwrap();
         let names: Vec<_> = unit.iter().map(|program| program.name.as_str()).collect();
-        assert_eq!(names, ["stats", "report/suite"]);
-        assert_eq!(unit[1].arguments, ["--skip", "browser"]);
+        assert_eq!(names, ["report/suite", "stats"]);
+        assert_eq!(unit[0].arguments, ["--skip", "browser"]);
+    }
+
+    #[test]
+    fn crates_with_examples_in_their_documentation_are_found() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let found = with_examples(&crates).unwrap();
+        assert!(found.contains(&"stats".to_owned()), "{found:?}");
+        assert!(!found.contains(&"workspace-hack".to_owned()), "{found:?}");
     }
 
     /// A program that was renamed would fall out of its list unnoticed.

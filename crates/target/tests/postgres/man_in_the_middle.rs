@@ -286,7 +286,15 @@ fn a_statement_is_cancelled_through_tls_as_well() {
     }
     target.break_off();
     sleeping.join().unwrap();
-    assert!(!is_asleep(&networked), "the server goes on with it");
+    // The server is told on another connection, and ends the statement when it gets to it, long before its 600 s.
+    let begin = std::time::Instant::now();
+    while is_asleep(&networked) {
+        assert!(
+            begin.elapsed().as_secs() < 120,
+            "the server goes on with it"
+        );
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
     let seen = seen.lock().unwrap();
     assert!(seen.len() > before, "nothing was cancelled");
     for begun in seen.iter() {
