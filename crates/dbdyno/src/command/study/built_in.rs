@@ -216,7 +216,8 @@ mod tests {
         let error = BuiltIn::named("storage-updates").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are storage-update"
+            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are inmemory, memory, \
+             memory-queries, platform, storage-update"
         );
     }
 }

@@ -30,6 +30,14 @@ impl Queries {
         of_test(POWER).chain(of_test(THROUGHPUT)).collect()
     }
 
+    /// The queries of one user, also where too few were asked for a figure of all.
+    pub fn alone() -> Self {
+        Self {
+            test: POWER,
+            users: 1,
+        }
+    }
+
     /// In words.
     pub fn who(&self) -> String {
         match self.users {
@@ -45,7 +53,7 @@ impl Queries {
 
     /// Degrees of parallelism of the replicas: of theirs nothing is clamped.
     pub fn degrees(&self, run: &Run) -> BTreeSet<u32> {
-        let mine = |point: &&Point| self.is_of(point) && point.key.target != DISK;
+        let mine = |point: &&Point| self.is_measured(point) && point.key.target != DISK;
         let points = run.points.iter().filter(mine);
         points.map(|point| point.key.threads).collect()
     }
@@ -86,6 +94,14 @@ impl Queries {
         point.key.test == self.test && point.key.jobs == self.users
     }
 
+    /// Whether it tells the degrees of parallelism that were measured.
+    fn is_measured(&self, point: &Point) -> bool {
+        match self.is_alone() {
+            true => is_query(point),
+            false => self.is_of(point),
+        }
+    }
+
     fn points<'a>(
         &'a self,
         run: &'a Run,
@@ -102,9 +118,7 @@ impl Queries {
     fn queries<'a>(&self, run: &'a Run, target: u32, dop: u32) -> impl Iterator<Item = &'a Point> {
         let dop = self.taken(run, target, dop);
         run.points.iter().filter(move |point| {
-            let number = point.key.test.strip_prefix('Q');
-            let is_query = number.is_some_and(|number| number.parse::<u32>().is_ok());
-            is_query && (point.key.target, Some(point.key.threads)) == (target, dop)
+            is_query(point) && (point.key.target, Some(point.key.threads)) == (target, dop)
         })
     }
 
@@ -130,7 +144,7 @@ impl Queries {
 
     /// The largest degree that a target took and that is no larger.
     fn taken(&self, run: &Run, target: u32, dop: u32) -> Option<u32> {
-        let mine = |point: &&Point| self.is_of(point) && point.key.target == target;
+        let mine = |point: &&Point| self.is_measured(point) && point.key.target == target;
         let degrees = run
             .points
             .iter()
@@ -169,4 +183,10 @@ impl Queries {
             false => "Figures 11 and 14 of HPE's study show the same without numbers.",
         }
     }
+}
+
+/// Whether it is a single query.
+fn is_query(point: &Point) -> bool {
+    let number = point.key.test.strip_prefix('Q');
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

@@ -11,7 +11,7 @@ use crate::number;
 
 /// A row for each query at the highest degree of parallelism, and their geometric mean; none without queries of one user.
 pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
-    let asked = Queries::of(run).into_iter().find(Queries::is_alone)?;
+    let asked = Queries::alone();
     let dop = asked.degrees(run).into_iter().max()?;
     let queries = asked.codes(run, dop);
     let speed_up = |target: u32, code: &str| {
