@@ -4,6 +4,7 @@ pub mod check;
 pub mod columnar;
 pub mod fleet;
 mod judging;
+mod layout;
 pub mod olap;
 mod oltp;
 mod run;
@@ -23,6 +24,7 @@ use judging::share;
 
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use judging::{BandAsked, FailOn, Judging};
+pub use layout::{LayoutArguments, LayoutVerb};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
@@ -63,7 +65,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
     ("Compare", &["compare", "judge", "fleet"]),
     ("Results", &["report", "list", "runs", "export"]),
-    ("Platform", &["check", "host"]),
+    ("Platform", &["check", "host", "layout"]),
     ("Shell", &["completions"]),
 ];
 
@@ -149,6 +151,8 @@ pub enum Verb {
     Check(check::CheckArguments),
     /// Show this machine's inventory and how it departs from published advice
     Host(HostArguments),
+    /// Make, show or remove a trial layout of devices, file systems and a database's files
+    Layout(LayoutArguments),
     /// Print a completion script for a shell
     Completions {
         /// Shell to print it for

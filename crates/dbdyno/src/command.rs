@@ -10,6 +10,7 @@ pub mod export;
 pub mod fleet;
 pub mod host;
 pub mod judge;
+pub mod layout;
 pub mod list;
 pub mod olap;
 pub mod oltp;

@@ -10,6 +10,7 @@ use host::remote::AddressError;
 use lab::LabError;
 use storage::engine::EngineError;
 use storage::execution::ExecutionError;
+use storage::layout::LayoutError;
 use target::{ErrorKind, TargetError, UrlError};
 use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
@@ -362,6 +363,39 @@ impl Outcome for ExecutionError {
     }
 }
 
+impl Outcome for LayoutError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Invalid { .. }
+            | Self::Unknown { .. }
+            | Self::There { .. }
+            | Self::NotThere { .. }
+            | Self::Bears { .. }
+            | Self::NoDevice { .. } => Status::InvalidInput,
+            Self::InUse { .. }
+            | Self::NotRoot
+            | Self::Missing { .. }
+            | Self::NoRoom { .. }
+            | Self::DeviceInUse { .. }
+            | Self::Foreign { .. }
+            | Self::NoDirectIo { .. }
+            | Self::Busy { .. }
+            | Self::Failed { .. }
+            | Self::System { .. } => Status::Environment,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        match self {
+            Self::There { name } => Some(format!(
+                "`dbdyno layout remove {name}` removes it with everything on it"
+            )),
+            Self::NotThere { .. } => Some("`dbdyno layout show` lists those that are".into()),
+            _ => None,
+        }
+    }
+}
+
 /// What the command knows of an error.
 fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
     fn of<'e, E: Outcome>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
@@ -384,6 +418,7 @@ fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Out
         of::<AddressError>,
         of::<SlaError>,
         of::<ExecutionError>,
+        of::<LayoutError>,
         of::<CompareError>,
         of::<MetricError>,
     ];

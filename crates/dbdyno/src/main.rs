@@ -63,6 +63,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
         Verb::Check(check) => command::check::check(&check),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
+        Verb::Layout(layout) => command::layout::layout(&layout.verb),
         Verb::Completions { shell } => command::shell::completions(shell),
         Verb::Manual { directory } => command::shell::manual(&directory),
     }

@@ -48,6 +48,7 @@ pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of, devices_of};
 pub use facts::facts;
 pub use interfaces::INTERFACES_MAX;
+pub use mounts::mounted_below;
 pub use owners::{CpuOwners, Programs};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};

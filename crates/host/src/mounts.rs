@@ -28,6 +28,12 @@ pub(crate) fn read(root: &Path) -> Vec<Mount> {
         .collect()
 }
 
+/// Everything that is mounted below a path of this machine (absolute, without links), in the order in which it was mounted.
+pub fn mounted_below(path: &Path) -> Vec<PathBuf> {
+    let points = read(Path::new("/")).into_iter().map(|mount| mount.point);
+    points.filter(|point| point.starts_with(path)).collect()
+}
+
 /// The file system that holds `path` (absolute, without links): the longest mount point above it,
 /// of several on one point the last, which covers the others.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {

@@ -35,7 +35,7 @@ mod recorder;
 mod recovery;
 mod ring;
 mod shared;
-mod signature;
+pub(crate) mod signature;
 mod source;
 mod stream;
 mod trace;

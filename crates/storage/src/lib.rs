@@ -5,6 +5,7 @@
 pub mod engine;
 pub mod execution;
 pub mod language;
+pub mod layout;
 pub mod pages;
 pub mod profile;
 mod regular;

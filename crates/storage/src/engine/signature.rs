@@ -69,7 +69,7 @@ const MARKS: &[Mark] = &[
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn of(device: &File) -> io::Result<Option<&'static str>> {
+pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
     let seen = Seen::of(device)?;
     let marked = MARKS.iter().find(|(_, places, mark)| {
         let mut places = places.iter();

@@ -7,6 +7,7 @@ mod common;
 #[path = "../shared/distribution.rs"]
 mod distribution;
 mod faults;
+mod layout;
 #[path = "../shared/loop_device.rs"]
 mod loop_device;
 mod overload;

@@ -1,0 +1,38 @@
+//! What can be typed behind `dbdyno layout`.
+
+use clap::{Args, Subcommand};
+
+/// `dbdyno layout`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A layout names devices, what is built on them, and where a database puts data, log and temporary files \
+(docs/LAYOUTS.md). Making and removing one needs root. A block device that carries a file system, a volume or a partition \
+table is refused"
+)]
+pub struct LayoutArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: LayoutVerb,
+}
+
+/// What can be done to layouts.
+#[derive(Debug, Subcommand)]
+pub enum LayoutVerb {
+    /// Make a layout: attach its devices, build and mount its volumes
+    Make {
+        /// Built-in layout, or a file
+        #[arg(value_name = "NAME|FILE")]
+        layout: String,
+    },
+    /// Show the layouts that are built in and those that are made, or one of them
+    Show {
+        /// Layout that is made or built in, or a file
+        #[arg(value_name = "NAME|FILE")]
+        layout: Option<String>,
+    },
+    /// Remove a layout with everything on it
+    Remove {
+        /// Layout that is made
+        name: String,
+    },
+}

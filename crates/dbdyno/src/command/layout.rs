@@ -1,0 +1,126 @@
+//! `dbdyno layout`: layouts for trials, made, shown and removed.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use storage::layout::{Definition, Layouts, Made, Stands, Step};
+
+use super::print;
+use crate::arguments::LayoutVerb;
+use crate::exit::Status;
+use crate::say::say;
+
+pub fn layout(verb: &LayoutVerb) -> Result<Status> {
+    let layouts = Layouts::default();
+    // Somebody who only asks changes nothing, except what a killed process left.
+    layouts.remove_left_behind(&mut left)?;
+    match verb {
+        LayoutVerb::Make { layout } => {
+            let definition = Definition::load(layout)?;
+            let made = layouts.make(&definition, Stands::UntilRemoved, &mut step)?;
+            print(&standing(&made))?;
+        }
+        LayoutVerb::Show { layout: None } => print(&all(&layouts)?)?,
+        LayoutVerb::Show {
+            layout: Some(layout),
+        } => {
+            let mut made = layouts.made()?;
+            let at = made.iter().position(|it| it.definition.name == *layout);
+            match at {
+                Some(at) => print(&standing(&made.swap_remove(at)))?,
+                None => print(&described(&Definition::load(layout)?))?,
+            }
+        }
+        LayoutVerb::Remove { name } => {
+            layouts.remove(name, &mut step)?;
+            print(&format!("removed: layout {name}\n"))?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+fn step(step: &Step) {
+    say(&step.to_string());
+}
+
+/// What is removed without being asked for.
+fn left(step: &Step) {
+    say(&format!(
+        "dbdyno: left by a process that was killed: {step}"
+    ));
+}
+
+/// Those that are built in, and those that are made.
+fn all(layouts: &Layouts) -> Result<String> {
+    let made = layouts.made()?;
+    let mut text = String::from("built in:\n");
+    let built_in = Definition::built_in()?;
+    // Writing to a String cannot fail.
+    for layout in &built_in {
+        let _ = writeln!(text, "  {:<14} {}", layout.name, layout.about);
+    }
+    text.push_str("made:\n");
+    if made.is_empty() {
+        text.push_str("  none\n");
+    }
+    for made in &made {
+        let _ = writeln!(
+            text,
+            "  {:<14} {}",
+            made.definition.name, made.definition.about
+        );
+    }
+    Ok(text)
+}
+
+/// A layout as it is defined.
+fn described(layout: &Definition) -> String {
+    let mut text = format!("layout {}: {}\n", layout.name, layout.about);
+    for device in &layout.devices {
+        let what = match (&device.path, device.size_mib) {
+            (Some(path), _) => path.display().to_string(),
+            (None, mib) => format!(
+                "file of {} MiB behind a loop device",
+                mib.unwrap_or_default()
+            ),
+        };
+        let _ = writeln!(text, "  device {:<8} {what}", device.name);
+    }
+    for volume in &layout.volumes {
+        let _ = writeln!(text, "  volume {:<8} {}", volume.name, volume.summary());
+    }
+    for (purpose, volume) in &layout.place {
+        let _ = writeln!(text, "  {:<9} on volume {volume}", purpose.name());
+    }
+    text
+}
+
+/// A layout that is made, with what a URL needs.
+fn standing(made: &Made) -> String {
+    let layout = &made.definition;
+    let mut text = format!("layout {}: {}\n", layout.name, layout.about);
+    for device in &layout.devices {
+        let node = made.device(device);
+        let node = node.map_or("–".to_owned(), |node| node.display().to_string());
+        let _ = writeln!(text, "  device {:<8} {node}", device.name);
+    }
+    for volume in &layout.volumes {
+        let point = made.mount_point(&volume.name);
+        let point = match volume.file_system.is_mounted() {
+            true => format!(", mounted at {}", point.display()),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "  volume {:<8} {}{point}",
+            volume.name,
+            volume.summary()
+        );
+    }
+    for purpose in layout.place.keys() {
+        if let Some(place) = made.place(*purpose) {
+            let _ = writeln!(text, "  {:<9} in {}", purpose.name(), place.display());
+        }
+    }
+    text
+}

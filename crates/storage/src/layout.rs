@@ -1,0 +1,348 @@
+//! Layouts: devices, what is built on them, and what of a database lies where, made for a trial and removed again.
+//!
+//! Everything of a layout is in a directory of its own: the files behind its loop devices, the points where its volumes are
+//! mounted, and a ledger. Each step is entered before it is taken, so that whoever comes after a kill knows what may be there.
+//! What is mounted or attached is then looked up in the kernel's own tables and not in the ledger; only a device that was given
+//! has to be remembered, by the identity of what was built on it.
+
+mod definition;
+mod ledger;
+mod programs;
+mod steps;
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use archive::Purpose;
+
+pub use definition::{Definition, Device, FileSystem, Profile, Volume};
+use ledger::{Entry, Ledger};
+pub use steps::Step;
+
+/// Names the parent of all layouts.
+pub const VARIABLE: &str = "DBDYNO_LAYOUT_DIR";
+/// On disk, unlike /tmp on many systems, and reachable by the servers' users, unlike root's home.
+const PARENT: &str = "/var/tmp";
+/// Others may pass through, which the server's user must, but not look around.
+const PASSABLE: u32 = 0o711;
+/// Room that stays free beside the files of a layout.
+const ROOM_LEFT_BYTES: u64 = 256 << 20;
+
+/// Why a layout cannot be made, shown or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// Its file is wrong.
+    #[error("layout {name}: {why}")]
+    Invalid { name: String, why: String },
+    /// There is no such layout, neither built in nor as a file.
+    #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
+    Unknown { name: String, known: String },
+    /// It stands already.
+    #[error("layout {name} is made already")]
+    There { name: String },
+    /// It is not made.
+    #[error("layout {name} is not made")]
+    NotThere { name: String },
+    /// Another process makes, uses or removes it.
+    #[error("another dbdyno is using layout {name}; wait until it has finished")]
+    InUse { name: String },
+    /// Only root can attach and mount.
+    #[error("layouts attach and mount devices; run as root")]
+    NotRoot,
+    /// A program is missing.
+    #[error("{program} is missing; install {package} (on Debian: apt-get install {package})")]
+    Missing {
+        program: &'static str,
+        package: &'static str,
+    },
+    /// Not enough room for the files.
+    #[error(
+        "layout {name} needs {} MiB in {}, where {} MiB are free; name another directory in $DBDYNO_LAYOUT_DIR, or make its devices smaller",
+        need_bytes >> 20, parent.display(), free_bytes >> 20
+    )]
+    NoRoom {
+        name: String,
+        parent: PathBuf,
+        need_bytes: u64,
+        free_bytes: u64,
+    },
+    /// A given device carries something.
+    #[error("{} holds {what}, and a layout would destroy it; name another device, or erase its signature yourself (wipefs)", path.display())]
+    Bears { path: PathBuf, what: String },
+    /// A given device is used.
+    #[error("{} is in use: it is mounted, swapped or stacked upon, or another program holds it", path.display())]
+    DeviceInUse { path: PathBuf },
+    /// A given path is no block device.
+    #[error("{} is not a block device", path.display())]
+    NoDevice { path: PathBuf },
+    /// The directory belongs to somebody else.
+    #[error("{} {why}; name another directory in ${VARIABLE}", path.display())]
+    Foreign { path: PathBuf, why: &'static str },
+    /// The file system below cannot do direct I/O.
+    #[error("{} does not allow direct I/O, without which a loop device measures the page cache; name another directory in ${VARIABLE}", path.display())]
+    NoDirectIo { path: PathBuf },
+    /// Files on it are open.
+    #[error("{} is in use; stop the database on it and close its files (`fuser -vm {}` lists who has them)", path.display(), path.display())]
+    Busy { path: PathBuf },
+    /// A program failed.
+    #[error("{program} failed: {said}")]
+    Failed { program: String, said: String },
+    /// The system refused.
+    #[error("{}: {reason}", path.display())]
+    System { path: PathBuf, reason: io::Error },
+}
+
+fn system(path: &Path) -> impl FnOnce(io::Error) -> LayoutError + use<> {
+    let path = path.to_owned();
+    move |reason| LayoutError::System { path, reason }
+}
+
+/// How long a layout stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// Until it is removed.
+    UntilRemoved,
+    /// As long as the value that holds it: once its process has gone, it is left over.
+    WhileHeld,
+}
+
+/// Told of every step after it is entered and before it is taken.
+pub type Told<'a> = &'a mut dyn FnMut(&Step);
+
+/// All layouts of this user.
+#[derive(Debug, Clone)]
+pub struct Layouts {
+    parent: PathBuf,
+}
+
+/// A layout that stands.
+#[derive(Debug)]
+pub struct Made {
+    pub definition: Definition,
+    directory: PathBuf,
+    /// Its lock, where it is held.
+    _held: Option<Ledger>,
+}
+
+impl Default for Layouts {
+    fn default() -> Self {
+        let named = std::env::var_os(VARIABLE).filter(|v| !v.is_empty());
+        let usual = || Path::new(PARENT).join(format!("dbdyno-layouts-{}", host::user_id()));
+        Self::below(named.map_or_else(usual, PathBuf::from))
+    }
+}
+
+impl Layouts {
+    /// Those in a directory.
+    pub fn below(parent: PathBuf) -> Self {
+        Self { parent }
+    }
+
+    /// Makes a layout.
+    ///
+    /// # Errors
+    /// Why it cannot be made; then nothing of it is left.
+    pub fn make(
+        &self,
+        definition: &Definition,
+        stands: Stands,
+        told: Told<'_>,
+    ) -> Result<Made, LayoutError> {
+        if host::user_id() != 0 {
+            return Err(LayoutError::NotRoot);
+        }
+        programs::check(definition)?;
+        let parent = self.parent()?;
+        self.remove_left_behind(&mut |_| {})?;
+        steps::check_given(definition)?;
+        self.check_room(definition, &parent)?;
+        let directory = parent.join(&definition.name);
+        match DirBuilder::new().mode(PASSABLE).create(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let name = definition.name.clone();
+                return Err(LayoutError::There { name });
+            }
+            made => made.map_err(system(&directory))?,
+        }
+        make_passable(&directory)?;
+        let begun = Ledger::begin(&directory, definition);
+        let mut ledger = match begun {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                // Nothing was attached yet.
+                let _ = fs::remove_dir_all(&directory);
+                return Err(error);
+            }
+        };
+        let made =
+            steps::make(&directory, definition, &mut ledger, told).and_then(|()| match stands {
+                Stands::UntilRemoved => ledger.enter(&Entry::Whole),
+                Stands::WhileHeld => Ok(()),
+            });
+        if let Err(error) = made {
+            // The first error is the one to tell; what is left goes with the next command.
+            let _ = steps::remove(&directory, &mut ledger, &mut |_| {});
+            return Err(error);
+        }
+        Ok(Made {
+            definition: definition.clone(),
+            directory,
+            _held: (stands == Stands::WhileHeld).then_some(ledger),
+        })
+    }
+
+    /// Removes a layout with everything on it.
+    ///
+    /// # Errors
+    /// When it is not there, or in use.
+    pub fn remove(&self, name: &str, told: Told<'_>) -> Result<(), LayoutError> {
+        if host::user_id() != 0 {
+            return Err(LayoutError::NotRoot);
+        }
+        let not_there = || LayoutError::NotThere {
+            name: name.to_owned(),
+        };
+        let is_plain = !name.is_empty() && !name.contains(['/', '\0']) && name != "..";
+        let directory = Some(self.parent()?.join(name)).filter(|_| is_plain);
+        let directory = directory.ok_or_else(not_there)?;
+        let mut ledger = Ledger::open(&directory)?.ok_or_else(not_there)?;
+        if !ledger.try_lock() {
+            return Err(LayoutError::InUse {
+                name: name.to_owned(),
+            });
+        }
+        ledger.enter(&Entry::Removing)?;
+        steps::remove(&directory, &mut ledger, told)
+    }
+
+    /// Removes what processes left behind that were killed while they made, used or removed a layout.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn remove_left_behind(&self, told: Told<'_>) -> Result<(), LayoutError> {
+        for directory in self.directories() {
+            let Some(mut ledger) = Ledger::open(&directory)? else {
+                continue;
+            };
+            if ledger.try_lock() && !ledger.stands() {
+                steps::remove(&directory, &mut ledger, told)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that stand until they are removed.
+    ///
+    /// # Errors
+    /// When a ledger cannot be read.
+    pub fn made(&self) -> Result<Vec<Made>, LayoutError> {
+        let mut made = Vec::new();
+        for directory in self.directories() {
+            if let Some(ledger) = Ledger::open(&directory)?.filter(Ledger::stands)
+                && let Some(definition) = ledger.definition().cloned()
+            {
+                made.push(Made {
+                    definition,
+                    directory,
+                    _held: None,
+                });
+            }
+        }
+        made.sort_by(|a, b| a.definition.name.cmp(&b.definition.name));
+        Ok(made)
+    }
+
+    /// Directories of this user that may be layouts.
+    fn directories(&self) -> Vec<PathBuf> {
+        let is_own = |path: &Path| {
+            fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == host::user_id())
+        };
+        let Some(parent) = fs::canonicalize(&self.parent).ok().filter(|it| is_own(it)) else {
+            return Vec::new();
+        };
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| is_own(path)).collect()
+    }
+
+    /// The parent, made if need be, and this user's alone.
+    fn parent(&self) -> Result<PathBuf, LayoutError> {
+        let parent = &self.parent;
+        match DirBuilder::new().mode(PASSABLE).create(parent) {
+            Ok(()) => make_passable(parent)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(system(parent)(error)),
+        }
+        // In a directory that others may write, somebody else could have made it first.
+        let found = fs::symlink_metadata(parent).map_err(system(parent))?;
+        let foreign = |why| LayoutError::Foreign {
+            path: parent.clone(),
+            why,
+        };
+        if !found.is_dir() {
+            return Err(foreign("is not a directory"));
+        }
+        if found.uid() != host::user_id() || found.mode() & 0o022 != 0 {
+            return Err(foreign(
+                "belongs to another user, or other users may write to it",
+            ));
+        }
+        fs::canonicalize(parent).map_err(system(parent))
+    }
+
+    fn check_room(&self, definition: &Definition, parent: &Path) -> Result<(), LayoutError> {
+        let need_bytes = definition.file_bytes();
+        let free_bytes = host::room(parent).map_or(u64::MAX, |room| room.free_bytes);
+        if need_bytes == 0 || need_bytes + ROOM_LEFT_BYTES <= free_bytes {
+            return Ok(());
+        }
+        Err(LayoutError::NoRoom {
+            name: definition.name.clone(),
+            parent: parent.to_owned(),
+            need_bytes,
+            free_bytes,
+        })
+    }
+}
+
+impl Made {
+    /// Directory for a kind of a database's files: the engine makes it. One for each kind, also where they share a volume.
+    pub fn place(&self, purpose: Purpose) -> Option<PathBuf> {
+        let volume = self.definition.volume_of(purpose)?;
+        Some(self.mount_point(&volume.name).join(purpose.name()))
+    }
+
+    /// Where a volume is mounted.
+    pub fn mount_point(&self, volume: &str) -> PathBuf {
+        steps::mount_point(&self.directory, volume)
+    }
+
+    /// The block device of a device of its definition; `None` when it is not attached.
+    pub fn device(&self, device: &Device) -> Option<PathBuf> {
+        steps::device_node(&self.directory, device)
+    }
+
+    /// Removes it with everything on it.
+    ///
+    /// # Errors
+    /// When it is in use.
+    pub fn remove(mut self, told: Told<'_>) -> Result<(), LayoutError> {
+        match &mut self._held {
+            Some(ledger) => steps::remove(&self.directory, ledger, told),
+            None => Ok(()),
+        }
+    }
+}
+
+fn make_passable(directory: &Path) -> Result<(), LayoutError> {
+    // Whatever the umask is.
+    fs::set_permissions(directory, Permissions::from_mode(PASSABLE)).map_err(system(directory))
+}
+
+/// Makes what was written last as a rule of the directory.
+fn sync(directory: &Path) -> Result<(), LayoutError> {
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(system(directory))
+}

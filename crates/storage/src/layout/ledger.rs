@@ -1,0 +1,154 @@
+//! What was done for a layout: a line for each step, written before it is taken.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Definition, LayoutError, sync, system};
+
+/// Name of the file; a directory without it is none of ours.
+const NAME: &str = ".dbdyno-layout";
+/// A longer file is no ledger.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// A line of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Entry {
+    /// The first line.
+    Layout(Definition),
+    /// A volume is about to be built; on given devices it is known again by its identity.
+    Build { uuid: String, given: Vec<PathBuf> },
+    /// Any other step, for people.
+    Step(String),
+    /// It stands until it is removed.
+    Whole,
+    /// It does not stand any more.
+    Removing,
+}
+
+/// The ledger, locked while its owner is at work.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    path: PathBuf,
+    file: File,
+    entries: Vec<Entry>,
+}
+
+impl Ledger {
+    /// Begins the ledger of a new directory, locked.
+    pub fn begin(directory: &Path, definition: &Definition) -> Result<Self, LayoutError> {
+        let path = directory.join(NAME);
+        let new = directory.join(format!("{NAME}-new"));
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create_new(true).mode(0o600);
+        let file = options.open(&new).map_err(system(&new))?;
+        file.lock().map_err(system(&new))?;
+        let mut ledger = Self {
+            path: path.clone(),
+            file,
+            entries: Vec::new(),
+        };
+        ledger.enter(&Entry::Layout(definition.clone()))?;
+        // It gets its name when it is locked and has its first line: else somebody might take it for one that was left behind.
+        std::fs::rename(&new, &path).map_err(system(&path))?;
+        sync(directory)?;
+        Ok(ledger)
+    }
+
+    /// The ledger of a directory, not locked; `None` when it has none. A directory that was made without getting one is removed
+    /// if it is empty or holds what a torn beginning leaves.
+    pub fn open(directory: &Path) -> Result<Option<Self>, LayoutError> {
+        let path = directory.join(NAME);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true);
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let file = match options.open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                remove_torn(directory);
+                return Ok(None);
+            }
+            Err(error) => return Err(system(&path)(error)),
+        };
+        let found = file.metadata().map_err(system(&path))?;
+        if !found.is_file() || found.uid() != host::user_id() || found.len() > BYTES_MAX {
+            return Ok(None);
+        }
+        let mut ledger = Self {
+            path,
+            file,
+            entries: Vec::new(),
+        };
+        ledger.read()?;
+        Ok(Some(ledger))
+    }
+
+    /// Takes the lock, and reads what the last owner wrote; false when somebody has it.
+    pub fn try_lock(&mut self) -> bool {
+        let is_locked = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
+        is_locked && self.read().is_ok()
+    }
+
+    /// Writes an entry, to be there after a kill and after a crash.
+    pub fn enter(&mut self, entry: &Entry) -> Result<(), LayoutError> {
+        let line = serde_json::to_string(entry)
+            .expect("an entry holds only texts and numbers, which JSON can write");
+        let written = writeln!(self.file, "{line}").and_then(|()| self.file.sync_data());
+        written.map_err(system(&self.path))?;
+        self.entries.push(entry.clone());
+        Ok(())
+    }
+
+    /// Whether it stands until it is removed.
+    pub fn stands(&self) -> bool {
+        self.entries.contains(&Entry::Whole) && !self.entries.contains(&Entry::Removing)
+    }
+
+    pub fn definition(&self) -> Option<&Definition> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Layout(definition) => Some(definition),
+            _ => None,
+        })
+    }
+
+    /// Given devices, each with the identity of what was built on it.
+    pub fn built(&self) -> Vec<(&Path, &str)> {
+        let builds = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Build { uuid, given } => Some((uuid, given)),
+            _ => None,
+        });
+        let each = builds.flat_map(|(uuid, given)| {
+            let devices = given.iter().map(PathBuf::as_path);
+            devices.map(move |device| (device, uuid.as_str()))
+        });
+        each.collect()
+    }
+
+    fn read(&mut self) -> Result<(), LayoutError> {
+        let mut text = String::new();
+        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| {
+            let limited = Read::by_ref(&mut self.file).take(BYTES_MAX);
+            { limited }.read_to_string(&mut text)
+        });
+        read.map_err(system(&self.path))?;
+        // The last line may have been cut off before its step was taken.
+        let entries = text.lines().map(serde_json::from_str);
+        self.entries = entries.filter_map(Result::ok).collect();
+        Ok(())
+    }
+}
+
+/// Removes the directory of a process that was killed before it had a ledger; one with anything else in it stays.
+fn remove_torn(directory: &Path) {
+    let new = directory.join(format!("{NAME}-new"));
+    if let Ok(file) = File::open(&new)
+        && file.try_lock().is_ok()
+    {
+        let _ = std::fs::remove_file(new);
+    }
+    let _ = std::fs::remove_dir(directory);
+}

@@ -1,0 +1,90 @@
+//! The programs that attach, build and mount.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{Definition, FileSystem, LayoutError};
+
+/// Where they are, whatever the user's own PATH says.
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Says what is missing before anything is made.
+pub(super) fn check(definition: &Definition) -> Result<(), LayoutError> {
+    let mut needed = vec![
+        ("mount", "mount"),
+        ("umount", "mount"),
+        ("losetup", "mount"),
+        ("blkid", "util-linux"),
+        ("wipefs", "util-linux"),
+    ];
+    let file_systems = definition.volumes.iter().map(|volume| volume.file_system);
+    needed.extend(file_systems.filter_map(builder));
+    let is_missing = |program: &&str| {
+        let mut folders = PATH.split(':').map(Path::new);
+        !folders.any(|folder| folder.join(program).is_file())
+    };
+    match needed.iter().find(|(program, _)| is_missing(program)) {
+        Some(&(program, package)) => Err(LayoutError::Missing { program, package }),
+        None => Ok(()),
+    }
+}
+
+/// The program that builds a file system, and the package that has it.
+pub(super) const fn builder(of: FileSystem) -> Option<(&'static str, &'static str)> {
+    match of {
+        FileSystem::Ext4 => Some(("mkfs.ext4", "e2fsprogs")),
+        FileSystem::Xfs => Some(("mkfs.xfs", "xfsprogs")),
+        FileSystem::Btrfs => Some(("mkfs.btrfs", "btrfs-progs")),
+        FileSystem::Raw => None,
+    }
+}
+
+/// Runs a program to its end; what it printed.
+pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<String, LayoutError> {
+    let failed = |said: String| LayoutError::Failed {
+        program: program.to_owned(),
+        said,
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .env("PATH", PATH)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    let parent = std::process::id();
+    // SAFETY: `die_with` makes system calls only, as is right between fork and exec.
+    unsafe { command.pre_exec(move || die_with(parent)) };
+    let output = command
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let said: Vec<&str> = said.collect();
+    Err(failed(match said.is_empty() {
+        true => output.status.to_string(),
+        false => said.join("; "),
+    }))
+}
+
+/// Nothing goes on attaching or building once nobody is there to remove it.
+fn die_with(parent: u32) -> io::Result<()> {
+    // SAFETY: plain system calls on values.
+    let (set, now) = unsafe {
+        (
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL),
+            libc::getppid(),
+        )
+    };
+    match (set, now as u32 == parent) {
+        (-1, _) => Err(io::Error::last_os_error()),
+        (_, false) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+        _ => Ok(()),
+    }
+}

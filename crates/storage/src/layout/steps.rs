@@ -1,0 +1,420 @@
+//! The steps by which a layout is made and removed.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::ledger::{Entry, Ledger};
+use super::{
+    Definition, Device, FileSystem, LayoutError, Told, Volume, make_passable, programs, system,
+};
+use crate::engine::signature;
+
+/// Files behind loop devices.
+const DEVICES: &str = "devices";
+/// Points where volumes are mounted.
+const VOLUMES: &str = "volumes";
+/// A device that was just let go of is detached when the last program that looks at it has closed it.
+const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(10);
+
+/// What is about to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Allocate {
+        file: PathBuf,
+        mib: u64,
+    },
+    Attach {
+        file: PathBuf,
+    },
+    Build {
+        volume: String,
+        file_system: FileSystem,
+    },
+    Mount {
+        point: PathBuf,
+    },
+    Unmount {
+        point: PathBuf,
+    },
+    Detach {
+        device: PathBuf,
+    },
+    /// Of a device that was given.
+    Erase {
+        device: PathBuf,
+    },
+    Delete {
+        directory: PathBuf,
+    },
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allocate { file, mib } => write!(f, "allocate {} ({mib} MiB)", file.display()),
+            Self::Attach { file } => write!(f, "attach {} to a loop device", file.display()),
+            Self::Build {
+                volume,
+                file_system,
+            } => write!(f, "build {} on volume {volume}", file_system.name()),
+            Self::Mount { point } => write!(f, "mount {}", point.display()),
+            Self::Unmount { point } => write!(f, "unmount {}", point.display()),
+            Self::Detach { device } => write!(f, "detach {}", device.display()),
+            Self::Erase { device } => {
+                write!(f, "erase what this layout built on {}", device.display())
+            }
+            Self::Delete { directory } => write!(f, "delete {}", directory.display()),
+        }
+    }
+}
+
+/// Enters a step, then tells of it.
+fn step(ledger: &mut Ledger, told: &mut dyn FnMut(&Step), step: &Step) -> Result<(), LayoutError> {
+    ledger.enter(&Entry::Step(step.to_string()))?;
+    told(step);
+    Ok(())
+}
+
+pub(super) fn mount_point(directory: &Path, volume: &str) -> PathBuf {
+    directory.join(VOLUMES).join(volume)
+}
+
+fn image(directory: &Path, device: &Device) -> PathBuf {
+    directory.join(DEVICES).join(format!("{}.img", device.name))
+}
+
+/// The block device of a device.
+pub(super) fn device_node(directory: &Path, device: &Device) -> Option<PathBuf> {
+    match &device.path {
+        Some(given) => Some(given.clone()),
+        None => {
+            let file = image(directory, device);
+            let mut attached = attached_below(directory).into_iter();
+            attached.find_map(|(node, backing)| (backing == file).then_some(node))
+        }
+    }
+}
+
+/// Looks at the given devices, each opened for this process alone.
+pub(super) fn check_given(definition: &Definition) -> Result<(), LayoutError> {
+    let mut seen = Vec::new();
+    for path in definition.devices.iter().filter_map(|it| it.path.as_ref()) {
+        let real = fs::canonicalize(path).map_err(system(path))?;
+        let found = fs::metadata(&real).map_err(system(path))?;
+        if !found.file_type().is_block_device() {
+            return Err(LayoutError::NoDevice { path: path.clone() });
+        }
+        let file = alone(path)?;
+        if let Some(what) = signature::of(&file).map_err(system(path))? {
+            return Err(LayoutError::Bears {
+                path: path.clone(),
+                what: what.to_owned(),
+            });
+        }
+        // What our own list does not know may be on that of the system.
+        if let Some(what) = probed(&real, "TYPE")?.or(probed(&real, "PTTYPE")?) {
+            return Err(LayoutError::Bears {
+                path: path.clone(),
+                what,
+            });
+        }
+        if seen.contains(&real) {
+            return Err(LayoutError::DeviceInUse { path: path.clone() });
+        }
+        seen.push(real);
+    }
+    Ok(())
+}
+
+fn alone(path: &Path) -> Result<File, LayoutError> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_EXCL);
+    options
+        .open(path)
+        .map_err(|reason| match reason.raw_os_error() {
+            Some(libc::EBUSY) => LayoutError::DeviceInUse {
+                path: path.to_owned(),
+            },
+            _ => system(path)(reason),
+        })
+}
+
+/// What `blkid` reads on a device; `None` where it finds nothing.
+fn probed(device: &Path, tag: &str) -> Result<Option<String>, LayoutError> {
+    let device = device.display().to_string();
+    let found = programs::run("blkid", &["-p", "-o", "value", "-s", tag, &device]);
+    match found {
+        Ok(value) => Ok(Some(value.trim().to_owned()).filter(|value| !value.is_empty())),
+        // Its status for a device without anything known on it.
+        Err(LayoutError::Failed { said, .. }) if said.starts_with("exit status: 2") => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes everything; what is there when a step fails is for the caller to remove.
+pub(super) fn make(
+    directory: &Path,
+    definition: &Definition,
+    ledger: &mut Ledger,
+    told: Told<'_>,
+) -> Result<(), LayoutError> {
+    for name in [DEVICES, VOLUMES] {
+        let made = directory.join(name);
+        fs::create_dir(&made).map_err(system(&made))?;
+        make_passable(&made)?;
+    }
+    for device in &definition.devices {
+        if let Some(mib) = device.size_mib {
+            let file = image(directory, device);
+            let next = Step::Allocate { file, mib };
+            step(ledger, told, &next)?;
+            let file = image(directory, device);
+            allocate(&file, mib << 20)?;
+            step(ledger, told, &Step::Attach { file: file.clone() })?;
+            attach(&file)?;
+        }
+    }
+    for volume in &definition.volumes {
+        let devices = definition.devices.iter();
+        let devices: Vec<&Device> = devices
+            .filter(|device| volume.devices.contains(&device.name))
+            .collect();
+        build(directory, volume, &devices, ledger, told)?;
+    }
+    Ok(())
+}
+
+fn allocate(path: &Path, bytes: u64) -> Result<(), LayoutError> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    let file = file.map_err(system(path))?;
+    // SAFETY: the descriptor is open, and only numbers go in.
+    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
+    match code {
+        0 => Ok(()),
+        code => Err(system(path)(io::Error::from_raw_os_error(code))),
+    }
+}
+
+fn attach(file: &Path) -> Result<(), LayoutError> {
+    let shown = file.display().to_string();
+    let node = programs::run("losetup", &["--find", "--show", "--direct-io=on", &shown])?;
+    let name = node.trim().rsplit('/').next().unwrap_or_default();
+    let is_direct = fs::read_to_string(format!("/sys/block/{name}/loop/dio"));
+    match is_direct.map_err(system(file))?.trim() {
+        "1" => Ok(()),
+        _ => Err(LayoutError::NoDirectIo {
+            path: file.parent().unwrap_or(file).to_owned(),
+        }),
+    }
+}
+
+fn build(
+    directory: &Path,
+    volume: &Volume,
+    devices: &[&Device],
+    ledger: &mut Ledger,
+    told: &mut dyn FnMut(&Step),
+) -> Result<(), LayoutError> {
+    let Some((program, _)) = programs::builder(volume.file_system) else {
+        return Ok(());
+    };
+    let mut nodes = Vec::new();
+    for device in devices {
+        let node = device_node(directory, device);
+        nodes.push(node.ok_or_else(|| LayoutError::NoDevice {
+            path: image(directory, device),
+        })?);
+    }
+    let nodes: Vec<String> = nodes
+        .iter()
+        .map(|node| node.display().to_string())
+        .collect();
+    let random = Path::new("/proc/sys/kernel/random/uuid");
+    let uuid = fs::read_to_string(random).map_err(system(random))?;
+    let uuid = uuid.trim().to_owned();
+    ledger.enter(&Entry::Build {
+        uuid: uuid.clone(),
+        given: devices.iter().filter_map(|it| it.path.clone()).collect(),
+    })?;
+    let next = Step::Build {
+        volume: volume.name.clone(),
+        file_system: volume.file_system,
+    };
+    step(ledger, told, &next)?;
+    let mut arguments = build_options(volume, &uuid);
+    arguments.extend(nodes.iter().cloned());
+    programs::run(program, &arguments)?;
+    let point = mount_point(directory, &volume.name);
+    fs::create_dir(&point).map_err(system(&point))?;
+    step(
+        ledger,
+        told,
+        &Step::Mount {
+            point: point.clone(),
+        },
+    )?;
+    let shown = point.display().to_string();
+    let options = mount_options(volume, &nodes);
+    let file_system = volume.file_system.name();
+    let device = nodes.first().cloned().unwrap_or_default();
+    programs::run(
+        "mount",
+        &["-t", file_system, "-o", &options, &device, &shown],
+    )?;
+    make_passable(&point)
+}
+
+/// Options of the program that builds the file system.
+fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
+    let mut options: Vec<String> = vec!["-q".into()];
+    let stripe = volume.stripe_unit_kib.zip(volume.stripe_units);
+    let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
+    match volume.file_system {
+        FileSystem::Ext4 => {
+            // What is put off would be written while something is measured.
+            let mut extended = "lazy_itable_init=0,lazy_journal_init=0".to_owned();
+            if let Some((unit_kib, units)) = stripe {
+                let stride = unit_kib / 4;
+                let width = stride * units;
+                extended += &format!(",stride={stride},stripe_width={width}");
+            }
+            add(&["-b", "4096", "-U", uuid, "-E", &extended]);
+            if let Some(mib) = volume.log_mib {
+                add(&["-J", &format!("size={mib}")]);
+            }
+        }
+        FileSystem::Xfs => {
+            add(&["-m", &format!("uuid={uuid}")]);
+            if let Some((unit_kib, units)) = stripe {
+                add(&["-d", &format!("su={unit_kib}k,sw={units}")]);
+            }
+            if let Some(mib) = volume.log_mib {
+                add(&["-l", &format!("size={mib}m")]);
+            }
+        }
+        FileSystem::Btrfs => {
+            let profile = volume.profile.map_or("single", super::Profile::name);
+            add(&["-U", uuid, "-d", profile]);
+        }
+        FileSystem::Raw => {}
+    }
+    options
+}
+
+fn mount_options(volume: &Volume, nodes: &[String]) -> String {
+    let mut options = vec!["nodev".to_owned(), "nosuid".to_owned()];
+    if !volume.atime {
+        options.push("noatime".into());
+    }
+    if volume.file_system == FileSystem::Btrfs {
+        if !volume.checksums {
+            options.push("nodatacow".into());
+        }
+        options.extend(nodes.iter().map(|node| format!("device={node}")));
+    }
+    options.join(",")
+}
+
+/// Removes whatever is there of a layout, as often as it is called.
+pub(super) fn remove(
+    directory: &Path,
+    ledger: &mut Ledger,
+    told: Told<'_>,
+) -> Result<(), LayoutError> {
+    // The last one mounted first.
+    for point in host::mounted_below(directory).into_iter().rev() {
+        let next = Step::Unmount {
+            point: point.clone(),
+        };
+        step(ledger, told, &next)?;
+        let shown = point.display().to_string();
+        programs::run("umount", &[&shown]).map_err(|error| match error {
+            LayoutError::Failed { said, .. } if said.contains("busy") => {
+                LayoutError::Busy { path: point }
+            }
+            error => error,
+        })?;
+    }
+    for (device, uuid) in owned(ledger) {
+        let next = Step::Erase {
+            device: device.clone(),
+        };
+        if probed(&device, "UUID")?.is_some_and(|found| found == uuid) {
+            step(ledger, told, &next)?;
+            let shown = device.display().to_string();
+            programs::run("wipefs", &["--all", "--quiet", &shown])?;
+        }
+    }
+    for (node, _) in attached_below(directory) {
+        let next = Step::Detach {
+            device: node.clone(),
+        };
+        step(ledger, told, &next)?;
+        let shown = node.display().to_string();
+        programs::run("losetup", &["--detach", &shown])?;
+        wait_until_detached(directory, &node)?;
+    }
+    let next = Step::Delete {
+        directory: directory.to_owned(),
+    };
+    step(ledger, told, &next)?;
+    delete(directory)
+}
+
+/// Given devices with the identity of what this layout built on them.
+fn owned(ledger: &Ledger) -> Vec<(PathBuf, String)> {
+    let built = ledger.built().into_iter();
+    built
+        .map(|(device, uuid)| (device.to_owned(), uuid.to_owned()))
+        .collect()
+}
+
+/// Loop devices whose file is in a directory, with their files.
+fn attached_below(directory: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let attached = entries.filter_map(|entry| {
+        let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
+        let backing = PathBuf::from(
+            backing
+                .trim_end_matches('\n')
+                .trim_end_matches(" (deleted)"),
+        );
+        let node = Path::new("/dev").join(entry.file_name());
+        backing.starts_with(directory).then_some((node, backing))
+    });
+    let mut attached: Vec<_> = attached.collect();
+    attached.sort();
+    attached
+}
+
+fn wait_until_detached(directory: &Path, node: &Path) -> Result<(), LayoutError> {
+    let begin = Instant::now();
+    while attached_below(directory).iter().any(|(it, _)| it == node) {
+        if begin.elapsed() > DETACH_TIME_MAX {
+            return Err(LayoutError::Busy {
+                path: node.to_owned(),
+            });
+        }
+        std::thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+/// Deletes the directory, its ledger last: without it nobody would know of it.
+fn delete(directory: &Path) -> Result<(), LayoutError> {
+    for name in [DEVICES, VOLUMES] {
+        let path = directory.join(name);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(system(&path))?,
+        }
+    }
+    fs::remove_dir_all(directory).map_err(system(directory))
+}

@@ -1,0 +1,210 @@
+//! Layouts on real loop devices: what a kill leaves, and what is never touched.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::loop_device::LoopDevice;
+use storage::layout::{Definition, LayoutError, Layouts, Stands, Step};
+
+/// Tells the process of a test that it is to be killed: at which step, of making or of removing, below which directory.
+const CHILD: &str = "DBDYNO_TEST_LAYOUT";
+
+/// Two devices, of which one gets a file system.
+const LAYOUT: &str = "name = \"trial\"\nabout = \"\"\n\
+    [[device]]\nname = \"one\"\nsize_mib = 320\n[[device]]\nname = \"two\"\nsize_mib = 320\n\
+    [[volume]]\nname = \"data\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
+    [[volume]]\nname = \"bare\"\ndevices = [\"two\"]\nfile_system = \"raw\"\n\
+    [place]\ndata = \"data\"\n";
+
+/// Why no layout can be made here; nothing where one can.
+fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
+    if host::user_id() != 0 {
+        return Some("layouts need root".into());
+    }
+    let made = layouts.make(layout, Stands::WhileHeld, &mut |_| {});
+    match made {
+        Ok(made) => made
+            .remove(&mut |_| {})
+            .err()
+            .map(|error| panic!("{error}")),
+        Err(error @ (LayoutError::Missing { .. } | LayoutError::NoRoom { .. })) => {
+            Some(error.to_string())
+        }
+        // A container without loop devices, or without the right to mount.
+        Err(error @ (LayoutError::Failed { .. } | LayoutError::NoDirectIo { .. })) => {
+            Some(error.to_string())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn attached_below(folder: &Path) -> usize {
+    let devices = std::fs::read_dir("/sys/block").unwrap().flatten();
+    let files = devices
+        .filter_map(|device| std::fs::read_to_string(device.path().join("loop/backing_file")).ok());
+    files
+        .filter(|file| Path::new(file).starts_with(folder))
+        .count()
+}
+
+/// Nothing is mounted, attached, or left in the directory.
+fn assert_clean(parent: &Path, when: &str) {
+    let mounted = host::mounted_below(parent);
+    assert!(mounted.is_empty(), "{when}: {mounted:?}");
+    assert_eq!(attached_below(parent), 0, "{when}");
+    assert_eq!(std::fs::read_dir(parent).unwrap().count(), 0, "{when}");
+}
+
+fn kill_self() -> ! {
+    // SAFETY: a signal to this process, which takes no memory.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    unreachable!("nobody survives SIGKILL")
+}
+
+/// The part of the child: makes the layout, or removes it, up to a step.
+fn until_killed(asked: &str) {
+    let mut words = asked.splitn(3, ' ');
+    let mut word = || words.next().unwrap();
+    let (verb, at, parent) = (word(), word().parse::<usize>().unwrap(), word());
+    let layouts = Layouts::below(PathBuf::from(parent));
+    let layout = Definition::parse(LAYOUT).unwrap();
+    let mut steps = 0;
+    let mut told = |_: &Step| {
+        if steps == at {
+            kill_self();
+        }
+        steps += 1;
+    };
+    if verb == "make" {
+        let _made = layouts.make(&layout, Stands::WhileHeld, &mut told).unwrap();
+        // It stands, and whoever holds it dies.
+        println!("whole");
+        kill_self();
+    }
+    layouts.remove("trial", &mut told).unwrap();
+    println!("whole");
+}
+
+/// At whatever step a process is killed that makes, holds or removes a layout: the next command leaves nothing of it.
+#[test]
+fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
+    if let Ok(asked) = std::env::var(CHILD) {
+        return until_killed(&asked);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::canonicalize(folder.path())
+        .unwrap()
+        .join("layouts");
+    let layouts = Layouts::below(parent.clone());
+    let layout = Definition::parse(LAYOUT).unwrap();
+    if let Some(why) = lacking(&layouts, &layout) {
+        testing::skip!("{why}");
+    }
+    for (verb, steps_min) in [("make", 6), ("remove", 4)] {
+        for at in 0.. {
+            if verb == "remove" {
+                let made = layouts.make(&layout, Stands::UntilRemoved, &mut |_| {});
+                assert_eq!(made.unwrap().definition, layout);
+            }
+            let asked = format!("{verb} {at} {}", parent.display());
+            let child = testing::again!().env(CHILD, asked).output().unwrap();
+            let is_whole = String::from_utf8_lossy(&child.stdout).contains("whole");
+            layouts.remove_left_behind(&mut |_| {}).unwrap();
+            assert_clean(&parent, &format!("{verb} killed at step {at}"));
+            if is_whole {
+                assert!(at >= steps_min, "{verb} has {at} steps");
+                break;
+            }
+            assert!(at < 100, "{verb} never ends: {child:?}");
+        }
+    }
+}
+
+/// What stands is left alone, what somebody holds as well; and what is in use is not removed half.
+#[test]
+fn a_layout_that_stands_or_is_held_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::canonicalize(folder.path())
+        .unwrap()
+        .join("layouts");
+    let layouts = Layouts::below(parent.clone());
+    let layout = Definition::parse(LAYOUT).unwrap();
+    if let Some(why) = lacking(&layouts, &layout) {
+        testing::skip!("{why}");
+    }
+    let held = layouts
+        .make(&layout, Stands::WhileHeld, &mut |_| {})
+        .unwrap();
+    layouts.remove_left_behind(&mut |_| {}).unwrap();
+    assert_eq!(host::mounted_below(&parent).len(), 1);
+    assert!(matches!(
+        layouts.remove("trial", &mut |_| {}),
+        Err(LayoutError::InUse { .. })
+    ));
+    held.remove(&mut |_| {}).unwrap();
+    assert_clean(&parent, "held");
+
+    let made = layouts
+        .make(&layout, Stands::UntilRemoved, &mut |_| {})
+        .unwrap();
+    let again = layouts.make(&layout, Stands::UntilRemoved, &mut |_| {});
+    assert!(matches!(again, Err(LayoutError::There { .. })), "{again:?}");
+    assert_eq!(layouts.made().unwrap().len(), 1);
+    assert!(
+        layout
+            .devices
+            .iter()
+            .all(|device| made.device(device).is_some())
+    );
+    let open = File::create(made.mount_point("data").join("file")).unwrap();
+    let busy = layouts.remove("trial", &mut |_| {});
+    assert!(matches!(busy, Err(LayoutError::Busy { .. })), "{busy:?}");
+    drop(open);
+    layouts.remove("trial", &mut |_| {}).unwrap();
+    assert_clean(&parent, "removed");
+}
+
+/// A given device is built on only if it carries nothing, and afterwards carries nothing again.
+#[test]
+fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::canonicalize(folder.path())
+        .unwrap()
+        .join("layouts");
+    let layouts = Layouts::below(parent.clone());
+    if let Some(why) = lacking(&layouts, &Definition::parse(LAYOUT).unwrap()) {
+        testing::skip!("{why}");
+    }
+    let file = folder.path().join("given.img");
+    File::create(&file).unwrap().set_len(320 << 20).unwrap();
+    let attached = LoopDevice::over(&file).unwrap();
+    let device = attached.path().display().to_string();
+    let text = LAYOUT.replacen("size_mib = 320", &format!("path = \"{}\"", device), 1);
+    let layout = Definition::parse(&text).unwrap();
+    // Twice: what the first one built must not stop the second.
+    for _ in 0..2 {
+        layouts
+            .make(&layout, Stands::UntilRemoved, &mut |_| {})
+            .unwrap();
+        layouts.remove("trial", &mut |_| {}).unwrap();
+        assert_clean(&parent, "given");
+    }
+    let built = Command::new("mkfs.ext4")
+        .args(["-q", &device])
+        .status()
+        .unwrap();
+    assert!(built.success());
+    let before = std::fs::read(&file).unwrap();
+    let refused = layouts.make(&layout, Stands::UntilRemoved, &mut |_| {});
+    let told = refused.unwrap_err().to_string();
+    assert!(
+        told.starts_with(&format!("{} holds an ext", device)),
+        "{told}"
+    );
+    assert!(
+        before == std::fs::read(&file).unwrap(),
+        "the device was written to"
+    );
+    assert_clean(&parent, "refused");
+}
