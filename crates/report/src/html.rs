@@ -10,17 +10,20 @@ mod differences;
 mod events;
 mod facts;
 mod figure;
+mod first;
 mod fleet;
 mod forest;
 mod held_back;
 mod inventory;
 mod io_by_purpose;
+mod load;
 mod machine;
 mod method;
 mod metric_name;
 mod network;
 mod places;
 mod queries;
+mod ramp;
 mod rounds;
 mod scaling;
 mod series;
@@ -72,17 +75,21 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         })
         .filter(|c: &ComponentView| !c.tests.is_empty())
         .collect();
-    let page = Page {
+    let (users, forest) = (users::summaries(&groups), forest::view(run, against));
+    let charts = ramp::figures(run, &groups, against);
+    let first = first::view(run, &groups, against, (&users, charts), forest.outcomes());
+    let mut page = Page {
         title: options
             .title
             .clone()
             .unwrap_or_else(|| format!("dbdyno · {}", run.label)),
         run,
-        verdict: verdict::view(run, &groups),
-        users: users::summaries(&groups),
+        first,
+        links: Vec::new(),
+        users,
         facts: facts::view(run, against),
         differences: differences::view(run, against),
-        forest: forest::view(run, against),
+        forest,
         shift: shift::view(run, against),
         inventory: inventory::view(run),
         card: card::view(run, against),
@@ -94,6 +101,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         method: method::METHOD,
         disclaimer: method::DISCLAIMER,
     };
+    page.links = page.sections();
     page.render()
         .expect("the template writes plain values into a String, which cannot fail")
 }
@@ -103,7 +111,9 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
 struct Page<'a> {
     title: String,
     run: &'a Run,
-    verdict: verdict::View,
+    first: first::View,
+    /// Fragments and titles of the sections, for the contents.
+    links: Vec<(&'static str, &'static str)>,
     users: Vec<Summary>,
     facts: facts::View,
     differences: differences::View,
@@ -118,6 +128,43 @@ struct Page<'a> {
     data: Data,
     method: &'static [(&'static str, &'static str)],
     disclaimer: &'static str,
+}
+
+impl Page<'_> {
+    /// The sections before and after those of the components that this page has, in its order.
+    fn sections(&self) -> Vec<(&'static str, &'static str)> {
+        let all = [
+            (true, ("verdict", "Answer")),
+            (!self.users.is_empty(), ("users", "Users")),
+            (
+                !self.forest.is_empty(),
+                ("forest", "Performance comparison"),
+            ),
+            (
+                !self.differences.is_empty(),
+                ("differences", "Configuration differences"),
+            ),
+            (!self.shift.is_empty(), ("shift", "Before and after")),
+            (!self.card.is_empty(), ("scorecard", "Scorecard")),
+            (
+                !self.columnar.is_empty(),
+                ("columnar", "In-memory column store"),
+            ),
+            (true, ("platform", "Platform")),
+            (
+                !self.missing.is_empty(),
+                ("missing", "Missing capabilities"),
+            ),
+        ];
+        let there = all
+            .into_iter()
+            .filter_map(|(is_there, link)| is_there.then_some(link));
+        let inventory = self.inventory.contents();
+        there
+            .chain(inventory)
+            .chain([("method", "Method")])
+            .collect()
+    }
 }
 
 /// All tests of one component.

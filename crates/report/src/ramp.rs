@@ -6,11 +6,20 @@ use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, invalid_step, step};
 use crate::level::{Curve, Level};
 use crate::number;
 
-/// A sentence each for the supported users and the knee; none for what is no ramp of users.
-pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
+/// What a ramp of users found out.
+pub struct Ramp {
+    /// Percentile of the response times that has to hold the limit.
+    pub percentile: f64,
+    /// That limit, µs, and how many users hold it; `None` where none was asked for.
+    pub within: Option<(f64, Supported)>,
+    pub knee: Option<Knee>,
+}
+
+/// The ramp of a curve; `None` for what is no ramp of users.
+pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
     let is_of_users = |level: &Level<'_>| level.first().key.test == USERS;
     if curve.levels.len() < 2 || !curve.levels.iter().all(is_of_users) {
-        return Vec::new();
+        return None;
     }
     let work = &curve.levels[0].first().work;
     let percentile = work.limit_percentile.unwrap_or(PERCENTILE);
@@ -22,12 +31,31 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
             response_us,
             errors_pct: ERRORS_PCT_MAX,
         };
-        let limit = format!("p{percentile} ≤ {}", number::latency(Some(response_us)));
-        supported_words(&supported(&steps, &limits), &limit)
+        (response_us, supported(&steps, &limits))
     });
     let measured = steps.iter().filter(|step| step.response_us.is_finite());
-    let knee = (measured.count() > 2).then(|| knee(&steps)).flatten();
-    let knee = knee.map(|knee| knee_words(&knee));
+    let has_room_for_knee = measured.count() > 2;
+    Some(Ramp {
+        percentile,
+        within,
+        knee: has_room_for_knee.then(|| knee(&steps)).flatten(),
+    })
+}
+
+/// A sentence each for the supported users and the knee; none for what is no ramp of users.
+pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
+    let Some(ramp) = ramp(curve) else {
+        return Vec::new();
+    };
+    let within = ramp.within.map(|(response_us, found)| {
+        let limit = format!(
+            "p{} ≤ {}",
+            ramp.percentile,
+            number::latency(Some(response_us))
+        );
+        supported_words(&found, &limit)
+    });
+    let knee = ramp.knee.map(|knee| knee_words(&knee));
     within.into_iter().chain(knee).collect()
 }
 

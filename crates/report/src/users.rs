@@ -48,6 +48,20 @@ pub fn is_of_users(test: &str) -> bool {
     test == USERS
 }
 
+/// Transactions of the users, each a test of its own with as many levels.
+const TRANSACTIONS: [&str; 5] = [
+    "NEW-ORDER",
+    "PAYMENT",
+    "ORDER-STATUS",
+    "DELIVERY",
+    "STOCK-LEVEL",
+];
+
+/// Whether the levels of a test are numbers of users.
+pub fn is_by_users(test: &str) -> bool {
+    is_of_users(test) || TRANSACTIONS.contains(&test)
+}
+
 fn summary(curve: &Curve<'_>) -> Summary {
     let first = curve.levels.first().map(Level::first);
     let percentile = first.and_then(|point| point.work.limit_percentile);

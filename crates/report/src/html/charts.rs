@@ -3,6 +3,7 @@
 use stats::{HistogramSnapshot, scaling};
 
 use super::figure::{Figure, Table};
+use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{Place, Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
@@ -14,7 +15,7 @@ const LOG_RATIO: f64 = 8.0;
 const OTHER_RUNTIME: &str =
     " * Published for another language runtime: not a comparison of processors.";
 /// Colour class of what belongs to no series: the ink.
-const INK: usize = 7;
+pub(super) const INK: usize = 7;
 /// Percentiles of the percentile curve.
 const PERCENTILES: [f64; 16] = [
     0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999,
@@ -22,10 +23,9 @@ const PERCENTILES: [f64; 16] = [
 ];
 /// Distributions are alike when no percentile differs by more than this part.
 const ALIKE: f64 = 0.02;
-pub(super) const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
 /// Throughput against parallelism with the scaling laws; bars where there is only one level each.
-pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<Figure> {
+pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load) -> Option<Figure> {
     if !sweeps
         .iter()
         .any(|s| s.places.iter().any(|p| p.rate.is_some()))
@@ -33,7 +33,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
         return None;
     }
     let lines = sweeps.iter().any(|s| s.places.len() > 1);
-    let table = throughput_table(sweeps, rate);
+    let table = throughput_table(sweeps, rate, load);
     let caption = format!("Throughput, {}", rate.unit);
     if !lines {
         let svg = bars(&caption, &throughput_bars(sweeps));
@@ -43,24 +43,32 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
     let logarithmic = axis.scale == crate::svg::Scale::Log;
     let dops: Vec<u32> = dops(sweeps).into_iter().chain(laws.dops()).collect();
     let chart = Chart {
-        title: format!("{caption}, by degree of parallelism"),
-        x: Axis::dops(DOP_TITLE, &dops),
+        title: format!("{caption}, by {}", load.words()),
+        x: load.axis(&dops),
         y: axis,
         series: sweeps.iter().map(throughput_series).collect(),
         marks: saturations(sweeps),
         traces: laws.traces(),
     };
-    let how = throughput_how(sweeps, laws, logarithmic);
+    let how = throughput_how(sweeps, laws, logarithmic, load);
     let mut figure = Figure::new(caption, chart.render(), how, table);
     figure.said = laws.sentences();
     figure.tables.extend(laws.table());
     Some(figure)
 }
 
-fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> String {
-    let mut how = "Higher is better; each step to the right doubles the parallelism. Where a curve flattens, \
-                   more jobs no longer help; the ring marks the saturation point, the smallest DOP within 5 % of the \
-                   maximum.".to_owned();
+fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool, load: Load) -> String {
+    let (step, more) = match load {
+        Load::Parallelism => (
+            "; each step to the right doubles the parallelism",
+            "more jobs no longer help; the ring marks the saturation point, the smallest DOP within 5 % of the maximum",
+        ),
+        Load::Users => (
+            "",
+            "more users only wait longer; the ring marks the smallest number of users within 5 % of the maximum",
+        ),
+    };
+    let mut how = format!("Higher is better{step}. Where a curve flattens, {more}.");
     if logarithmic {
         how.push_str(" The vertical axis is logarithmic.");
     }
@@ -175,15 +183,15 @@ fn marked(place: &Place) -> String {
     }
 }
 
-fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
+fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate, load: Load) -> Table {
     let repeated = sweeps
         .iter()
         .flat_map(|s| &s.places)
         .any(|p| p.range.is_some());
     if !repeated {
-        return by_dop(sweeps, &[rate.unit], |p| vec![marked(p)]);
+        return by_level(sweeps, load, &[rate.unit], |p| vec![marked(p)]);
     }
-    by_dop(sweeps, &[rate.unit, "range"], |p| {
+    by_level(sweeps, load, &[rate.unit, "range"], |p| {
         let range = p.range.map_or_else(String::new, |(low, high)| {
             format!("{}–{}", number::figure(low), number::figure(high))
         });
@@ -192,7 +200,12 @@ fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
 }
 
 /// One row per level of each sweep.
-fn by_dop(sweeps: &[Sweep<'_>], heads: &[&str], cells: impl Fn(&Place) -> Vec<String>) -> Table {
+fn by_level(
+    sweeps: &[Sweep<'_>],
+    load: Load,
+    heads: &[&str],
+    cells: impl Fn(&Place) -> Vec<String>,
+) -> Table {
     let mut rows = Vec::new();
     for sweep in sweeps {
         for place in &sweep.places {
@@ -201,12 +214,12 @@ fn by_dop(sweeps: &[Sweep<'_>], heads: &[&str], cells: impl Fn(&Place) -> Vec<St
             rows.push((sweep.label.clone(), row));
         }
     }
-    let heads: Vec<&str> = ["DOP"].iter().chain(heads).copied().collect();
+    let heads: Vec<&str> = [load.head()].iter().chain(heads).copied().collect();
     Table::new(&heads, rows)
 }
 
 /// p50, p95 and p99 of the response time against parallelism.
-pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
+pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     let with: Vec<&Sweep<'_>> = sweeps
         .iter()
         .filter(|s| s.places.iter().any(|p| p.response_us[0].is_some()))
@@ -249,8 +262,8 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .flat_map(|s| s.places.iter().map(|p| p.dop))
         .collect();
     let chart = Chart {
-        title: "Response time p50, p95 and p99 by degree of parallelism".to_owned(),
-        x: Axis::dops(DOP_TITLE, &dops),
+        title: format!("Response time p50, p95 and p99 by {}", load.words()),
+        x: load.axis(&dops),
         y: latency_axis(&values),
         series,
         marks: Vec::new(),
@@ -260,21 +273,29 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     Some(Figure::new(
         "Response time, p50 · p95 · p99".to_owned(),
         chart.render(),
-        "Lower is better; the vertical axis is logarithmic. A flat line means that added jobs cause no queueing; lines \
-         that diverge mean that tail latency grows faster than the median.".to_owned(),
-        by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
+        format!(
+            "Lower is better; the vertical axis is logarithmic. A flat line means that added {} cause no queueing; \
+             lines that diverge mean that tail latency grows faster than the median.",
+            match load {
+                Load::Parallelism => "jobs",
+                Load::Users => "users",
+            }
+        ),
+        by_level(sweeps, load, &names, |p| {
+            p.response_us.iter().map(|v| number::latency(*v)).collect()
+        }),
     ))
 }
 
 /// An entry of the legend alone.
-fn key(label: &str, colour: usize, shape: Shape, dash: Dash) -> Series {
+pub(super) fn key(label: &str, colour: usize, shape: Shape, dash: Dash) -> Series {
     Series {
         label: label.to_owned(),
         ..unnamed(colour, shape, dash)
     }
 }
 
-fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
+pub(super) fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
     Series {
         label: String::new(),
         colour,
@@ -287,7 +308,7 @@ fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
     }
 }
 
-fn latency_axis(values: &[f64]) -> Axis {
+pub(super) fn latency_axis(values: &[f64]) -> Axis {
     let positive = || values.iter().copied().filter(|v| *v > 0.0);
     Axis::log(
         "",
@@ -298,7 +319,7 @@ fn latency_axis(values: &[f64]) -> Axis {
 }
 
 /// Throughput per unit of parallelism, relative to the smallest level.
-pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
+pub fn efficiency(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     let scaled: Vec<_> = sweeps
         .iter()
         .map(|s| (s, scaling::scale(&s.loads())))
@@ -316,8 +337,8 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .flat_map(|(_, s)| s.iter().map(|s| s.dop))
         .collect();
     let chart = Chart {
-        title: "Scaling efficiency by degree of parallelism".to_owned(),
-        x: Axis::dops(DOP_TITLE, &dops),
+        title: format!("Scaling efficiency by {}", load.words()),
+        x: load.axis(&dops),
         y: Axis::span("", high.max(1.05), |v| format!("{:.0}%", v * 100.0)),
         series: scaled
             .iter()
@@ -348,7 +369,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         chart.render(),
         "100 % is linear scaling from the smallest level; at 50 %, half of that throughput is lost. More than 100 % \
          means that the smallest level was slowed down, for instance by a cold cache.".to_owned(),
-        Table::new(&["DOP", "speed-up", "efficiency"], rows),
+        Table::new(&[load.head(), "speed-up", "efficiency"], rows),
     ))
 }
 

@@ -3,8 +3,8 @@
 
 use archive::TimedEvent;
 
-use super::charts::DOP_TITLE;
 use super::figure::{Figure, Table};
+use super::load::Load;
 use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick};
 use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, bars};
@@ -92,7 +92,7 @@ fn mean_wait_ms(event: &TimedEvent) -> Option<f64> {
 }
 
 /// Shares of the jobs' time over the levels of each sweep of the run, with those of the runs beside it dashed.
-pub fn by_level(sweeps: &[Sweep<'_>]) -> Vec<Figure> {
+pub fn by_level(sweeps: &[Sweep<'_>], load: Load) -> Vec<Figure> {
     let own: Vec<&Sweep<'_>> = sweeps.iter().filter(|sweep| sweep.own).collect();
     let figures = own.iter().filter_map(|sweep| {
         let of = match own.len() {
@@ -100,7 +100,7 @@ pub fn by_level(sweeps: &[Sweep<'_>]) -> Vec<Figure> {
             _ => format!(", {}", sweep.label),
         };
         let beside = |other: &&Sweep<'_>| !other.own && other.label.ends_with(&sweep.label);
-        over_levels(sweep, sweeps.iter().filter(beside), &of)
+        over_levels(sweep, sweeps.iter().filter(beside), &of, load)
     });
     figures.collect()
 }
@@ -120,6 +120,7 @@ fn over_levels<'s>(
     own: &Sweep<'_>,
     beside: impl Iterator<Item = &'s Sweep<'s>>,
     of: &str,
+    load: Load,
 ) -> Option<Figure> {
     let levels = levels_of(own);
     if levels.len() < LEVELS_MIN {
@@ -138,7 +139,7 @@ fn over_levels<'s>(
     let dops: Vec<u32> = levels.iter().map(|(dop, _)| *dop).collect();
     let chart = Chart {
         title: caption.clone(),
-        x: Axis::dops(DOP_TITLE, &dops),
+        x: load.axis(&dops),
         y: Axis::linear("", 100.0, tick),
         series,
         marks: Vec::new(),

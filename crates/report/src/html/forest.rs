@@ -2,11 +2,12 @@
 
 use archive::Run;
 use askama::Template;
-use stats::compare::Design;
+use stats::compare::{Design, Verdict};
 use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
 use verdict::metric;
 
 use super::diagnostics;
+use super::inventory::readable;
 use super::metric_name::label;
 use crate::comparison::{
     arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, sure,
@@ -18,6 +19,8 @@ use crate::svg::{Branch, forest};
 
 /// Most rows that are drawn; the rest stands in `dbdyno compare --all`.
 const ROWS_MAX: usize = 60;
+/// Most differences of configuration on the first screen.
+const CHANGED_MAX: usize = 6;
 
 /// One forest for each other run.
 #[derive(Template)]
@@ -29,15 +32,13 @@ pub struct View {
 /// This run against one other.
 struct Other {
     label: String,
+    /// What the first screen says of it; none where there is no comparison.
+    outcome: Option<Outcome>,
     /// Why there is no comparison.
     refused: Option<String>,
     design: String,
     named: &'static str,
-    /// "95 % interval", or what the intervals of several metrics are so that they hold together.
-    sure: String,
     cautions: Vec<String>,
-    /// Empty where no row has an interval: the table says it all.
-    svg: String,
     rows: Vec<[String; 6]>,
     secondary: String,
     more: usize,
@@ -45,6 +46,25 @@ struct Other {
     scatter: Vec<String>,
     /// Charts of the pairs of a study.
     diagnostics: Option<String>,
+}
+
+/// How this run compares with one other, in short.
+#[derive(Clone)]
+pub struct Outcome {
+    /// Label of the other run.
+    pub other: String,
+    /// "2 better, 1 worse of 4 primary metrics".
+    pub tally: String,
+    /// Primary metrics, and those of them without a decision.
+    pub primary: usize,
+    pub undecided: usize,
+    /// What is configured differently: subject, there, here.
+    pub changed: Vec<[String; 3]>,
+    pub changed_more: usize,
+    /// The forest; empty where no row has an interval.
+    pub svg: String,
+    /// "95 % interval", or what the intervals of several metrics are so that they hold together.
+    pub sure: String,
 }
 
 /// Builds the view.
@@ -59,9 +79,23 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
 }
 
 impl View {
+    /// What the first screen says of each comparison.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let outcomes = self.others.iter();
+        outcomes.filter_map(|other| other.outcome.clone()).collect()
+    }
+
     /// True when no run is set beside this one.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
+    }
+}
+
+impl Other {
+    /// Whether the first screen shows its forest: some row has an interval.
+    fn has_forest(&self) -> bool {
+        let outcome = self.outcome.as_ref();
+        outcome.is_some_and(|outcome| !outcome.svg.is_empty())
     }
 }
 
@@ -76,12 +110,11 @@ fn other_run(run: &Run, other: &Run) -> Other {
         Ok(compared) => shown(other, &compared),
         Err(reason) => Other {
             label: other.label.clone(),
+            outcome: None,
             refused: Some(reason.to_string()),
             design: String::new(),
             named: "",
-            sure: String::new(),
             cautions: Vec::new(),
-            svg: String::new(),
             rows: Vec::new(),
             secondary: String::new(),
             more: 0,
@@ -104,17 +137,89 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     };
     Other {
         label: other.label.clone(),
+        outcome: Some(outcome(other, compared, &primary, svg)),
         refused: None,
         design: design(compared),
         named: named(compared.named),
-        sure: sure(compared),
         cautions: cautions(compared),
-        svg,
         rows: drawn.iter().map(|row| cells(row)).collect(),
         secondary: secondary(compared),
         more: primary.len() - drawn.len(),
         scatter: drawn.iter().filter_map(|row| scatter(row)).collect(),
         diagnostics: diagnostics::view(compared).and_then(|view| view.render().ok()),
+    }
+}
+
+fn outcome(other: &Run, compared: &Comparison, primary: &[&Row], svg: String) -> Outcome {
+    let differ = &compared.differences;
+    let known = |subject: &str, value: &Option<String>| match value.as_deref() {
+        None | Some("") => number::UNKNOWN.to_owned(),
+        Some(value) => readable(subject, value),
+    };
+    let [a, b] = compared.settings.each_ref().map(|side| side.join(" "));
+    let or_plan = |side: String| {
+        if side.is_empty() {
+            "as in the plan".to_owned()
+        } else {
+            side
+        }
+    };
+    // What a study sets on its sides is all that differs, unless the machine changed beside it.
+    let (changed, changed_more) = match (a.is_empty(), b.is_empty()) {
+        (true, true) => (
+            (differ.iter().take(CHANGED_MAX))
+                .map(|d| {
+                    [
+                        d.subject.clone(),
+                        known(&d.subject, &d.a),
+                        known(&d.subject, &d.b),
+                    ]
+                })
+                .collect(),
+            differ.len().saturating_sub(CHANGED_MAX),
+        ),
+        _ => (
+            vec![["set for one side".to_owned(), or_plan(a), or_plan(b)]],
+            0,
+        ),
+    };
+    Outcome {
+        other: other.label.clone(),
+        tally: tally(primary),
+        primary: primary.len(),
+        undecided: primary.iter().filter(|row| is_undecided(row)).count(),
+        changed,
+        changed_more,
+        svg,
+        sure: sure(compared),
+    }
+}
+
+/// Whether more pairs would help: the interval is too wide, or there is none.
+fn is_undecided(row: &Row) -> bool {
+    row.result.ratio.is_none() || row.result.verdict == Verdict::Inconclusive
+}
+
+/// "2 better, 1 equivalent of 3 primary metrics".
+fn tally(primary: &[&Row]) -> String {
+    let decided = || primary.iter().filter(|row| row.result.ratio.is_some());
+    let count = |word: &&str| {
+        let same = decided().filter(|row| verdict_word(row.result.verdict) == *word);
+        same.count()
+    };
+    let words = ["better", "worse", "equivalent", "inconclusive"];
+    let told: Vec<String> = (words.iter())
+        .map(|word| (count(word), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match told.is_empty() {
+        true => "no verdict".to_owned(),
+        false => format!(
+            "{} of {}",
+            told.join(", "),
+            number::counted(primary.len() as u64, "primary metric")
+        ),
     }
 }
 

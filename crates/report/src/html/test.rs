@@ -4,6 +4,7 @@ use archive::{Component, Point, Remark, Run};
 use stats::scaling;
 
 use super::figure::{Figure, id_of};
+use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
 use super::{
@@ -259,7 +260,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         transactions: transactions::view(group),
         figures: rounds::figures(&sweeps)
             .into_iter()
-            .chain(figures(&sweeps, rate, &laws))
+            .chain(figures(&sweeps, rate, &laws, Load::of(group.test)))
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
         machine: machine::figures(&sweeps, rate),
@@ -291,18 +292,18 @@ fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<St
     said.chain(caution.map(str::to_owned)).collect()
 }
 
-fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Vec<Figure> {
+fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load) -> Vec<Figure> {
     [
-        charts::throughput(sweeps, rate, laws),
-        charts::response(sweeps),
-        charts::efficiency(sweeps),
+        charts::throughput(sweeps, rate, laws, load),
+        charts::response(sweeps, load),
+        charts::efficiency(sweeps, load),
         charts::percentiles(sweeps, rate),
     ]
     .into_iter()
     .flatten()
     .chain(timeline::figures(sweeps, rate))
     .chain(events::at_best(sweeps, rate))
-    .chain(events::by_level(sweeps))
+    .chain(events::by_level(sweeps, load))
     .collect()
 }
 

@@ -209,19 +209,38 @@ fn state(run: &Run) -> Item {
     }
 }
 
-fn steady(run: &Run) -> Item {
+/// How many points were steady, and how many were not.
+pub(super) struct Steadiness {
+    pub steady: usize,
+    pub scattered: usize,
+    /// Rising or falling.
+    pub trend: usize,
+    /// Too short to tell.
+    pub unknown: usize,
+}
+
+pub(super) fn steadiness(run: &Run) -> Steadiness {
     // Of checks, loads and what is only a part of a level there is nothing that could be steady.
     let driven = |p: &&Point| p.steady.is_some() || p.held_back.bottleneck.is_some();
     let count = |wanted: Option<Steady>| {
         let driven = run.points.iter().filter(driven);
         driven.filter(|p| p.steady == wanted).count()
     };
-    let (yes, no, trend) = (
-        count(Some(Steady::Yes)),
-        count(Some(Steady::No)),
-        count(Some(Steady::Trend)),
-    );
-    let unknown = count(None);
+    Steadiness {
+        steady: count(Some(Steady::Yes)),
+        scattered: count(Some(Steady::No)),
+        trend: count(Some(Steady::Trend)),
+        unknown: count(None),
+    }
+}
+
+fn steady(run: &Run) -> Item {
+    let Steadiness {
+        steady: yes,
+        scattered: no,
+        trend,
+        unknown,
+    } = steadiness(run);
     let mut parts = Vec::new();
     for (n, word) in [
         (yes, "steady"),
@@ -328,6 +347,12 @@ fn driver(run: &Run) -> Item {
 fn changes_limits(run: &Run) -> bool {
     let plan = toml::from_str::<toml::Table>(&run.plan_toml);
     plan.is_ok_and(|plan| plan.contains_key("validity"))
+}
+
+/// Whether other programs disturbed a point: on the processors, or at the device.
+pub(super) fn is_crowded(figures: &Figures) -> bool {
+    let cpu_pct = figures.cpu_by_others_pct;
+    cpu_pct.is_some_and(|pct| pct > OTHERS_PCT_MAX) || figures.is_device_crowded()
 }
 
 /// What programs beside the database and the driver took of the processors and of the device.

@@ -48,6 +48,9 @@ pub struct Line {
     /// Service times are those of one row, where an operation is a batch of rows.
     #[serde(default)]
     pub per_row: bool,
+    /// Stands on the first screen of the page.
+    #[serde(default)]
+    pub headline: bool,
     /// How the value is found.
     #[serde(flatten)]
     pub rule: Rule,

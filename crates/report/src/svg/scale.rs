@@ -179,6 +179,14 @@ impl Axis {
         }
     }
 
+    /// From no user to `high`, in whole users.
+    pub fn users(title: &str, high: u32) -> Self {
+        let high = f64::from(high.max(1));
+        let mut axis = Self::span(title, high, |users| format!("{users:.0}"));
+        axis.ticks.retain(|tick| tick.at.fract() == 0.0);
+        axis
+    }
+
     /// Percentiles in the manner of HdrHistogram: each nine takes the same room.
     /// Values on this axis are `1 / (1 − percentile/100)`; see [`Axis::of_percentile`].
     pub fn percentiles(title: &str, highest: f64) -> Self {
@@ -310,6 +318,15 @@ mod tests {
         assert!((single.position(4.0).unwrap_or(0.0) - 0.5).abs() < 1e-9);
         assert!(Axis::dops("x", &[]).low > 0.0);
         assert!(labels(&Axis::dops("x", &[511, 512, 1])).contains(&""));
+    }
+
+    #[test]
+    fn users_lie_at_equal_distances_and_are_whole() {
+        let axis = Axis::users("users", 46);
+        assert_eq!(labels(&axis), ["0", "20", "40"]);
+        assert_eq!(axis.position(23.0), Some(0.5));
+        assert_eq!(labels(&Axis::users("users", 2)), ["0", "1", "2"]);
+        assert_eq!(labels(&Axis::users("users", 0)), ["0", "1"]);
     }
 
     #[test]

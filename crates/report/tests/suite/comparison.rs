@@ -177,6 +177,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
     };
     let drawn = page(&b, &a);
     assert!(drawn.contains("Performance comparison"));
+    insta::assert_snapshot!("first_study", crate::html::section(&drawn, "answer"));
     assert!(drawn.contains("class=\"worse\"") && drawn.contains("class=\"inconclusive\""));
     assert!(drawn.contains("0.843 … 0.942"));
     let mut altered = a.clone();

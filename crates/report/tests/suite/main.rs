@@ -6,6 +6,7 @@ mod chromium;
 mod columnar;
 mod comparison;
 mod devices;
+mod first;
 mod fixture;
 mod held_back;
 mod html;

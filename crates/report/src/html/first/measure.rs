@@ -1,0 +1,335 @@
+//! What to do next: measures that the figures of a run support, and their words.
+
+use archive::{Advice, Resource, Run, RunState};
+
+use super::limits::{self, Limit};
+use crate::html::figure::id_of;
+use crate::html::forest::Outcome;
+use crate::html::{sweep, verdict};
+use crate::level::TestGroup;
+use crate::number;
+
+/// Severity of a rule that was seen to cost performance or availability.
+const IMPORTANT: &str = "important";
+/// A resource is worth relieving when it holds back one of so many tests.
+const SHARE_MIN: usize = 5;
+/// Codes of tests named in a sentence.
+const TESTS_MAX: usize = 4;
+
+/// A measure with the figures that it rests on.
+#[derive(Debug, PartialEq)]
+pub enum Measure<'a> {
+    /// Points failed their checks.
+    FindFailures {
+        invalid: usize,
+        points: usize,
+        test: &'a str,
+    },
+    /// The run ended before its plan.
+    Resume { measured: usize, planned: u32 },
+    /// A comparison has not decided.
+    MorePairs { undecided: usize, primary: usize },
+    /// A resource was at its end.
+    Relieve {
+        resource: Resource,
+        tests: Vec<&'a str>,
+        of: usize,
+        /// Of processors, their median use at the best levels of these tests.
+        cpu_pct: Option<f64>,
+    },
+    /// A rule that is known to matter is not followed.
+    FollowRule { rule: &'a Advice, more: usize },
+    /// Other programs took processors or the device.
+    QuietMachine { crowded: usize, points: usize },
+    /// Throughput scattered, rose or fell.
+    RunLonger { unsteady: usize, judged: usize },
+    /// The highest level was the best one, and nothing was at its end.
+    LoadMore { tests: Vec<&'a str>, of: usize },
+    /// Nothing was measured twice.
+    Repeat { points: usize },
+}
+
+/// Measures in the order of their weight: first what spoils the figures, then what limits the platform, then what
+/// would make the figures surer.
+pub fn measures<'a>(
+    run: &'a Run,
+    groups: &[TestGroup<'a>],
+    found: &[Limit<'a>],
+    outcomes: &[Outcome],
+) -> Vec<Measure<'a>> {
+    let quiet = quiet(run);
+    // What is measured on a machine of others says little of what the platform lacks.
+    let (before, behind) = match quiet {
+        Some(Measure::QuietMachine { crowded, points }) if crowded * 2 > points => (quiet, None),
+        _ => (None, quiet),
+    };
+    let all = [
+        failures(run),
+        resume(run),
+        before,
+        more_pairs(outcomes),
+        relief(found),
+        rule(run),
+        behind,
+        longer(run),
+        more_load(groups),
+        repeat(run, groups),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn failures(run: &Run) -> Option<Measure<'_>> {
+    let invalid = || run.points.iter().filter(|point| !point.valid());
+    let test = &invalid().next()?.key.test;
+    Some(Measure::FindFailures {
+        invalid: invalid().count(),
+        points: run.points.len(),
+        test,
+    })
+}
+
+fn resume(run: &Run) -> Option<Measure<'_>> {
+    (run.state != RunState::Complete).then_some(Measure::Resume {
+        measured: run.points.len(),
+        planned: run.points_planned,
+    })
+}
+
+fn more_pairs<'a>(outcomes: &[Outcome]) -> Option<Measure<'a>> {
+    let open = outcomes.iter().find(|outcome| outcome.undecided > 0)?;
+    Some(Measure::MorePairs {
+        undecided: open.undecided,
+        primary: open.primary,
+    })
+}
+
+/// What to relieve first: it holds back a fifth of the tests at least. A resource that other programs took is none
+/// that the platform lacks.
+fn relief<'a>(found: &[Limit<'a>]) -> Option<Measure<'a>> {
+    let is_own = |limit: &&Limit<'_>| match limit.resource {
+        Resource::Cpu | Resource::Device | Resource::Several => limit.crowded * 2 <= limit.told,
+        resource => limits::is_known(resource),
+    };
+    let of: usize = found.iter().map(|limit| limit.tests.len()).sum();
+    let mut frequent = found
+        .iter()
+        .filter(|limit| limit.tests.len() * SHARE_MIN >= of);
+    let first = frequent.find(is_own)?;
+    Some(Measure::Relieve {
+        resource: first.resource,
+        tests: first.tests.clone(),
+        of,
+        cpu_pct: stats::summary::median(&first.cpu_pct).filter(|_| first.resource == Resource::Cpu),
+    })
+}
+
+fn rule(run: &Run) -> Option<Measure<'_>> {
+    let broken =
+        |rule: &&Advice| rule.decision == "advised_otherwise" && rule.severity == IMPORTANT;
+    let mut broken = run.inventory.advice.iter().filter(broken);
+    let rule = broken.next()?;
+    Some(Measure::FollowRule {
+        rule,
+        more: broken.count(),
+    })
+}
+
+fn quiet(run: &Run) -> Option<Measure<'_>> {
+    let told = || {
+        let figures = run.points.iter().map(|point| &point.figures);
+        figures
+            .filter(|figures| figures.cpu_by_others_pct.is_some() || verdict::is_crowded(figures))
+    };
+    let crowded = told()
+        .filter(|figures| verdict::is_crowded(figures))
+        .count();
+    (crowded > 0).then(|| Measure::QuietMachine {
+        crowded,
+        points: told().count(),
+    })
+}
+
+fn longer(run: &Run) -> Option<Measure<'_>> {
+    let steadiness = verdict::steadiness(run);
+    let unsteady = steadiness.scattered + steadiness.trend;
+    (unsteady > 0).then_some(Measure::RunLonger {
+        unsteady,
+        judged: steadiness.steady + unsteady,
+    })
+}
+
+fn more_load<'a>(groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
+    let mut sweeps = 0;
+    let mut tests = Vec::new();
+    for group in groups {
+        let rate = sweep::rate_figure(group).name;
+        for curve in group.curves.iter().filter(|curve| curve.levels.len() > 1) {
+            let (Some(peak), Some(last)) = (curve.peak(rate), curve.levels.last()) else {
+                continue;
+            };
+            let Some(bottleneck) = &peak.first().held_back.bottleneck else {
+                continue;
+            };
+            sweeps += 1;
+            let is_open = peak.dop() == last.dop() && bottleneck.resource == Resource::None;
+            if is_open && !tests.contains(&group.test) {
+                tests.push(group.test);
+            }
+        }
+    }
+    (!tests.is_empty()).then_some(Measure::LoadMore { tests, of: sweeps })
+}
+
+fn repeat<'a>(run: &'a Run, groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
+    let levels = || {
+        groups
+            .iter()
+            .flat_map(|g| &g.curves)
+            .flat_map(|c| &c.levels)
+    };
+    let is_once = levels().all(|level| level.points.len() < 2);
+    (is_once && !run.points.is_empty()).then_some(Measure::Repeat {
+        points: run.points.len(),
+    })
+}
+
+impl Measure<'_> {
+    /// What to do.
+    pub fn what(&self) -> String {
+        match self {
+            Self::FindFailures { .. } => {
+                "Find out why checks failed, then measure those tests again".to_owned()
+            }
+            Self::Resume { .. } => "Resume the run: dbdyno run --resume".to_owned(),
+            Self::MorePairs { .. } => {
+                "Measure more pairs in alternating blocks (dbdyno ab)".to_owned()
+            }
+            Self::Relieve { resource, .. } => relieve(*resource).to_owned(),
+            Self::FollowRule { rule, .. } => {
+                format!("Try {}: {} (now {})", rule.what, rule.advised, rule.found)
+            }
+            Self::QuietMachine { .. } => {
+                "Stop the other programs on this machine, then measure again".to_owned()
+            }
+            Self::RunLonger { .. } => "Measure longer, or warm up longer".to_owned(),
+            Self::LoadMore { .. } => "Raise the load: the maximum was not reached".to_owned(),
+            Self::Repeat { .. } => "Repeat the run: set repeat to 3 or more".to_owned(),
+        }
+    }
+
+    /// The figures that it rests on.
+    pub fn evidence(&self) -> String {
+        match self {
+            Self::FindFailures {
+                invalid,
+                points,
+                test,
+            } => format!("{invalid} of {points} points are invalid, the first of them in {test}."),
+            Self::Resume { measured, planned } => {
+                format!("{measured} of {planned} points were measured.")
+            }
+            Self::MorePairs { undecided, primary } => format!(
+                "{undecided} of {} without a decision.",
+                number::counted(*primary as u64, "primary metric"),
+            ),
+            Self::Relieve {
+                resource,
+                tests,
+                of,
+                cpu_pct,
+            } => {
+                let cpu =
+                    cpu_pct.map(|pct| format!("; CPU {} % there (median)", number::figure(pct)));
+                format!(
+                    "{}: the limit of {} of {} at the best level ({}){}.",
+                    limits::name(*resource),
+                    tests.len(),
+                    number::counted(*of as u64, "test"),
+                    codes(tests),
+                    cpu.unwrap_or_default(),
+                )
+            }
+            Self::FollowRule { rule, more } => {
+                let others = match more {
+                    0 => String::new(),
+                    more => format!(" {more} more important rules are not followed."),
+                };
+                format!(
+                    "{}. Source: {}.{others}",
+                    rule.why.trim_end_matches('.'),
+                    rule.source
+                )
+            }
+            Self::QuietMachine { crowded, points } => {
+                format!("They took processors or the device in {crowded} of {points} points.")
+            }
+            Self::RunLonger { unsteady, judged } => {
+                format!("Throughput scattered, rose or fell in {unsteady} of {judged} points.")
+            }
+            Self::LoadMore { tests, of } => format!(
+                "The highest level is the best one and nothing is saturated in {} of {}: {}.",
+                tests.len(),
+                number::counted(*of as u64, "sweep"),
+                codes(tests),
+            ),
+            Self::Repeat { points } => format!(
+                "{} measured once: how far apart repetitions lie is unknown.",
+                match points {
+                    1 => "The point was".to_owned(),
+                    points => format!("All {points} points were"),
+                }
+            ),
+        }
+    }
+
+    /// Fragment of the section that holds the evidence.
+    pub fn place(&self) -> String {
+        match self {
+            Self::FindFailures { test, .. } => id_of(test),
+            Self::Relieve { tests, .. } | Self::LoadMore { tests, .. } => tests
+                .first()
+                .map_or_else(|| "method".to_owned(), |test| id_of(test)),
+            Self::MorePairs { .. } => "forest".to_owned(),
+            Self::FollowRule { .. } => "practice".to_owned(),
+            Self::Resume { .. }
+            | Self::QuietMachine { .. }
+            | Self::RunLonger { .. }
+            | Self::Repeat { .. } => "sure".to_owned(),
+        }
+    }
+}
+
+/// "T132, T611, T621, T626 and 3 more".
+fn codes(tests: &[&str]) -> String {
+    let named = tests[..tests.len().min(TESTS_MAX)].join(", ");
+    match tests.len().saturating_sub(TESTS_MAX) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+fn relieve(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "Add processor cores or take faster ones, or make the statements cheaper",
+        Resource::Device => "Take faster storage, or more memory so that less is read",
+        Resource::LogSync => {
+            "Put the log on a device with faster syncs, or commit more work at once"
+        }
+        Resource::Lock => {
+            "Find the rows that sessions wait for, and hold their locks for less time"
+        }
+        Resource::Latch => {
+            "Look at the top timed events: fewer sessions at once, or less contention in the server"
+        }
+        Resource::Memory => "Add memory, or let the database use less: the machine pages",
+        Resource::Network => "Take a faster network, or fewer round trips for a transaction",
+        Resource::Scheduling => {
+            "Run the driver on another machine than the server, or raise the work per round trip"
+        }
+        Resource::Driver => {
+            "Take a stronger machine for the driver: the platform was not at its limit"
+        }
+        Resource::OtherWait | Resource::Several => "Look at the top timed events of these tests",
+        Resource::None | Resource::Unknown => "Look at the timed events",
+    }
+}

@@ -1,0 +1,98 @@
+//! The first screen: what it says of a run, a ramp and a comparison, and which measures the figures support.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use archive::{Bottleneck, Resource, Run};
+use report::{Against, HtmlOptions, html};
+
+use crate::html::section;
+
+fn answer(run: &Run, against: &[Against<'_>]) -> String {
+    section(&html(run, against, &HtmlOptions::default()), "answer")
+}
+
+/// A run of valid points in which every level was held back by one resource.
+fn held_back(mut run: Run, resource: Resource) -> Run {
+    run.points.retain(archive::Point::valid);
+    for point in &mut run.points {
+        point.held_back.bottleneck = Some(Bottleneck {
+            resource,
+            sentence: format!("{} at its end", resource.name()),
+        });
+    }
+    run
+}
+
+#[test]
+fn a_run_says_what_it_delivers_beside_a_reference() {
+    let reference = crate::fixture::reference();
+    let mut run = held_back(crate::fixture::few(), Resource::LogSync);
+    run.targets.truncate(1);
+    run.points.retain(|point| point.key.target == 0);
+    insta::assert_snapshot!("first_run", answer(&run, &[Against::Reference(&reference)]));
+}
+
+/// Every resource has its own advice, and what is not known to be at its end has none.
+#[test]
+fn what_is_advised_follows_the_resource() {
+    let mut seen: Vec<String> = Vec::new();
+    for resource in Resource::ALL {
+        let text = answer(&held_back(crate::fixture::single(), resource), &[]);
+        let next = text.split("What to do next\n").nth(1).unwrap();
+        let first = next.lines().next().unwrap().to_owned();
+        let is_limit = first.contains("at the best level");
+        let is_known = !matches!(resource, Resource::None | Resource::Unknown);
+        assert_eq!(is_limit, is_known, "{resource:?}: {first}");
+        assert!(!seen.contains(&first) || !is_known, "{resource:?}: {first}");
+        seen.push(first);
+    }
+}
+
+/// Processors that other programs took are none that the platform lacks.
+#[test]
+fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
+    let mut run = held_back(crate::fixture::single(), Resource::Cpu);
+    assert!(answer(&run, &[]).contains("Add processor cores"));
+    for point in &mut run.points {
+        point.figures.cpu_by_others_pct = Some(80.0);
+    }
+    let text = answer(&run, &[]);
+    assert!(!text.contains("Add processor cores"), "{text}");
+    let evidence = "They took processors or the device in 1 of 1 points.";
+    assert!(text.contains(evidence), "{text}");
+    // A lock is the database's own, whoever else is at work.
+    let mut run = held_back(crate::fixture::single(), Resource::Lock);
+    for point in &mut run.points {
+        point.figures.cpu_by_others_pct = Some(80.0);
+    }
+    assert!(answer(&run, &[]).contains("Locks: the limit of"));
+}
+
+#[test]
+fn a_ramp_says_the_users_that_it_supports_and_draws_both_sides() {
+    let mut run = crate::fixture::ramp();
+    for point in &mut run.points {
+        (point.work.limit_percentile, point.work.limit_response_us) = (Some(95.0), Some(5_000.0));
+        point.figures.cpu_pct_avg = Some(10.0 * f64::from(point.key.jobs));
+    }
+    let mut before = run.clone();
+    before.label = "before".to_owned();
+    insta::assert_snapshot!("first_ramp", answer(&run, &[]));
+    let page = html(&run, &[Against::Run(&before)], &HtmlOptions::default());
+    let start = page.find("<section id=\"answer\"").unwrap();
+    let answer = &page[start..start + page[start..].find("</section>").unwrap()];
+    let charts: Vec<&str> = answer.split("<svg").skip(1).collect();
+    assert_eq!(charts.len(), 3, "throughput, response time, processors");
+    for chart in charts {
+        let chart = &chart[..chart.find("</svg>").unwrap()];
+        assert!(
+            chart.contains("before · ") && chart.contains(">users</text>"),
+            "{chart}"
+        );
+        // 4 of 8 users lie in the middle: an axis of users is linear.
+        assert!(
+            chart.contains(">217<") || chart.contains("\"217\""),
+            "{chart}"
+        );
+    }
+}
