@@ -340,6 +340,9 @@ pub struct ExportArguments {
     /// Format
     #[arg(long, value_enum, default_value = "json")]
     pub format: Format,
+    /// Prices of the platform (docs/FORMAT.md): add its total and what the figures cost, to JSON
+    #[arg(long, value_name = "FILE.toml")]
+    pub prices: Option<PathBuf>,
 }
 
 /// Forms of an export.
@@ -365,6 +368,9 @@ pub struct ReportArguments {
     /// with --against
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
+    /// Prices of the platform (docs/FORMAT.md): add its total and what the figures cost; RUN=FILE for a run with prices of its own
+    #[arg(long, value_name = "[RUN=]FILE.toml")]
+    pub prices: Vec<String>,
     /// Output file
     #[arg(
         short,

@@ -15,6 +15,7 @@ pub mod list;
 pub mod olap;
 pub mod oltp;
 mod plan_text;
+mod prices;
 pub mod report;
 mod resumed;
 pub mod run;

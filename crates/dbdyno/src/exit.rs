@@ -14,6 +14,7 @@ use storage::layout::LayoutError;
 use target::{ErrorKind, TargetError, UrlError};
 use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
+use verdict::price::PriceError;
 use verdict::sla::SlaError;
 use workload::columnar::ColumnarError;
 use workload::olap::OlapError;
@@ -77,6 +78,7 @@ invalid_input!(
     MetricError,
     ReferenceError,
     SlaError,
+    PriceError,
     StatedError,
     verdict::fleet::FleetError
 );
@@ -416,6 +418,7 @@ fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Out
         of::<StatedError>,
         of::<DocumentError>,
         of::<AddressError>,
+        of::<PriceError>,
         of::<SlaError>,
         of::<ExecutionError>,
         of::<LayoutError>,

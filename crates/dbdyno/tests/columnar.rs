@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, faults, point_of, points};
+use common::{Place, faults, point_of, points, repository};
 use serde_json::Value;
 
 fn lift(place: &Place, url: &str, level: &str) -> Value {
@@ -316,6 +316,53 @@ fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
     assert_eq!(
         (&said["cores"]["ample"], &said["cores"]["fewest"]),
         (&20.into(), &10.into())
+    );
+    // By hand: 72 cores less 10 for 20 threads; 3 MB × 358.22 ÷ 178.47.
+    let prices = format!(
+        "{}/docs/examples/prices-oracle.toml",
+        repository("").display()
+    );
+    let sized = size(&[
+        "--json",
+        "--memory",
+        "3MB",
+        "--data",
+        "3TB",
+        "--users",
+        "5",
+        "--threads",
+        "4",
+        "--cores",
+        "72",
+    ]);
+    let sizing = &serde_json::from_str::<Value>(&sized.stdout).unwrap()["sizing"];
+    assert_eq!(
+        (&sizing["cores_left"], &sizing["saved"]),
+        (&62.into(), &Value::Null)
+    );
+    let level = &sizing["levels"][0];
+    let published = level["published"][0]["held_bytes"].as_f64().unwrap();
+    assert!((published - 3e6 * 358.22 / 178.47).abs() < 1.0, "{level}");
+    let (low, high) = (
+        &level["needed_bytes"]["low"],
+        &level["needed_bytes"]["high"],
+    );
+    assert!(low.as_f64().unwrap() < high.as_f64().unwrap(), "{level}");
+    let unknown = size(&[
+        "--users",
+        "5",
+        "--threads",
+        "4",
+        "--cores",
+        "72",
+        "--prices",
+        &prices,
+    ]);
+    assert_eq!(unknown.status, 2, "{}", unknown.stdout);
+    assert!(
+        unknown.stderr.contains("add processor to [platform]"),
+        "{}",
+        unknown.stderr
     );
     let lines = size(&["--tables", "orders,part", "--memory", "1GB"]).stdout;
     for part in [

@@ -84,8 +84,62 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     // The same comparison later, from the archive alone.
     let later = place.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
     assert_eq!(json(&later.stdout), compared);
+    what_the_change_costs(&place);
     let text = place.fine(&["compare", "jobs-a", "jobs-b", "--all"]).stdout;
     assert!(text.contains("6 pairs, measured alternately"), "{text}");
+}
+
+/// Prices of both sides, as JSON, in words and on a page.
+fn what_the_change_costs(place: &Place) {
+    let prices = |name: &str, list: u32| {
+        let text = format!(
+            "currency = \"USD\"\n[[item]]\npart = \"server\"\nquantity = 1\nlist = {list}\nsource = \"s\"\ndate = \"2026\"\n"
+        );
+        place.file(name, &text)
+    };
+    let (one, other) = (prices("a.toml", 1000), prices("b.toml", 1500));
+    let (a, b) = (format!("A={one}"), format!("jobs-b={other}"));
+    let asked = [
+        "compare", "jobs-a", "jobs-b", "--prices", &a, "--prices", &b,
+    ];
+    let found = json(&place.fine(&[&asked[..], &["--json"]].concat()).stdout);
+    let change = &found["prices"]["change"];
+    assert_eq!(
+        (&change["extra_net"], &change["no_ratios_because"]),
+        (&500.0.into(), &Value::Null)
+    );
+    let (metric, cost) = (&found["metrics"][0], &change["metrics"][0]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let expected = 1.5 / number(&metric["ratio_high"]);
+    assert!(
+        (number(&cost["price_of_performance"]["low"]) - expected).abs() < 1e-9,
+        "{cost}"
+    );
+    let text = place.fine(&asked).stdout;
+    assert!(
+        text.contains("B costs 500 USD more than A: 1,500 instead of 1,000 USD net"),
+        "{text}"
+    );
+    let page = place.path("priced.html");
+    let page = page.to_str().unwrap();
+    place.fine(&[
+        "report",
+        "jobs-b",
+        "--against",
+        "jobs-a",
+        "--prices",
+        &one,
+        "-o",
+        page,
+    ]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("A and B cost the same: 1,000 USD net."));
+    let exported = place.fine(&["export", "jobs-a", "--prices", &one]).stdout;
+    assert_eq!(json(&exported)["prices"]["total_net"], 1000.0);
+    let twice = place.dbdyno(&[
+        "compare", "jobs-a", "jobs-b", "--prices", &one, "--prices", &other,
+    ]);
+    assert_eq!(twice.status, 2, "{}", twice.stderr);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod method;
 mod metric_name;
 mod network;
 mod places;
+mod price;
 mod queries;
 mod ramp;
 mod rounds;
@@ -42,6 +43,7 @@ use askama::Template;
 
 use crate::delivered::{Delivered, delivered};
 use crate::level;
+use crate::prices::Prices;
 use crate::scorecard::{self, Against};
 use crate::users::{self, Summary};
 use data::Data;
@@ -53,6 +55,8 @@ pub struct HtmlOptions {
     pub title: Option<String>,
     /// When the page was made, as printed at its foot; left out when there is none.
     pub generated_at: Option<String>,
+    /// What the platforms cost.
+    pub prices: Prices,
 }
 
 /// Renders a run, set beside others, as one HTML page.
@@ -91,6 +95,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         differences: differences::view(run, against),
         forest,
         shift: shift::view(run, against),
+        price: price::view(run, against, &options.prices),
         inventory: inventory::view(run),
         card: card::view(run, against),
         columnar: columnar::view(run, against),
@@ -119,6 +124,7 @@ struct Page<'a> {
     differences: differences::View,
     forest: forest::View,
     shift: shift::View,
+    price: price::View,
     inventory: inventory::View,
     card: card::View,
     columnar: columnar::View,
@@ -145,6 +151,7 @@ impl Page<'_> {
                 ("differences", "Configuration differences"),
             ),
             (!self.shift.is_empty(), ("shift", "Before and after")),
+            (!self.price.is_empty(), ("prices", "Prices")),
             (!self.card.is_empty(), ("scorecard", "Scorecard")),
             (
                 !self.columnar.is_empty(),

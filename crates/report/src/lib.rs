@@ -24,6 +24,7 @@ mod io_by_purpose;
 pub mod level;
 pub mod number;
 mod plans;
+mod prices;
 mod published;
 mod ramp;
 mod remarks;
@@ -40,6 +41,7 @@ pub use comparison::{
 };
 pub use fleet::text as fleet_text;
 pub use html::{HtmlOptions, fleet as fleet_page, html};
+pub use prices::{Prices, prices};
 pub use published::published;
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{parallelism, point_line, terminal};

@@ -6,6 +6,7 @@
 //! * [`mod@fleet`]: many systems before and after an update.
 //! * [`mod@looks`]: studies that were looked at before their end.
 //! * [`mod@method`]: laws that the figures of any right measurement keep.
+//! * [`mod@price`]: what a platform and its figures cost.
 //! * [`mod@ramps`]: compares two ramps of users.
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
 //! * [`sla`]: checks a run against limits.
@@ -19,6 +20,7 @@ pub mod looks;
 pub mod method;
 pub mod metric;
 mod outcome;
+pub mod price;
 pub mod ramps;
 pub mod shift;
 pub mod sla;

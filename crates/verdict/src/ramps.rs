@@ -47,7 +47,7 @@ pub fn step_of(point: &Point, percentile: f64) -> Step {
 }
 
 /// A level for conclusions: without figures where its point is invalid.
-fn sound_step_of(point: &Point, percentile: f64) -> Step {
+pub(crate) fn sound_step_of(point: &Point, percentile: f64) -> Step {
     match point.valid() {
         true => step_of(point, percentile),
         false => invalid_step(point.key.jobs, |name| point.figures.get(name)),

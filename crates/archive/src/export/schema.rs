@@ -30,6 +30,7 @@ pub fn json_schema() -> Value {
             "inventory": object(inventory_properties()),
             "missing": array(object(missing_properties())),
             "points": array(object(point_properties())),
+            "prices": { "type": "object", "description": "With --prices: items, total, and what the figures cost (docs/FORMAT.md, Prices)." },
         },
         "$defs": { "remark": remark::definition() },
     })

@@ -1,5 +1,7 @@
 //! What can be typed behind `dbdyno columnar`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use workload::columnar::size::Budget;
 use workload::columnar::{JOBS_MAX, Level, Unfit, memory};
@@ -141,15 +143,24 @@ pub struct SizeArguments {
     /// Sampling budget: a share of the rows, a time, or both (2%, 30s or 2%,30s)
     #[arg(long, value_name = "SHARE,TIME", default_value = "2%,30s")]
     pub budget: Budget,
-    /// Memory size, such as 64GB or 48GiB: report which tables fit
+    /// Memory size, such as 64GB or 48GiB: report which tables fit, and how much of tables like these it holds
     #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
     pub memory: Option<u64>,
+    /// Size on disk of tables like these, such as 3TB: report how much memory they need
+    #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
+    pub data: Option<u64>,
     /// Concurrent users: report how many cores they need
     #[arg(long, value_name = "N", requires = "threads", value_parser = clap::value_parser!(u32).range(1..))]
     pub users: Option<u32>,
     /// Threads per user
     #[arg(long, value_name = "N", requires = "users", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
+    /// Cores of the server: report how many may be taken out
+    #[arg(long, value_name = "N", requires = "users", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
+    /// Prices (docs/FORMAT.md): report the licences that fewer cores save
+    #[arg(long, value_name = "FILE.toml", requires = "cores")]
+    pub prices: Option<PathBuf>,
     /// Random seed of the sample
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

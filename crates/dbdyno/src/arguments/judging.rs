@@ -19,6 +19,10 @@ pub struct Judging {
     /// Exit with status 4 if a primary metric is worse (or inconclusive)
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
+    /// Prices of the platforms (docs/FORMAT.md): add what the change costs beside what it brings; A=FILE and B=FILE, or RUN=FILE, for each side
+    /// its own
+    #[arg(long, value_name = "[RUN=]FILE.toml")]
+    pub prices: Vec<String>,
     /// Show all secondary metrics and all configuration differences
     #[arg(long)]
     pub all: bool,

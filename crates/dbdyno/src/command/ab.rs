@@ -32,6 +32,7 @@ use crate::say::say;
 const STUDIES_MAX: usize = 5;
 
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
+    super::prices::check(&arguments.judging.prices)?;
     let [a, b] = measured(arguments, archive_asked)?;
     let status = show(&a, &b, arguments, archive_asked)?;
     if a.valid() && b.valid() {

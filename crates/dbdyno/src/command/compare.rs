@@ -4,13 +4,17 @@ use std::path::PathBuf;
 
 use ::archive::{Archive, ArchiveError, Run, RunName};
 use anyhow::Result;
+use serde_json::json;
 use stats::compare::{Band, Design, Verdict};
 use verdict::compare::{
     BAND_DEFAULT, Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against,
 };
 use verdict::metric::Metric;
+use verdict::price;
 
-use super::{array, load_run, print, print_coloured, print_json, terminal_columns, wants_colour};
+use super::{
+    array, load_run, prices, print, print_coloured, print_json, terminal_columns, wants_colour,
+};
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
@@ -62,11 +66,19 @@ pub fn judge_and_show(
         primary: &primary,
         anyway: how.anyway,
     };
+    let prices = prices::load(&judging.prices, &[a, b])?;
     let compared = set_against(a, b, &options)?;
+    let costs = prices::of_sides(a, b, &compared, &prices);
     let ramps = verdict::ramps::ramps(a, b, terms);
     let shifts = verdict::shift::shifts(a, b, terms);
     if judging.json {
-        let json = verdict::compare::json(&compared, &ramps, &shifts);
+        let mut json = verdict::compare::json(&compared, &ramps, &shifts);
+        if let Some((bills, change)) = &costs {
+            let of = |bill, run| price::json(bill, &price::worth(bill, run));
+            json["prices"] = json!({
+                "a": of(&bills[0], a), "b": of(&bills[1], b), "change": price::change_json(change),
+            });
+        }
         print_json(&format!("{json:#}\n"))?;
     } else {
         let shown = report::Shown {
@@ -77,6 +89,14 @@ pub fn judge_and_show(
         print_coloured(&report::comparison(&compared, shown))?;
         print_coloured(&report::ramps(&ramps))?;
         print_coloured(&report::shifts(&shifts, shown))?;
+        if let Some(([of_a, of_b], change)) = &costs {
+            print_coloured(&report::prices(
+                [of_a, of_b],
+                change,
+                shown.width,
+                shown.colour,
+            ))?;
+        }
         match compared.design {
             Design::Sequential { trusted: false } => print(
                 "\nFor a verdict, measure both configurations with `dbdyno ab`; or pass --trust-sequential if you know that \

@@ -5,13 +5,31 @@ use std::path::PathBuf;
 use anyhow::Result;
 use archive::export;
 
-use super::{load_run, print, print_json_with};
+use super::{load_run, print, print_json, print_json_with};
 use crate::arguments::{ExportArguments, Format};
-use crate::exit::Status;
+use crate::exit::{InvalidInput, Status};
+use verdict::price::{self, PriceList};
 
 pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let prices = arguments
+        .prices
+        .as_deref()
+        .map(PriceList::load)
+        .transpose()?;
     let run = load_run(&arguments.run, archive)?;
     match arguments.format {
+        Format::Json if prices.is_some() => {
+            let mut whole = export::json(&run);
+            let bill = prices.map(|list| price::bill(&list, &run));
+            whole["prices"] = bill
+                .map(|bill| price::json(&bill, &price::worth(&bill, &run)))
+                .into();
+            print_json(&format!("{whole:#}\n"))?;
+        }
+        _ if prices.is_some() => {
+            let why = "--prices needs --format json: the other formats have no place for prices";
+            return Err(InvalidInput(why.into()).into());
+        }
         Format::Json => print_json_with(|out| export::write_json(&run, out))?,
         Format::Csv => print(&export::csv(&run))?,
         Format::Markdown => print(&export::markdown(&run))?,

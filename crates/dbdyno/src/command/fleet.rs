@@ -109,6 +109,7 @@ fn report(asked: &FleetReport) -> Result<Status> {
     let options = HtmlOptions {
         title: None,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
+        ..HtmlOptions::default()
     };
     let page = report::fleet_page(&judged, &options);
     output::write(&asked.output, &page, "report", "-o")?;

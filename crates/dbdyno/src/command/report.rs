@@ -8,7 +8,7 @@ use archive::Run;
 use archive::reference::{self, Reference};
 use report::{Against, HtmlOptions};
 
-use super::{array, load_run};
+use super::{array, load_run, prices};
 use crate::arguments::ReportArguments;
 use crate::exit::Status;
 use crate::output;
@@ -45,8 +45,14 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
             Beside::Reference(reference) => Against::Reference(reference),
         })
         .collect();
+    let others = beside.iter().filter_map(|other| match other {
+        Beside::Run(other) => Some(other.as_ref()),
+        Beside::Reference(_) => None,
+    });
+    let priced: Vec<&Run> = std::iter::once(&run).chain(others).collect();
     let options = HtmlOptions {
         title: None,
+        prices: prices::load(&arguments.prices, &priced)?,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
     };
     let page = report::html(&run, &against, &options);

@@ -84,6 +84,7 @@ enum Kind {
     Number,
     YesNo,
     List,
+    Parts,
 }
 
 impl Kind {
@@ -93,6 +94,9 @@ impl Kind {
             Self::Number => "a non-negative number",
             Self::YesNo => "true or false",
             Self::List => "a list of strings",
+            Self::Parts => {
+                "a list of { quantity = 2, part = \"…\", description = \"…\" }, the description optional"
+            }
         }
     }
 
@@ -110,9 +114,33 @@ impl Kind {
                 .map(|item| item.as_str().map(Into::into))
                 .collect::<Option<Vec<serde_json::Value>>>()
                 .map(Into::into),
+            (Self::Parts, toml::Value::Array(items)) => items
+                .iter()
+                .map(|item| part(item).map(Into::into))
+                .collect::<Option<Vec<serde_json::Value>>>()
+                .map(Into::into),
             _ => None,
         }
     }
+}
+
+/// A part of a bill of materials as one text: "2 × 728551-B21: HPE DL580 Gen9".
+fn part(value: &toml::Value) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Part {
+        quantity: u32,
+        part: String,
+        description: Option<String>,
+    }
+    let part: Part = value.clone().try_into().ok()?;
+    let described = part.description.map(|words| format!(": {words}"));
+    Some(format!(
+        "{} × {}{}",
+        part.quantity,
+        part.part,
+        described.unwrap_or_default()
+    ))
 }
 
 fn declared() -> Vec<Section> {
@@ -264,6 +292,28 @@ mod tests {
         assert_eq!(rows[0].1[0], ("raid_level".into(), "RAID-3 (4+1)".into()));
         assert_eq!(rows[1].1.len(), 2);
         assert!(Stated::parse("x", "").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_bill_of_materials_is_a_list_of_parts() {
+        let text = "[bill_of_materials]\nparts = [\n  { quantity = 4, part = \"728965-B21\", description = \"processor kit\" },\n  \
+                    { quantity = 96, part = \"726722-B21\" },\n]\n";
+        let stated = Stated::parse("x", text).unwrap();
+        let parts = serde_json::json!(["4 × 728965-B21: processor kit", "96 × 726722-B21"]);
+        assert_eq!(stated.rows()[0].1, [("parts".to_owned(), parts)]);
+        let wrong = [
+            "parts = [\"4 x\"]",
+            "parts = [{ part = \"x\" }]",
+            "parts = [{ quantity = -1, part = \"x\" }]",
+            "parts = [{ quantity = 1, part = \"x\", descr = \"y\" }]",
+        ];
+        for parts in wrong {
+            let error = refused(&format!("[bill_of_materials]\n{parts}\n"));
+            assert!(
+                error.contains("bill_of_materials.parts\" must be a list of { quantity"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

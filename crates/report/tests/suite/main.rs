@@ -10,6 +10,7 @@ mod first;
 mod fixture;
 mod held_back;
 mod html;
+mod prices;
 mod scorecard;
 mod shift;
 mod terminal;

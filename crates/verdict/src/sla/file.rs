@@ -202,7 +202,7 @@ fn check_keys<'a>(
 }
 
 /// ` (did you mean "…"?)` when something known is near, else nothing.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     known
         .into_iter()
         .map(|k| (strsim::damerau_levenshtein(k, word), k))

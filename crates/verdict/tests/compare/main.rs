@@ -392,3 +392,36 @@ fn odd_figures_never_panic() {
         assert!(!row.result.warnings.is_empty(), "{odd}: {row:?}");
     }
 }
+
+/// What a change costs and brings, from a real comparison: 50 % faster for a third more.
+#[test]
+fn a_change_costs_and_brings() {
+    use verdict::price::{PriceList, bill, change};
+    let (a, b) = study(1500.0);
+    let of = |list: u32, run: &Run| {
+        let text = format!(
+            "currency = \"USD\"\n[[item]]\npart = \"p\"\nquantity = 1\nlist = {list}\nsource = \"s\"\ndate = \"2025\"\n"
+        );
+        bill(&PriceList::parse("f", &text).unwrap(), run)
+    };
+    let compared = with_defaults(&a, &b);
+    let found = change(&of(90_000, &a), &of(120_000, &b), &compared);
+    assert_eq!((found.extra(), &found.refused), (Some(30_000.0), &None));
+    let gain = &found.gains[0];
+    let ratio = compared.primary().next().unwrap().result.ratio.unwrap();
+    assert_eq!(gain.performance, ratio);
+    let worth = gain.price_of_performance.unwrap();
+    assert!(
+        (worth.low - 4.0 / 3.0 / ratio.high).abs() < 1e-12,
+        "{worth:?}"
+    );
+    assert!(
+        (worth.high - 4.0 / 3.0 / ratio.low).abs() < 1e-12,
+        "{worth:?}"
+    );
+    assert!((0.88..0.90).contains(&worth.estimate), "{worth:?}");
+    // 30,000 USD for about 500 ops/s.
+    let per_unit = gain.per_unit.unwrap();
+    assert!((57.0..63.0).contains(&per_unit.estimate), "{per_unit:?}");
+    assert!(per_unit.low < per_unit.estimate && per_unit.estimate < per_unit.high);
+}

@@ -25,7 +25,7 @@ use super::chosen::{LeftOut, Selection, Unfit};
 use super::{Chosen, ColumnarError, Result, table_told};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
-pub use fit::{Cores, Fit, cores, fit};
+pub use fit::{Cores, Fit, Published, cores, fit, holds, needs, published};
 pub use sample::Piece;
 use sample::{Limits, Sample};
 

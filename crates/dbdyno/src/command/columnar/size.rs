@@ -1,5 +1,7 @@
 //! `dbdyno columnar size`: what lifting would take, from a sample.
 
+mod sizing;
+
 use std::fmt::Write;
 
 use anyhow::Result;
@@ -15,6 +17,8 @@ use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::{print, print_json};
 use crate::exit::Status;
+use sizing::Sizing;
+use verdict::price::PriceList;
 
 /// Version of the JSON.
 const FORMAT: u32 = 1;
@@ -22,6 +26,8 @@ const FORMAT: u32 = 1;
 const PIECES_SHOWN: usize = 6;
 
 pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
+    // What is wrong with it is said before the sample is read.
+    let prices = asked.prices.as_deref().map(PriceList::load).transpose()?;
     let source = source_of(&asked.wanted)?;
     let options = SizeOptions {
         chosen: chosen_of(&asked.wanted),
@@ -47,7 +53,9 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
         })
         .collect();
     let cores = asked.users.zip(asked.threads).map(|(u, t)| cores(u, t));
+    let sizing = Sizing::new(asked, &sizes, &options.levels, cores, prices)?;
     let answer = Answer {
+        sizing,
         source: source.as_ref(),
         asked,
         options: &options,
@@ -70,6 +78,7 @@ struct Answer<'a> {
     sizes: &'a Sizes,
     fits: &'a [Fit],
     cores: Option<Cores>,
+    sizing: Sizing<'a>,
 }
 
 impl Answer<'_> {
@@ -127,6 +136,15 @@ impl Answer<'_> {
         text.push('\n');
         self.put_sampled(&mut text);
         self.put_fits(&mut text);
+        self.sizing.put_held(&mut text);
+        if let Some(cores) = self.cores {
+            let _ = writeln!(
+                text,
+                "\n{} threads at the same time: {} cores, and at least {} (2 threads per core)",
+                cores.threads, cores.ample, cores.fewest
+            );
+        }
+        self.sizing.put_cores(&mut text);
         text
     }
 
@@ -186,13 +204,6 @@ impl Answer<'_> {
             }
             text.push('\n');
         }
-        if let Some(cores) = self.cores {
-            let _ = writeln!(
-                text,
-                "\n{} threads at the same time: {} cores, and at least {} (2 threads per core)",
-                cores.threads, cores.ample, cores.fewest
-            );
-        }
     }
 
     fn document(&self) -> Value {
@@ -234,6 +245,7 @@ impl Answer<'_> {
             "cores": self.cores.map(|cores| json!({
                 "threads": cores.threads, "ample": cores.ample, "fewest": cores.fewest,
             })),
+            "sizing": self.sizing.document(),
         })
     }
 }

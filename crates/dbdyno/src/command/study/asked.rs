@@ -12,6 +12,7 @@ use report::{Against, HtmlOptions};
 use super::built_in::{BuiltIn, Design};
 use crate::arguments::RunArguments;
 use crate::arguments::study::StudyArguments;
+use crate::command::prices;
 use crate::exit::{InvalidInput, Status};
 use crate::output;
 use crate::say::say;
@@ -35,6 +36,7 @@ impl Asked<'_> {
     /// # Errors
     /// When an option is of studies of another design.
     pub fn check(&self) -> Result<()> {
+        prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
         let of = |is_given: bool, design| (is_given, design);
         let given = [
@@ -118,8 +120,10 @@ impl Asked<'_> {
         let against: Vec<Against<'_>> = runs
             .chain(references.iter().map(Against::Reference))
             .collect();
+        let priced: Vec<&Run> = beside.iter().copied().chain([run]).collect();
         let options = HtmlOptions {
             title: None,
+            prices: prices::load(&self.arguments.judging.prices, &priced)?,
             generated_at: Some(host::clock::rfc3339(SystemTime::now())),
         };
         let page = report::html(run, &against, &options);

@@ -1,5 +1,7 @@
-//! Which tables a memory holds, and how many cores those who ask them need.
+//! Which tables a memory holds, how much of others like them, and how many cores those who ask them need.
 
+use archive::reference::{Cell, PublishedTable, Reference};
+use stats::Interval;
 use target::lifted::Level;
 
 use super::SizedTable;
@@ -79,6 +81,77 @@ pub fn cores(users: u32, threads: u32) -> Cores {
     }
 }
 
+impl Cores {
+    /// Cores that may be taken out of so many.
+    pub fn left_of(&self, cores: u64) -> u64 {
+        cores.saturating_sub(self.fewest)
+    }
+}
+
+/// Bytes of tables, as large as they are on disk, that a memory holds.
+pub fn holds(memory_bytes: u64, factor: Interval) -> Interval {
+    factor.map(|factor| memory_bytes as f64 * factor)
+}
+
+/// Memory that tables of so many bytes on disk need. A larger factor needs less.
+pub fn needs(disk_bytes: u64, factor: Interval) -> Interval {
+    let by = |factor: f64| disk_bytes as f64 / factor;
+    Interval {
+        estimate: by(factor.estimate),
+        low: by(factor.high),
+        high: by(factor.low),
+        confidence: factor.confidence,
+    }
+}
+
+/// How many times less tables took in memory in a published study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// Where it stands: "Table 1".
+    pub place: String,
+    /// Bytes of all tables on disk.
+    pub disk_bytes: f64,
+    /// Factor by level, of all tables together: size on disk ÷ size in memory.
+    pub factors: Vec<(Level, f64)>,
+}
+
+/// The factors of every table of sizes of a reference.
+pub fn published(reference: &Reference) -> Vec<Published> {
+    let of_sizes = reference
+        .tables
+        .iter()
+        .filter(|table| table.kind == "sizes");
+    of_sizes.filter_map(published_in).collect()
+}
+
+fn published_in(table: &PublishedTable) -> Option<Published> {
+    let row = table
+        .rows
+        .iter()
+        .find(|row| row.cells.first() == Some(&Cell::Text("Total".into())))?;
+    let number = |column: &str| {
+        let at = table.columns.iter().position(|name| name == column)?;
+        match row.cells.get(at)? {
+            Cell::Number(gb) => Some(*gb),
+            _ => None,
+        }
+    };
+    let disk_gb = number("Table Size GB")?;
+    let of_level = |level: &Level| {
+        let words = level.name().split('-').map(|word| {
+            let (first, rest) = word.split_at(1);
+            first.to_uppercase() + rest
+        });
+        let memory_gb = number(&format!("{} Size GB", words.collect::<Vec<_>>().join(" ")))?;
+        Some((*level, disk_gb / memory_gb))
+    };
+    Some(Published {
+        place: table.place.clone(),
+        disk_bytes: disk_gb * 1e9,
+        factors: Level::ALL.iter().filter_map(of_level).collect(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +185,68 @@ mod tests {
         let found = cores(5, 3);
         assert_eq!((found.threads, found.ample, found.fewest), (15, 15, 8));
         assert_eq!(cores(1, 1).fewest, 1);
+    }
+
+    /// Document 000: 5 users with 128 threads are 640 threads, for which its 72 cores (144 threads at two each) are too few; with
+    /// 14 threads 35 cores are enough, and 37 may be taken out.
+    #[test]
+    fn cores_that_may_be_taken_out() {
+        let many = cores(5, 128);
+        assert_eq!((many.threads, many.fewest, many.left_of(72)), (640, 320, 0));
+        let few = cores(5, 14);
+        assert_eq!((few.ample, few.fewest, few.left_of(72)), (70, 35, 37));
+    }
+
+    /// By hand from tables 1 and 2, rows Total: 358.22 ÷ 214.19, 178.47, 108.70, 73.85 and 3,536.86 ÷ 2,230.34, 1,847.3,
+    /// 1,105.19, 753.95. The document prints them cut after two digits.
+    #[test]
+    fn the_factors_of_document_000() {
+        let reference = archive::reference::load("dl580-inmemory").unwrap();
+        let tables = published(&reference);
+        let cut: Vec<Vec<f64>> = tables
+            .iter()
+            .map(|table| {
+                table
+                    .factors
+                    .iter()
+                    .map(|(_, f)| (f * 100.0).floor() / 100.0)
+                    .collect()
+            })
+            .collect();
+        assert_eq!(cut, [[1.67, 2.0, 3.29, 4.85], [1.58, 1.91, 3.2, 4.69]]);
+        assert_eq!(tables[1].factors[0].0, Level::QueryLow);
+        assert_eq!(
+            (tables[0].disk_bytes, tables[1].disk_bytes),
+            (358.22e9, 3_536.86e9)
+        );
+    }
+
+    /// The document's own sizing: 6 TB of memory hold more than 6 TB at query low (by table 2: 9.51 TB); and 3 TB of memory
+    /// hold a schema "quite a bit larger" (4.76 TB at query low, 14.07 TB at capacity high).
+    #[test]
+    fn what_memory_holds_and_what_tables_need() {
+        let reference = archive::reference::load("dl580-inmemory").unwrap();
+        let table = published(&reference).remove(1);
+        let exact = |factor| Interval {
+            estimate: factor,
+            low: factor,
+            high: factor,
+            confidence: 1.0,
+        };
+        let tb = |bytes: f64| (bytes / 1e10).round() / 100.0;
+        let (low, high) = (table.factors[0].1, table.factors[3].1);
+        assert_eq!(tb(holds(6_000_000_000_000, exact(low)).estimate), 9.51);
+        assert_eq!(tb(holds(3_000_000_000_000, exact(low)).estimate), 4.76);
+        assert_eq!(tb(holds(3_000_000_000_000, exact(high)).estimate), 14.07);
+        assert_eq!(tb(needs(3_536_860_000_000, exact(low)).estimate), 2.23);
+        let wide = Interval {
+            estimate: 2.0,
+            low: 1.0,
+            high: 4.0,
+            confidence: 0.95,
+        };
+        let need = needs(8, wide);
+        assert_eq!((need.low, need.estimate, need.high), (2.0, 4.0, 8.0));
+        assert_eq!(holds(8, wide).low, 8.0);
     }
 }

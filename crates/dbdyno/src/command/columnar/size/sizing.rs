@@ -1,0 +1,230 @@
+//! What a memory holds of tables like those sampled, what more of them need, and which cores and licences are left.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use archive::reference;
+use serde_json::{Value, json};
+use stats::Interval;
+use verdict::price::{PriceList, Saved, saved_by_cores};
+use workload::columnar::Level;
+use workload::columnar::memory::words;
+use workload::columnar::size::{Cores, Published, Sizes, holds, needs, published};
+
+use super::interval;
+use crate::arguments::columnar::SizeArguments;
+use crate::exit::InvalidInput;
+
+/// The reference whose tables 1 and 2 have published factors.
+const REFERENCE: &str = "dl580-inmemory";
+
+/// Everything that is said of sizes.
+pub struct Sizing<'a> {
+    asked: &'a SizeArguments,
+    /// Factors of all tables together, here, by level.
+    here: Vec<(Level, Option<Interval>)>,
+    published: Vec<Published>,
+    /// Cores of the server, and those that may be taken out.
+    left: Option<(u64, u64)>,
+    saved: Option<(PriceList, Vec<Saved>)>,
+}
+
+impl<'a> Sizing<'a> {
+    /// # Errors
+    /// When the file of prices is wrong, or does not say what fewer cores cost.
+    pub fn new(
+        asked: &'a SizeArguments,
+        sizes: &Sizes,
+        levels: &[Level],
+        cores: Option<Cores>,
+        prices: Option<PriceList>,
+    ) -> Result<Self> {
+        let here = levels
+            .iter()
+            .map(|level| (*level, sizes.compress_factor(*level)));
+        let left = asked.cores.zip(cores);
+        let left = left.map(|(all, cores)| (u64::from(all), cores.left_of(u64::from(all))));
+        let saved = prices.zip(left).map(|(list, (all, out))| {
+            let saved = saved_by_cores(&list, all as f64, (all - out) as f64)
+                .map_err(|why| InvalidInput(format!("prices file {}: {why}", list.file)))?;
+            Ok::<_, InvalidInput>((list, saved))
+        });
+        Ok(Self {
+            asked,
+            here: here.collect(),
+            published: published(&reference::load(REFERENCE)?),
+            left,
+            saved: saved.transpose()?,
+        })
+    }
+
+    /// The published factor of a level in each table of the reference.
+    fn published_at(&self, level: Level) -> Vec<(&Published, Interval)> {
+        let of = |table: &'_ Published| {
+            let (_, factor) = table.factors.iter().find(|(of, _)| *of == level)?;
+            Some(Interval {
+                estimate: *factor,
+                low: *factor,
+                high: *factor,
+                confidence: 1.0,
+            })
+        };
+        self.published
+            .iter()
+            .filter_map(|table| Some((table, of(table)?)))
+            .collect()
+    }
+
+    /// What a memory holds, and what tables need.
+    pub fn put_held(&self, text: &mut String) {
+        let memory = self.asked.memory.map(|bytes| {
+            let head = format!(
+                "{} of memory hold, of tables like these, by their size on disk:",
+                words(bytes)
+            );
+            (head, bytes, holds as fn(u64, Interval) -> Interval)
+        });
+        let data = self.asked.data.map(|bytes| {
+            let head = format!(
+                "{} of tables like these, by their size on disk, need this much memory:",
+                words(bytes)
+            );
+            (head, bytes, needs as fn(u64, Interval) -> Interval)
+        });
+        let asked: Vec<_> = memory.into_iter().chain(data).collect();
+        for (head, bytes, of) in &asked {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "\n{head}");
+            for (level, factor) in &self.here {
+                let here = factor.map_or("–".to_owned(), |factor| between(of(*bytes, factor)));
+                let published = self.published_at(*level);
+                let published = published.iter().map(|(table, factor)| {
+                    format!(
+                        "{} ({})",
+                        size(of(*bytes, *factor).estimate),
+                        size_of(table)
+                    )
+                });
+                let published: Vec<String> = published.collect();
+                let published = match published.is_empty() {
+                    true => "–".to_owned(),
+                    false => published.join(", "),
+                };
+                let _ = writeln!(
+                    text,
+                    "  {:<13}  {here:<32}  as published: {published}",
+                    level.name()
+                );
+            }
+        }
+        if !asked.is_empty() {
+            let _ = writeln!(
+                text,
+                "  as published: by tables 1 and 2 of document 000 (ref:{REFERENCE}), other data in another engine. Both assume that more tables \
+                 compress as well as these."
+            );
+        }
+    }
+
+    /// Cores that are left, and what they save.
+    pub fn put_cores(&self, text: &mut String) {
+        let Some((all, out)) = self.left else {
+            return;
+        };
+        let _ = match out {
+            0 => writeln!(text, "Of {all} cores none may be taken out."),
+            out => writeln!(
+                text,
+                "Of {all} cores, {out} may be taken out, unless other work needs them."
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "Choose processors by the number of cores first, and between equals by the clock (document 000)."
+        );
+        let Some((list, saved)) = &self.saved else {
+            return;
+        };
+        for of in saved {
+            let _ = writeln!(
+                text,
+                "  {}: {} fewer, {:.0} {} net saved ({:.0} list{})",
+                of.part,
+                of.fewer,
+                of.amount.net,
+                list.currency,
+                of.amount.list,
+                match list.term_years {
+                    Some(years) => format!(", over {years} years where paid yearly"),
+                    None => String::new(),
+                }
+            );
+        }
+        if saved.is_empty() {
+            let _ = writeln!(
+                text,
+                "  {} has no item with quantity = \"per core\": fewer cores save nothing.",
+                list.file
+            );
+        }
+    }
+
+    /// The same as JSON.
+    pub fn document(&self) -> Value {
+        let of_level = |(level, factor): &(Level, Option<Interval>)| {
+            let published = self.published_at(*level);
+            let published = published.iter().map(|(table, factor)| {
+                json!({
+                    "place": table.place,
+                    "disk_bytes": table.disk_bytes,
+                    "compress_factor": factor.estimate,
+                    "held_bytes": self.asked.memory.map(|bytes| holds(bytes, *factor).estimate),
+                    "needed_bytes": self.asked.data.map(|bytes| needs(bytes, *factor).estimate),
+                })
+            });
+            json!({
+                "level": level.name(),
+                "held_bytes": self.asked.memory.zip(*factor).map(|(bytes, factor)| interval(holds(bytes, factor))),
+                "needed_bytes": self.asked.data.zip(*factor).map(|(bytes, factor)| interval(needs(bytes, factor))),
+                "published": published.collect::<Vec<_>>(),
+            })
+        };
+        let saved = self.saved.as_ref().map(|(list, saved)| {
+            let of = |of: &Saved| {
+                json!({
+                    "part": of.part, "fewer": of.fewer, "list": of.amount.list, "net": of.amount.net,
+                })
+            };
+            json!({
+                "currency": list.currency,
+                "term_years": list.term_years,
+                "items": saved.iter().map(of).collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "memory_bytes": self.asked.memory,
+            "data_bytes": self.asked.data,
+            "levels": self.here.iter().map(of_level).collect::<Vec<_>>(),
+            "cores": self.left.map(|(all, _)| all),
+            "cores_left": self.left.map(|(_, out)| out),
+            "saved": saved,
+        })
+    }
+}
+
+fn size(bytes: f64) -> String {
+    words(bytes.round() as u64)
+}
+
+fn between(of: Interval) -> String {
+    format!(
+        "{} ({} … {})",
+        size(of.estimate),
+        size(of.low),
+        size(of.high)
+    )
+}
+
+fn size_of(table: &Published) -> String {
+    format!("at {}", size(table.disk_bytes))
+}

@@ -1,0 +1,109 @@
+//! Prices: the bill of the platform, what its figures cost, and what a change costs beside what it brings.
+
+use archive::Run;
+use askama::Template;
+use verdict::compare::{Options, compare};
+use verdict::price::{Bill, Worth, bill, change, worth};
+
+use crate::prices::{self, Prices};
+use crate::scorecard::Against;
+
+/// The section of prices.
+#[derive(Template)]
+#[template(path = "price.html", whitespace = "minimize")]
+pub struct View {
+    bills: Vec<BillView>,
+    changes: Vec<ChangeView>,
+}
+
+/// One run's bill.
+struct BillView {
+    label: String,
+    file: String,
+    items: Vec<[String; 8]>,
+    total: String,
+    /// Why nothing is divided.
+    refused: Option<String>,
+    worth: Vec<[String; 5]>,
+    disks: Vec<String>,
+}
+
+/// This run against one other.
+struct ChangeView {
+    label: String,
+    extra: Option<String>,
+    refused: Option<String>,
+    gains: Vec<[String; 4]>,
+}
+
+/// Builds the view; empty without prices.
+pub fn view(run: &Run, against: &[Against<'_>], prices: &Prices) -> View {
+    let others: Vec<&Run> = (against.iter())
+        .filter_map(|other| match other {
+            Against::Run(other) => Some(*other),
+            Against::Reference(_) => None,
+        })
+        .collect();
+    let bill_of = |run: &Run| prices.of(&run.label).map(|list| bill(list, run));
+    let of_run = |run: &Run| bill_of(run).map(|bill| shown(run, &bill));
+    let runs = std::iter::once(run).chain(others.iter().copied());
+    let changes = others
+        .iter()
+        .filter_map(|other| Some(changed(other, run, &bill_of(other)?, &bill_of(run)?)));
+    View {
+        bills: runs.filter_map(of_run).collect(),
+        changes: changes.collect(),
+    }
+}
+
+impl View {
+    /// Whether there are no prices.
+    pub fn is_empty(&self) -> bool {
+        self.bills.is_empty()
+    }
+}
+
+fn shown(run: &Run, bill: &Bill) -> BillView {
+    let found: Vec<Worth> = worth(bill, run);
+    BillView {
+        label: run.label.clone(),
+        file: bill.file.clone(),
+        items: bill.lines.iter().map(prices::item).collect(),
+        total: prices::total(bill),
+        refused: bill.for_ratios().err(),
+        worth: found
+            .iter()
+            .map(|of| prices::worth(of, &bill.currency))
+            .collect(),
+        disks: found.iter().filter_map(prices::disks).collect(),
+    }
+}
+
+fn changed(other: &Run, run: &Run, a: &Bill, b: &Bill) -> ChangeView {
+    // As in the forest: what was measured differently is compared too, which is said there.
+    let options = Options {
+        anyway: true,
+        ..Options::default()
+    };
+    let label = other.label.clone();
+    match compare(other, run, &options) {
+        Ok(compared) => {
+            let found = change(a, b, &compared);
+            let gains = found.gains.iter();
+            ChangeView {
+                label,
+                extra: prices::extra(&found),
+                gains: gains
+                    .map(|gain| prices::gain(gain, &found.currency))
+                    .collect(),
+                refused: found.refused,
+            }
+        }
+        Err(why) => ChangeView {
+            label,
+            extra: None,
+            refused: Some(why.to_string()),
+            gains: Vec::new(),
+        },
+    }
+}

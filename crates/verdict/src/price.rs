@@ -1,0 +1,22 @@
+//! What a platform costs, and what its figures cost: prices of its parts, divided by what was measured.
+//!
+//! * [`file`]: the file of prices, as TOML.
+//! * [`bill`]: its items for one platform: quantities, licences by core factors, totals.
+//! * [`worth`]: the total divided by what a run delivers.
+//! * [`change`]: what a change costs beside what it brings, from a comparison.
+//! * [`mod@json`]: all of these for programs.
+//!
+//! Nothing is guessed: an item without a quantity makes the total unknown, and an item without source or date
+//! keeps every ratio back.
+
+pub mod bill;
+pub mod change;
+pub mod file;
+pub mod json;
+pub mod worth;
+
+pub use bill::{Bill, Line, Money, Origin, Platform, Quantity, Saved, bill, saved_by_cores};
+pub use change::{Change, Gain, change};
+pub use file::{Factor, Item, PriceError, PriceList, Rule};
+pub use json::{change as change_json, json};
+pub use worth::{DISKS_SOURCE, NotKnown, What, Worth, disks_15k, worth};

@@ -1,0 +1,133 @@
+//! What a change costs beside what it brings: two bills and a comparison.
+
+use archive::Better;
+use stats::Interval;
+use stats::summary::median;
+
+use super::bill::{Bill, Money};
+use crate::compare::{Comparison, Row};
+use crate::metric::{self, Metric};
+
+/// What the second platform costs more, and what its figures then cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    pub currency: String,
+    /// Total of each side; `None` where it is not known.
+    pub totals: [Option<Money>; 2],
+    /// Why nothing is divided.
+    pub refused: Option<String>,
+    /// For each primary metric; empty where `refused`.
+    pub gains: Vec<Gain>,
+}
+
+impl Change {
+    /// What B costs more than A, net; less than 0 where it is cheaper.
+    pub fn extra(&self) -> Option<f64> {
+        let [a, b] = self.totals;
+        Some(b?.net - a?.net)
+    }
+}
+
+/// One metric: what it gains, and what that costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gain {
+    pub metric: Metric,
+    pub unit: &'static str,
+    /// Performance of B divided by that of A, above 1 where B is better: of times the inverse.
+    pub performance: Interval,
+    /// Price of the performance: that of B divided by that of A, below 1 where B gives more for the money. `None` where
+    /// A costs nothing.
+    pub price_of_performance: Option<Interval>,
+    /// What one further unit of the figure (of times: one unit less) costs. `None` where nothing more is paid, or where
+    /// the interval does not exclude that nothing is gained.
+    pub per_unit: Option<Interval>,
+}
+
+/// What the change from A to B costs and brings, by the net totals. The intervals are those of the comparison: prices
+/// have none.
+pub fn change(a: &Bill, b: &Bill, compared: &Comparison) -> Change {
+    let refused = refused(a, b);
+    let totals = [a.total, b.total];
+    let gains = match (&refused, totals) {
+        (None, [Some(a), Some(b)]) => {
+            let rows = compared.primary();
+            rows.filter_map(|row| gain(a.net, b.net, row)).collect()
+        }
+        _ => Vec::new(),
+    };
+    Change {
+        currency: b.currency.clone(),
+        totals,
+        refused,
+        gains,
+    }
+}
+
+fn refused(a: &Bill, b: &Bill) -> Option<String> {
+    if a.currency != b.currency {
+        return Some(format!(
+            "the prices are in {} and {}; convert one file to the currency of the other",
+            a.currency, b.currency
+        ));
+    }
+    if a.term_years != b.term_years {
+        let years = |bill: &Bill| {
+            bill.term_years
+                .map_or("no term".into(), |n| format!("{n} years"))
+        };
+        return Some(format!(
+            "the prices are for different times ({} and {}); write the same term_years into both files",
+            years(a),
+            years(b)
+        ));
+    }
+    a.for_ratios().err().or(b.for_ratios().err())
+}
+
+fn gain(cost_a: f64, cost_b: f64, row: &Row) -> Option<Gain> {
+    let ratio = row.result.ratio?;
+    let performance = match row.better {
+        Better::Lower => inverse(ratio),
+        Better::Higher | Better::Neither => ratio,
+    };
+    let times = cost_b / cost_a;
+    let price_of_performance =
+        (times.is_finite() && cost_a > 0.0).then(|| inverse(performance).map(|less| less * times));
+    let extra = cost_b - cost_a;
+    Some(Gain {
+        unit: metric::unit(&row.metric.figure).unwrap_or_default(),
+        metric: row.metric.clone(),
+        performance,
+        price_of_performance,
+        per_unit: median(&row.a).and_then(|base| per_unit(extra, base, ratio, row.better)),
+    })
+}
+
+/// 1 divided by it: the ends change places.
+fn inverse(of: Interval) -> Interval {
+    Interval {
+        estimate: 1.0 / of.estimate,
+        low: 1.0 / of.high,
+        high: 1.0 / of.low,
+        confidence: of.confidence,
+    }
+}
+
+/// Extra price ÷ units gained, base × |ratio − 1|.
+fn per_unit(extra: f64, base: f64, ratio: Interval, better: Better) -> Option<Interval> {
+    let gained = |ratio: f64| match better {
+        Better::Lower => base * (1.0 - ratio),
+        Better::Higher | Better::Neither => base * (ratio - 1.0),
+    };
+    let ends = [gained(ratio.low), gained(ratio.high)];
+    let (least, most) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+    (extra > 0.0 && least > 0.0).then(|| Interval {
+        estimate: extra / gained(ratio.estimate),
+        low: extra / most,
+        high: extra / least,
+        confidence: ratio.confidence,
+    })
+}
+
+#[cfg(test)]
+mod tests;

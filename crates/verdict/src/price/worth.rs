@@ -1,0 +1,271 @@
+//! What a run delivers for its price: the total divided by its figures.
+
+use archive::{Component, Point, Run};
+use stats::ramp::{Limits, supported};
+use stats::summary::median;
+
+use super::bill::{Bill, Money};
+use crate::metric::Metric;
+use crate::ramps::{ERRORS_PCT_MAX, USERS, sound_step_of};
+
+/// Random I/Os a second of a disk with 15,000 rpm: of the document below, which sets 147,000 beside about 600 of them.
+const IOPS_PER_DISK_15K: f64 = 147_000.0 / 600.0;
+/// Where that figure is from.
+pub const DISKS_SOURCE: &str = "document 001, slide \"Random write\": 147,000 IOPS need about 600 disks with 15,000 rpm, which is 245 IOPS each";
+
+/// Disks with 15,000 rpm that so many random I/Os a second would need.
+pub fn disks_15k(iops: f64) -> f64 {
+    (iops / IOPS_PER_DISK_15K).ceil()
+}
+
+/// What is bought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    OrdersAtLimit,
+    Iops,
+    GbInMemory,
+    QueriesPerHour,
+}
+
+impl What {
+    /// Name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OrdersAtLimit => "thousand_orders_per_min_at_limit",
+            Self::Iops => "iops",
+            Self::GbInMemory => "gb_in_memory",
+            Self::QueriesPerHour => "scaled_query_per_h",
+        }
+    }
+
+    /// The unit that has a price.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::OrdersAtLimit => "1,000 new orders/min at the limit",
+            Self::Iops => "I/O per second",
+            Self::GbInMemory => "GB of tables in memory",
+            Self::QueriesPerHour => "scaled query per hour",
+        }
+    }
+
+    /// What the figure itself is counted in.
+    pub fn figure_unit(self) -> &'static str {
+        match self {
+            Self::OrdersAtLimit => "new orders/min",
+            Self::Iops => "IOPS",
+            Self::GbInMemory => "GB",
+            Self::QueriesPerHour => "queries/h",
+        }
+    }
+
+    /// How much of the figure one unit is.
+    fn size(self) -> f64 {
+        match self {
+            Self::OrdersAtLimit => 1_000.0,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Why there is no figure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NotKnown {
+    /// The users had no limit.
+    NoLimit,
+    /// Not even the fewest users kept it in this many repetitions of all.
+    NotSupported,
+}
+
+/// A figure and what one unit of it costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worth {
+    pub what: What,
+    /// Name of the target.
+    pub target: String,
+    /// Test, and how parallel it was where all repetitions agree: "T626@8".
+    pub place: String,
+    /// The figure: median of the repetitions, the lowest and the highest.
+    pub figure: Result<[f64; 3], NotKnown>,
+    /// Repetitions that tell it.
+    pub repetitions: usize,
+    /// Price of one unit, at the median, at the highest and at the lowest figure; `None` where there is no figure or
+    /// the total is not fit for ratios.
+    pub price: Option<[Money; 3]>,
+}
+
+/// What a run delivers, each with its price.
+pub fn worth(bill: &Bill, run: &Run) -> Vec<Worth> {
+    let total = bill.for_ratios().ok();
+    let mut all = Vec::new();
+    for (number, target) in run.targets.iter().enumerate() {
+        let of =
+            |what, place, values: Vec<f64>| of_values(what, &target.name, place, values, total);
+        if let Some(orders) = orders_at_limit(run, number as u32) {
+            all.push(match orders {
+                Ok((users, values)) => of(What::OrdersAtLimit, at(USERS, &users), values),
+                Err(why) => Worth {
+                    what: What::OrdersAtLimit,
+                    target: target.name.clone(),
+                    place: USERS.to_owned(),
+                    figure: Err(why),
+                    repetitions: 0,
+                    price: None,
+                },
+            });
+        }
+        if let Some((place, values)) = best_iops(run, number as u32) {
+            all.push(of(What::Iops, place, values));
+        }
+        for (place, values) in of_tests(run, number as u32, "table_disk_mb", |test| test == LIFTED)
+        {
+            let gb = values.iter().map(|mb| mb / 1e3).collect();
+            all.push(of(What::GbInMemory, place, gb));
+        }
+        for (place, values) in of_tests(run, number as u32, "scaled_queries_per_h", |_| true) {
+            all.push(of(What::QueriesPerHour, place, values));
+        }
+    }
+    all
+}
+
+/// Test that tells the size of all tables that were lifted.
+const LIFTED: &str = "LIFT-ALL";
+
+fn of_values(
+    what: What,
+    target: &str,
+    place: String,
+    values: Vec<f64>,
+    total: Option<Money>,
+) -> Worth {
+    let middle = median(&values).unwrap_or_default();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let price_at = |value: f64| {
+        total.map(|money| Money {
+            list: money.list / (value / what.size()),
+            net: money.net / (value / what.size()),
+        })
+    };
+    let prices = [middle, high, low].map(price_at);
+    let price = match prices {
+        [Some(middle), Some(low), Some(high)] => Some([middle, low, high]),
+        _ => None,
+    };
+    Worth {
+        what,
+        target: target.to_owned(),
+        place,
+        figure: Ok([middle, low, high]),
+        repetitions: values.len(),
+        price,
+    }
+}
+
+/// Users that the run supports within its limit, the fewest of its targets and repetitions; `None` without a limit.
+pub(super) fn users_at_limit(run: &Run) -> Option<f64> {
+    let of_targets =
+        (0..run.targets.len() as u32).filter_map(|target| orders_at_limit(run, target));
+    let users = of_targets
+        .filter_map(Result::ok)
+        .flat_map(|(users, _)| users);
+    users.min().map(f64::from)
+}
+
+/// Users of the largest supported level and the orders there, by repetition; `None` where no users were at work.
+#[allow(clippy::type_complexity, reason = "read at one place")]
+fn orders_at_limit(run: &Run, target: u32) -> Option<Result<(Vec<u32>, Vec<f64>), NotKnown>> {
+    let points = run.points.iter();
+    let ours: Vec<&Point> = points
+        .filter(|point| point.key.test == USERS && point.key.target == target)
+        .collect();
+    let work = &ours.first()?.work;
+    let (Some(response_us), Some(percentile)) = (work.limit_response_us, work.limit_percentile)
+    else {
+        return Some(Err(NotKnown::NoLimit));
+    };
+    let limits = Limits {
+        response_us,
+        errors_pct: ERRORS_PCT_MAX,
+    };
+    let of_repetition = |repetition| {
+        let mut valid = ours.iter().filter(|p| p.key.repetition == repetition);
+        let steps: Vec<_> = valid
+            .clone()
+            .map(|p| sound_step_of(p, percentile))
+            .collect();
+        let users = supported(&steps, &limits).users?;
+        let point = valid.find(|p| p.key.jobs == users)?;
+        Some((users, point.figures.new_orders_per_min?))
+    };
+    let found: Vec<(u32, f64)> = (1..=run.repetitions).filter_map(of_repetition).collect();
+    Some(match found.is_empty() {
+        true => Err(NotKnown::NotSupported),
+        false => Ok(found.into_iter().unzip()),
+    })
+}
+
+/// The test of storage with the most I/Os a second at the device.
+fn best_iops(run: &Run, target: u32) -> Option<(String, Vec<f64>)> {
+    let of_storage = |test: &str| {
+        let mut points = run.points.iter();
+        points.any(|p| p.key.test == test && p.component == Component::Storage)
+    };
+    let all = of_tests(run, target, "total_iops", of_storage);
+    all.into_iter().max_by(|(_, a), (_, b)| {
+        let [a, b] = [a, b].map(|values| median(values).unwrap_or_default());
+        a.total_cmp(&b)
+    })
+}
+
+/// Every test of a target that tells a figure above 0, with its best in each repetition.
+fn of_tests(
+    run: &Run,
+    target: u32,
+    figure: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<(String, Vec<f64>)> {
+    let Some(record) = run.targets.get(target as usize) else {
+        return Vec::new();
+    };
+    let mut tests: Vec<&str> = Vec::new();
+    for point in run.points.iter().filter(|p| p.key.target == target) {
+        let test = point.key.test.as_str();
+        if !tests.contains(&test) && wanted(test) {
+            tests.push(test);
+        }
+    }
+    let of_test = |test: &str| {
+        let metric = Metric {
+            target: Some(record.name.clone()),
+            test: test.to_owned(),
+            level: None,
+            figure: figure.to_owned(),
+        };
+        let points: Vec<(&Point, f64)> = metric.points(run).into_iter().flatten().collect();
+        let points: Vec<_> = points
+            .into_iter()
+            .filter(|(_, value)| *value > 0.0)
+            .collect();
+        let dops: Vec<u32> = points
+            .iter()
+            .map(|(p, _)| p.key.jobs * p.key.threads.max(1))
+            .collect();
+        let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
+        (!values.is_empty()).then(|| (at(test, &dops), values))
+    };
+    tests.into_iter().filter_map(of_test).collect()
+}
+
+/// "T626@8", and "T626" where the repetitions differ.
+fn at(test: &str, levels: &[u32]) -> String {
+    match levels {
+        [first, others @ ..] if others.iter().all(|other| other == first) => {
+            format!("{test}@{first}")
+        }
+        _ => test.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
