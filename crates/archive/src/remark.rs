@@ -18,6 +18,8 @@ mod columnar;
 #[macro_use]
 mod storage;
 #[macro_use]
+mod study;
+#[macro_use]
 mod record;
 #[macro_use]
 mod catalogue;

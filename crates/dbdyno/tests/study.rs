@@ -199,6 +199,7 @@ fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
     let listed = place.fine(&["list", "studies"]).stdout;
     assert!(listed.contains("storage-update  002"), "{listed}");
     assert!(listed.contains("published"), "{listed}");
+    assert!(listed.contains("writes at most") && listed.contains("fits here"));
 }
 
 /// One plan at two sizes: each is a run, both are on one page, and what is complete is not measured again.
@@ -307,4 +308,127 @@ fn half_the_memory_is_measured_against_all_of_it() {
         &["study", "--resume", "m", "--size", "fit"],
         "settled at its start",
     );
+    refused(
+        &["study", "memory", "--protocol", "published", "--pairs", "2"],
+        "exclude each other",
+    );
+}
+
+/// The document's protocol: all of one side before the other, once, with what is unsound in that.
+#[test]
+fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
+    let place = Place::new();
+    let url = place.url("sqlite", "memory.db");
+    let little = [
+        "--set",
+        "step.olap.scale=0.01",
+        "--set",
+        "step.olap.queries=6",
+        "--set",
+        "step.olap.rounds=2",
+        "--memory",
+        "64MB",
+    ];
+    let study = ["study", "memory-queries", "--name", "m", "--target", &url];
+    let published = ["--protocol", "published", "--size", "quick", "-o", "m.html"];
+    let ended = place.fine(&[&study[..], &published, &little].concat());
+    let once = "each value is measured once";
+    assert!(ended.stdout.contains(once), "{}", ended.stdout);
+    let page = std::fs::read_to_string(place.path("m.html")).unwrap();
+    assert!(page.contains("Published protocol") && page.contains(once));
+    assert!(page.contains("half of the memory is measured as a whole before all of it"));
+    let runs = ["m-a", "m-b"].map(|label| place.export(label)["run"].clone());
+    assert!(runs.iter().all(|run| run["study"].is_null()));
+    assert_eq!(runs[0]["plan_toml"], runs[1]["plan_toml"]);
+
+    // The second side is measured on the target of the first, which is not named again.
+    place.fine(&["runs", "delete", "m-b", "--yes"]);
+    let resumed = [
+        "study",
+        "--resume",
+        "m",
+        "--size",
+        "quick",
+        "-o",
+        "again.html",
+    ];
+    place.fine(&[&resumed[..], &little].concat());
+    let urls = ["m-a", "m-b"].map(|label| place.export(label)["targets"][0]["url"].clone());
+    let [half, all] = urls.map(|url| url.as_str().unwrap().to_owned());
+    assert!(
+        half.contains("cache_mb=32") && all.contains("cache_mb=64"),
+        "{half} {all}"
+    );
+    assert_eq!(half.replace("=32", "=64"), all);
+}
+
+/// Two values of one setting against each other; what cannot be is told before anything is measured.
+#[test]
+fn one_setting_is_varied_between_two_sides() {
+    let place = Place::new();
+    let url = place.url("sqlite", "vary.db");
+    let study = ["study", "settings", "--name", "v", "--target", &url];
+    let little = [
+        "--vary",
+        "target.cache_mb=8,16",
+        "--set",
+        "step.2.seconds=0.3",
+        "--set",
+        "step.2.ramp_up_seconds=0",
+        "--set",
+        "step.oltp.users=1",
+        "--set",
+        "step.oltp.check=none",
+        "--set",
+        "step.oltp.warm_up_max_seconds=0",
+        "--pairs",
+        "1",
+        "--yes",
+        "-o",
+        "v.html",
+    ];
+    place.fine(&[&study[..], &little].concat());
+    let settings =
+        ["v-a", "v-b"].map(|label| place.export(label)["run"]["study"]["settings"].clone());
+    assert_eq!(settings[0][0], "target.cache_mb=8");
+    assert_eq!(settings[1][0], "target.cache_mb=16");
+
+    let refused = |arguments: &[&str], says: &str| {
+        let ended = place.dbdyno(&[&["study"], arguments].concat());
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
+    };
+    refused(&["settings"], "--vary KEY=A,B");
+    refused(&["settings", "--vary", "target.x=1"], "exactly two values");
+    refused(
+        &[
+            "settings",
+            "--vary",
+            "target.a=1,2",
+            "--vary",
+            "target.b=1,2",
+        ],
+        "varies one setting",
+    );
+    refused(
+        &["versions", "--vary", "target.version=15,3"],
+        "version 3 of PostgreSQL",
+    );
+    refused(
+        &["versions", "--target", &url],
+        "on servers that dbdyno starts itself",
+    );
+    refused(
+        &["versions", "--protocol", "published"],
+        "repeats no published protocol",
+    );
+    refused(
+        &["memory", "--vary", "target.x=1,2"],
+        "does not belong to study memory",
+    );
+    // More than any machine has for a database is told with the size that fits.
+    let much = [
+        "memory", "--target", &url, "--memory", "900000GB", "--size", "quick",
+    ];
+    refused(&much, "this machine has");
 }

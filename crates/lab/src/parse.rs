@@ -12,7 +12,7 @@ use crate::{LabError, Result};
 /// Bounds of `stall_limit_s`.
 const STALL_LIMIT_S: RangeInclusive<f64> = 0.1..=86_400.0;
 /// Keys of a plan, for naming the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 9] = [
+const PLAN_KEYS: [&str; 10] = [
     "name",
     "about",
     "sample_ms",
@@ -21,6 +21,7 @@ const PLAN_KEYS: [&str; 9] = [
     "stall_limit_s",
     "host",
     "validity",
+    "unsound",
     "step",
 ];
 

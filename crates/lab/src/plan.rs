@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use archive::Remark;
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,9 @@ pub struct Plan {
     /// Limits of the checks on the driver.
     #[serde(default, skip_serializing_if = "Validity::is_usual")]
     pub validity: Validity,
+    /// What is unsound in the published protocol that the plan repeats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsound: Vec<Remark>,
     /// Steps, carried out in their order.
     #[serde(skip)]
     pub step: Vec<Step>,

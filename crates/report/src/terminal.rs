@@ -181,6 +181,14 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
             out.push('\n');
         }
     }
+    for remark in run.unsound() {
+        let text = format!(
+            "published protocol, unsound: {}",
+            clean(&remark.to_string())
+        );
+        out.push_str(&table::wrap(&text, width, 2));
+        out.push('\n');
+    }
     for reason in &run.reasons {
         let text = format!("run invalid: {}", clean(&reason.to_string()));
         out.push_str(&paint.red(&table::wrap(&text, width, 2)));

@@ -123,6 +123,18 @@ impl Run {
         }
     }
 
+    /// What is unsound in the published protocol that its plan repeats, as the plan itself says.
+    pub fn unsound(&self) -> Vec<Remark> {
+        #[derive(Default, Deserialize)]
+        struct Said {
+            #[serde(default)]
+            unsound: Vec<Remark>,
+        }
+        toml::from_str::<Said>(&self.plan_toml)
+            .unwrap_or_default()
+            .unsound
+    }
+
     /// True when the run is complete, its record unchanged and every point valid.
     pub fn valid(&self) -> bool {
         self.state == RunState::Complete

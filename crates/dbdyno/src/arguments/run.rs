@@ -1,5 +1,6 @@
 //! Arguments of `dbdyno run`, and of the verbs that stand for it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -20,6 +21,9 @@ pub struct RunArguments {
     /// Replicas of the first target, from verbs that lift
     #[arg(skip)]
     pub replicas: Vec<TargetUrl>,
+    /// Settings of the targets, from verbs that vary them
+    #[arg(skip)]
+    pub of_target: BTreeMap<String, String>,
     /// Bytes of the cache of a default target, from verbs that set it against memory
     #[arg(skip)]
     pub cache_bytes: Option<u64>,

@@ -27,7 +27,13 @@ pub struct StudyArguments {
     /// Measure, run CMD with sh, and measure again; CMD finds the name of the study in $DBDYNO_STUDY
     #[arg(long, value_name = "CMD")]
     pub hook: Option<SecretText>,
-    /// How large: a try, for an hour or two, or as published (default: quick)
+    /// Order and repetitions: ours, or those of the document, with what is unsound in them said on the page
+    #[arg(long, value_enum, default_value_t, conflicts_with = "resume")]
+    pub protocol: Protocol,
+    /// Setting to vary, with two values, such as target.work_mem=4MB,64MB (of plans and databases as in `dbdyno ab --a`)
+    #[arg(long, value_name = "KEY=A,B")]
+    pub vary: Vec<SecretText>,
+    /// How large: a try, for an hour or two, or as published (default: quick; with --protocol published: published)
     #[arg(long, value_enum)]
     pub size: Option<Size>,
     /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
@@ -49,7 +55,7 @@ pub struct StudyArguments {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Resume a study: with the run that was interrupted, or with the change; of several runs, repeat --size and --set
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "memory", "pairs", "targets", "name", "seed", "address", "device", "shared"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "pairs", "targets", "name", "seed", "address", "device", "shared"])]
     pub resume: Option<String>,
     /// Directory for the default targets' files, on the storage that is updated (default: your cache directory)
     #[arg(long, value_name = "DIR")]
@@ -76,11 +82,14 @@ pub struct StudyArguments {
     pub judging: Judging,
 }
 
-impl StudyArguments {
-    /// The size that is asked for.
-    pub fn size(&self) -> Size {
-        self.size.unwrap_or_default()
-    }
+/// Whose order and repetitions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Protocol {
+    /// Sides in pairs of blocks where they can be, as often as a verdict needs
+    #[default]
+    Sound,
+    /// As the document did it, even where that is unsound
+    Published,
 }
 
 /// How large a study is.

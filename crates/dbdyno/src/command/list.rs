@@ -10,6 +10,7 @@ use lab::Plan;
 use target::Reach;
 
 use super::study::built_in::BuiltIn;
+use super::study::cost::{self, Machine};
 use super::{plan_text, print};
 use crate::arguments::study::Size;
 use crate::arguments::{ListArguments, Listing};
@@ -73,17 +74,41 @@ fn plans() -> Result<String> {
 }
 
 fn studies() -> Result<String> {
-    let mut rows = vec![["study", "document", "size", "what it measures"].map(String::from)];
+    let heads = [
+        "study",
+        "document",
+        "size",
+        "writes at most",
+        "takes about",
+        "fits here",
+        "what it measures",
+    ];
+    let mut rows = vec![heads.map(String::from)];
+    let workloads = workload::registry(super::library(None)?);
+    let machine = Machine::here(&std::env::temp_dir());
     for study in BuiltIn::all()? {
+        let [name, document, about] =
+            [&study.name, &study.document, &study.about].map(Clone::clone);
+        let none = String::new;
+        rows.push([name, document, none(), none(), none(), none(), about]);
         for size in Size::value_variants() {
-            let about = study.scale(*size).about.clone();
-            rows.push([String::new(), String::new(), plan_text::word(*size), about]);
+            let cost = cost::of(&study, *size, false, &workloads, ("postgres", &[]))?;
+            rows.push([
+                String::new(),
+                String::new(),
+                plan_text::word(*size),
+                stats::words::bytes(cost.written_bytes),
+                cost::time(cost.time_s),
+                machine
+                    .lacks(&cost)
+                    .map_or("yes".into(), |lacks| format!("no: {lacks}")),
+                study.scale(*size).about.clone(),
+            ]);
         }
-        let at = rows.len() - Size::value_variants().len();
-        let whole = [study.name, study.document, String::new(), study.about];
-        rows.insert(at, whole);
     }
-    Ok(columns(&rows))
+    let how = "Estimated for PostgreSQL, from the plan of each size. Bytes: all data and logs that its workloads may write. Time: its \
+               timed points, and these bytes at 100 MB/s; work of fixed amount, queries and warm-ups come on top.\n";
+    Ok(columns(&rows) + how)
 }
 
 fn engines() -> String {

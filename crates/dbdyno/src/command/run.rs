@@ -158,6 +158,9 @@ fn targets(arguments: &RunArguments, plan: &Plan) -> Result<(Vec<TargetUrl>, Opt
         let targets = urls(&arguments.targets)?;
         (arguments.permission.share(&targets)?, None)
     };
+    for target in &mut targets {
+        target.settings.extend(arguments.of_target.clone());
+    }
     targets.extend(arguments.replicas.iter().cloned());
     Ok((targets, files))
 }

@@ -4,14 +4,16 @@ mod asked;
 mod before_after;
 pub mod built_in;
 mod change;
+pub mod cost;
 mod half_memory;
 mod parts;
+mod vary;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, RunName};
+use archive::{Archive, ArchiveError, Run, RunName};
 
 use self::asked::{Asked, VERB};
 use self::built_in::{BuiltIn, Design};
@@ -21,9 +23,15 @@ use crate::place;
 
 pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive_asked);
-    let built_in = match &arguments.resume {
-        Some(name) => begun(name, &archive)?,
-        None => BuiltIn::named(arguments.study.as_deref().unwrap_or_default())?,
+    let (built_in, first) = match &arguments.resume {
+        Some(name) => {
+            let (built_in, first) = begun(name, &archive)?;
+            (built_in, Some(Box::new(first)))
+        }
+        None => {
+            let name = arguments.study.as_deref().unwrap_or_default();
+            (BuiltIn::named(name)?, None)
+        }
     };
     let name = (arguments.resume.clone())
         .or(arguments.name.clone())
@@ -34,21 +42,26 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
         arguments,
         archive,
         archive_asked,
+        first,
     };
     asked.check()?;
+    if !asked.is_resumed() {
+        cost::ask(&asked)?;
+    }
     match asked.built_in.design {
         Design::Change => before_after::carry_out(&asked),
         Design::Memory => half_memory::carry_out(&asked),
         Design::Runs => parts::carry_out(&asked),
+        Design::Vary => vary::carry_out(&asked),
     }
 }
 
-/// The study of which runs are in the archive under this name.
-fn begun(name: &str, archive: &Path) -> Result<BuiltIn> {
+/// The study of which runs are in the archive under this name, with the first of them.
+fn begun(name: &str, archive: &Path) -> Result<(BuiltIn, Run)> {
     let kept = Archive::open_read_only(archive)?;
     for study in BuiltIn::all()? {
         match kept.load_run(&RunName::Label(study.first_label(name))) {
-            Ok(run) if run.plan_name == study.name => return Ok(study),
+            Ok(run) if run.plan_name == study.name => return Ok((study, run)),
             Ok(_) | Err(ArchiveError::UnknownRun { .. }) => {}
             Err(other) => return Err(other.into()),
         }

@@ -64,6 +64,7 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
     ];
     items.extend(restarts(run));
     items.extend(rights(run));
+    items.extend(protocol(run));
     let cautions: Vec<&str> = (items.iter().filter(|item| item.tone == "warn"))
         .map(|item| item.name)
         .collect();
@@ -426,6 +427,16 @@ fn rights(run: &Run) -> Option<Item> {
             true => "warn",
             false => "plain",
         },
+    })
+}
+
+/// What is unsound in the published protocol that was repeated; nothing where none was.
+fn protocol(run: &Run) -> Option<Item> {
+    let unsound: Vec<String> = run.unsound().iter().map(Remark::to_string).collect();
+    (!unsound.is_empty()).then(|| Item {
+        name: "Published protocol",
+        text: format!("unsound as the document has it: {}", unsound.join("; ")),
+        tone: "warn",
     })
 }
 

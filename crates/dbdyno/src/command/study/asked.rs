@@ -8,14 +8,15 @@ use archive::reference::{self, Reference};
 use archive::{Archive, ArchiveError, Run, RunName};
 use lab::LabError;
 use report::{Against, HtmlOptions};
+use target::{Reach, TargetUrl};
 
 use super::built_in::{BuiltIn, Design};
-use crate::arguments::RunArguments;
-use crate::arguments::study::StudyArguments;
+use crate::arguments::study::{Protocol, Size, StudyArguments};
+use crate::arguments::{RunArguments, SecretText};
 use crate::command::prices;
 use crate::exit::{InvalidInput, Status};
-use crate::output;
 use crate::say::say;
+use crate::{output, place};
 
 /// Verb by which an interrupted study is resumed.
 pub const VERB: &str = "study";
@@ -28,6 +29,8 @@ pub struct Asked<'a> {
     pub archive: PathBuf,
     /// The archive as it was named.
     pub archive_asked: &'a Option<PathBuf>,
+    /// Its first run, when it was begun before.
+    pub first: Option<Box<Run>>,
 }
 
 impl Asked<'_> {
@@ -38,40 +41,77 @@ impl Asked<'_> {
     pub fn check(&self) -> Result<()> {
         prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
-        let of = |is_given: bool, design| (is_given, design);
-        let given = [
-            ("--pause", of(arguments.pause.is_some(), Design::Change)),
-            ("--hook", of(arguments.hook.is_some(), Design::Change)),
+        let given: [(&str, bool, &[Design]); 6] = [
+            ("--pause", arguments.pause.is_some(), &[Design::Change]),
+            ("--hook", arguments.hook.is_some(), &[Design::Change]),
             (
                 "--trust-sequential",
-                of(arguments.trust_sequential, Design::Change),
+                arguments.trust_sequential,
+                &[Design::Change],
             ),
-            ("--pairs", of(arguments.pairs.is_some(), Design::Memory)),
-            ("--memory", of(arguments.memory.is_some(), Design::Memory)),
+            (
+                "--pairs",
+                arguments.pairs.is_some(),
+                &[Design::Memory, Design::Vary],
+            ),
+            ("--memory", arguments.memory.is_some(), &[Design::Memory]),
+            ("--vary", !arguments.vary.is_empty(), &[Design::Vary]),
         ];
         let wrong = given
             .iter()
-            .find(|(_, (is_given, of))| *is_given && *of != design);
-        match wrong {
-            Some((option, _)) => Err(InvalidInput(format!(
-                "{option} does not belong to study {}; `dbdyno list studies` says what each one does",
-                self.built_in.name
+            .find(|(_, is_given, of)| *is_given && !of.contains(&design));
+        let name = &self.built_in.name;
+        if let Some((option, ..)) = wrong {
+            return Err(InvalidInput(format!(
+                "{option} does not belong to study {name}; `dbdyno list studies` says what each one does"
             ))
+            .into());
+        }
+        if !self.is_published() {
+            return Ok(());
+        }
+        if self.built_in.published.is_none() {
+            return Err(InvalidInput(format!(
+                "study {name} repeats no published protocol; leave out --protocol"
+            ))
+            .into());
+        }
+        match arguments.pairs {
+            Some(_) => Err(InvalidInput(
+                "--pairs and --protocol published exclude each other: the document measures one side after the other, once".into(),
+            )
             .into()),
             None => Ok(()),
         }
+    }
+
+    /// Whether the document's own order and repetitions are repeated.
+    pub fn is_published(&self) -> bool {
+        match &self.first {
+            Some(run) => !run.unsound().is_empty(),
+            None => self.arguments.protocol == Protocol::Published,
+        }
+    }
+
+    /// The size that is asked for: with the document's protocol its own, unless another is said.
+    pub fn size(&self) -> Size {
+        self.arguments.size.unwrap_or(match self.is_published() {
+            true => Size::Published,
+            false => Size::default(),
+        })
     }
 
     /// What a study measures was settled at its start.
     ///
     /// # Errors
     /// When it is said again.
-    pub fn refuse_size(&self) -> Result<()> {
-        if self.arguments.size.is_none() && self.arguments.settings.is_empty() {
+    pub fn refuse_settled(&self) -> Result<()> {
+        let arguments = self.arguments;
+        if arguments.size.is_none() && arguments.settings.is_empty() && arguments.memory.is_none() {
             return Ok(());
         }
         let why = format!(
-            "--size and --set of study {} were settled at its start; leave them out with --resume",
+            "--size, --set and --memory of study {} were settled at its start; leave them out with --resume",
             self.name
         );
         Err(InvalidInput(why).into())
@@ -82,22 +122,63 @@ impl Asked<'_> {
         self.arguments.resume.is_some()
     }
 
+    /// Keys of the plan: those of the size, those of the document's protocol, and what its user sets.
+    pub fn settings(&self) -> Vec<String> {
+        let published = self.built_in.published.as_ref();
+        let published = published.filter(|_| self.is_published());
+        let published = published.iter().flat_map(|published| &published.settings);
+        let of_size = self.built_in.scale(self.size()).settings.iter();
+        let all = of_size.chain(published).chain(&self.arguments.settings);
+        all.cloned().collect()
+    }
+
+    /// The targets that are asked for, or those that it was begun with; none where dbdyno makes them itself.
+    ///
+    /// # Errors
+    /// When the archive names one that cannot be.
+    pub fn targets(&self) -> Result<Vec<SecretText>> {
+        let Some(first) = &self.first else {
+            let given = &self.arguments.targets;
+            let own = self.built_in.target.iter();
+            return Ok(match given.is_empty() {
+                true => own.map(|url| SecretText::from(url.clone())).collect(),
+                false => given.clone(),
+            });
+        };
+        if place::work_files_of(first)?.is_some() {
+            return Ok(Vec::new());
+        }
+        let urls = lab::nodes::urls_of_run(first)?;
+        // Files that dbdyno made for a run go with their directory at its end.
+        let file = urls.first().and_then(TargetUrl::file);
+        if file.is_some_and(|file| file.parent().is_some_and(|place| !place.exists())) {
+            return Ok(Vec::new());
+        }
+        let holds_rows = |url: &TargetUrl| {
+            target::find(url).is_ok_and(|engine| engine.reach() != Reach::Replica)
+        };
+        let urls = urls.iter().filter(|url| holds_rows(url));
+        Ok(urls.map(|url| SecretText::from(url.to_string())).collect())
+    }
+
     /// The plan at the size that was asked for, as a run of it.
-    pub fn run_arguments(&self) -> RunArguments {
+    ///
+    /// # Errors
+    /// As [`Asked::targets`].
+    pub fn run_arguments(&self) -> Result<RunArguments> {
         let (built_in, arguments) = (&self.built_in, self.arguments);
-        let settings = built_in.scale(arguments.size()).settings.iter();
-        RunArguments {
+        Ok(RunArguments {
             plan: built_in.name.clone(),
-            plan_text: Some(built_in.plan()),
-            targets: arguments.targets.clone(),
-            settings: settings.chain(&arguments.settings).cloned().collect(),
-            seed: arguments.seed,
+            plan_text: Some(built_in.plan(self.is_published())?),
+            targets: self.targets()?,
+            settings: self.settings(),
+            seed: arguments.seed.or(self.first.as_ref().map(|run| run.seed)),
             work_dir: arguments.work_dir.clone(),
             platform: arguments.platform.clone(),
             server: arguments.server.clone(),
             permission: arguments.permission.clone(),
             ..RunArguments::default()
-        }
+        })
     }
 
     /// The same error, with how the study is resumed and not its run.

@@ -89,14 +89,14 @@ impl<'a> Study<'a> {
             asked,
             change: Some(change),
             before: Before::New,
-            prepared: Prepared::of(&asked.run_arguments())?,
+            prepared: Prepared::of(&asked.run_arguments()?)?,
         })
     }
 
     /// One that was begun. What it measures stands in the archive; who makes the change is said again.
     fn begun(asked: &'a Asked<'a>) -> Result<Self> {
         let (name, arguments) = (&asked.name, asked.arguments);
-        asked.refuse_size()?;
+        asked.refuse_settled()?;
         let kept = Archive::open_read_only(&asked.archive)?;
         let before = kept.load_run(&Side::Before.name(name))?;
         let after = match kept.load_run(&Side::After.name(name)) {

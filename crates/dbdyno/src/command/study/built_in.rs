@@ -1,5 +1,6 @@
 //! Built-in studies: plans with sizes, as data in `plans/studies`.
 
+use archive::Remark;
 use include_dir::{Dir, include_dir};
 use lab::plan::nearest;
 use serde::Deserialize;
@@ -16,7 +17,7 @@ static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans/studies"
 #[serde(deny_unknown_fields)]
 pub struct BuiltIn {
     pub name: String,
-    /// Number of the published report whose method it repeats, as in `dbdyno list references`.
+    /// Number of the published report whose method it repeats, as in `dbdyno list references`; "–" for one of our own.
     pub document: String,
     /// One sentence.
     pub about: String,
@@ -24,6 +25,13 @@ pub struct BuiltIn {
     /// Published figures that stand on its page.
     #[serde(default)]
     pub references: Vec<String>,
+    /// Database that is measured when none is named; SQLite and DuckDB in files where nothing is said.
+    pub target: Option<String>,
+    /// What is varied when nothing is said, as `KEY=A,B`.
+    #[serde(default)]
+    pub vary: Vec<String>,
+    /// The document's own protocol; `None` where there is no document.
+    pub published: Option<Published>,
     sizes: Sizes,
     plan: toml::Table,
 }
@@ -38,6 +46,19 @@ pub enum Design {
     Memory,
     /// One run, or several that differ in their size.
     Runs,
+    /// Values of settings against each other.
+    Vary,
+}
+
+/// What a document's own protocol has beyond its sizes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Keys of the plan, behind those of the size.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// What is unsound in it.
+    pub unsound: Vec<Remark>,
 }
 
 /// What each size sets.
@@ -146,16 +167,24 @@ impl BuiltIn {
         .into())
     }
 
-    /// Its plan, as text.
-    pub fn plan(&self) -> String {
-        self.plan.to_string()
+    /// Its plan, as text; with the document's own protocol it tells what is unsound in that.
+    ///
+    /// # Errors
+    /// When that cannot be written as TOML.
+    pub fn plan(&self, is_published: bool) -> anyhow::Result<String> {
+        let mut plan = self.plan.clone();
+        if let Some(published) = self.published.as_ref().filter(|_| is_published) {
+            let unsound = toml::Value::try_from(&published.unsound)?;
+            plan.insert("unsound".to_owned(), unsound);
+        }
+        Ok(plan.to_string())
     }
 
     /// Label of the run that a study of this name is begun with.
     pub fn first_label(&self, study: &str) -> String {
         match self.design {
             Design::Change => format!("{study}-before"),
-            Design::Memory => format!("{study}-a"),
+            Design::Memory | Design::Vary => format!("{study}-a"),
             Design::Runs => {
                 let first = self.sizes.quick.parts().into_iter().next();
                 first.unwrap_or_default().label(study)
@@ -194,12 +223,26 @@ mod tests {
                 scale.levels().unwrap();
                 let memory = scale.memory_bytes().unwrap();
                 assert_eq!(memory.is_some(), study.design == Design::Memory);
+                assert_eq!(study.published.is_none(), study.design == Design::Vary);
                 assert!(scale.runs.is_empty() || study.design == Design::Runs);
-                for part in scale.parts() {
-                    let settings = scale.settings.iter().chain(&part.settings);
+                let published = study.published.as_ref();
+                let of_protocol = [None, published];
+                for (part, protocol) in (scale.parts().iter())
+                    .flat_map(|part| of_protocol.map(|protocol| (part, protocol)))
+                {
+                    let of_protocol = protocol.iter().flat_map(|published| &published.settings);
+                    let settings = scale.settings.iter().chain(of_protocol);
+                    let settings = settings.chain(&part.settings);
                     let settings = settings.map(|text| Setting::parse(text).unwrap());
                     let settings: Vec<Setting> = settings.collect();
-                    let plan = Plan::parse(&workloads, &study.plan(), &settings).unwrap();
+                    let text = study.plan(protocol.is_some()).unwrap();
+                    let plan = Plan::parse(&workloads, &text, &settings).unwrap();
+                    // What is unsound goes with the plan into the archive.
+                    let unsound = protocol.map_or(&[][..], |published| &published.unsound);
+                    assert_eq!(plan.unsound, unsound);
+                    let mut run = archive::Run::planned(&plan.name);
+                    run.plan_toml = plan.to_toml();
+                    assert_eq!(run.unsound(), unsound);
                     assert_eq!(plan.name, study.name);
                     let is_compared = study.design != Design::Runs;
                     assert!(!is_compared || !plan.primary.is_empty(), "{}", study.name);
@@ -217,7 +260,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are inmemory, memory, \
-             memory-queries, platform, storage-update"
+             memory-queries, platform, settings, storage-update, versions"
         );
     }
 }

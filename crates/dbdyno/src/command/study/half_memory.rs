@@ -1,93 +1,90 @@
-//! Half of the memory against all of it: pairs of blocks, in an order drawn by lot.
+//! Half of the memory against all of it: pairs of blocks, in an order drawn by lot, or as the document did it.
+
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use target::TargetUrl;
 
 use super::asked::{Asked, judged};
+use super::parts::{self, Planned};
+use super::vary::{against, common};
 use crate::arguments::{AbArguments, SecretText, urls};
-use crate::command::ab::{measured, show};
+use crate::command::compare::{How, judge_and_show};
 use crate::exit::{InvalidInput, Status};
 
 pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
-    let arguments = match asked.is_resumed() {
-        true => {
-            asked.refuse_size()?;
-            AbArguments {
-                resume: Some(asked.name.clone()),
-                ..common(asked)
-            }
-        }
-        false => new(asked)?,
+    if asked.is_published() {
+        return in_sequence(asked);
+    }
+    if asked.is_resumed() {
+        return against(asked, None);
+    }
+    let cache = Cache::of(asked)?;
+    let side = |value: &str| vec![SecretText::from(format!("target.{}={value}", cache.key))];
+    let arguments = AbArguments {
+        a: side(&cache.half),
+        b: side(&cache.all),
+        ..common(asked)?
     };
-    let [half, all] =
-        measured(&arguments, asked.archive_asked).map_err(|error| asked.of_study(error))?;
-    let status = show(&half, &all, &arguments, asked.archive_asked)?;
-    asked.write_page(&all, &[&half])?;
-    Ok(judged(status, &[&half, &all]))
+    against(asked, Some(arguments))
 }
 
-/// What a study has whether it begins or goes on.
-fn common(asked: &Asked<'_>) -> AbArguments {
-    let arguments = asked.arguments;
-    AbArguments {
-        plan: asked.built_in.name.clone(),
-        plan_text: Some(asked.built_in.plan()),
-        a: Vec::new(),
-        b: Vec::new(),
-        pairs: arguments.pairs,
-        until: None,
-        within: None,
-        interleave: None,
-        targets: Vec::new(),
-        name: None,
+/// As the document did it: all of one side, then all of the other.
+fn in_sequence(asked: &Asked<'_>) -> Result<Status> {
+    let cache = Cache::of(asked)?;
+    let sides = [("a", &cache.half), ("b", &cache.all)].map(|(side, value)| Planned {
+        label: format!("{}-{side}", asked.name),
         settings: Vec::new(),
-        seed: arguments.seed,
-        resume: None,
-        library: None,
-        work_dir: arguments.work_dir.clone(),
-        platform: arguments.platform.clone(),
-        server: arguments.server.clone(),
-        permission: arguments.permission.clone(),
-        judging: arguments.judging.clone(),
+        of_target: BTreeMap::from([(cache.key.to_owned(), value.clone())]),
+    });
+    let runs = parts::measure(asked, &sides)?;
+    let [half, all] = runs.as_slice() else {
+        unreachable!("each side is a run");
+    };
+    let how = How {
+        judging: &asked.arguments.judging,
+        anyway: true,
+        trust_sequential: false,
+    };
+    let status = judge_and_show(half, all, &how, asked.archive_asked)?;
+    asked.write_page(all, &[half])?;
+    Ok(judged(status, &[half, all]))
+}
+
+/// The setting that gives a database half of its memory, and all of it.
+struct Cache {
+    key: &'static str,
+    half: String,
+    all: String,
+}
+
+impl Cache {
+    fn of(asked: &Asked<'_>) -> Result<Self> {
+        let study = &asked.built_in.name;
+        let scale = asked.built_in.scale(asked.size());
+        let all_bytes = asked.arguments.memory.or(scale.memory_bytes()?);
+        let all_bytes = all_bytes.ok_or_else(|| {
+            InvalidInput(format!(
+                "study {study} needs the whole memory of the database at this size: --memory SIZE"
+            ))
+        })?;
+        let targets = urls(&asked.targets()?)?;
+        let [target] = targets.as_slice() else {
+            let why = format!(
+                "study {study} sets the memory of the database; name exactly one that dbdyno starts or opens itself, such \
+                 as --target postgres+local:"
+            );
+            return Err(InvalidInput(why).into());
+        };
+        let (key, half) = cache_of(target, all_bytes / 2, asked)?;
+        let (_, all) = cache_of(target, all_bytes, asked)?;
+        Ok(Self { key, half, all })
     }
 }
 
-fn new(asked: &Asked<'_>) -> Result<AbArguments> {
-    let (arguments, built_in) = (asked.arguments, &asked.built_in);
-    let scale = built_in.scale(arguments.size());
-    let all_bytes = arguments.memory.or(scale.memory_bytes()?);
-    let all_bytes = all_bytes.ok_or_else(|| {
-        InvalidInput(format!(
-            "study {} needs the whole memory of the database at this size: --memory SIZE",
-            built_in.name
-        ))
-    })?;
-    let targets = urls(&arguments.targets)?;
-    let [target] = targets.as_slice() else {
-        let why = format!(
-            "study {} sets the memory of the database; name exactly one that dbdyno starts or opens itself, such as \
-             --target postgres+local:",
-            built_in.name
-        );
-        return Err(InvalidInput(why).into());
-    };
-    let side = |bytes: u64| Ok::<_, anyhow::Error>(vec![cache_of(target, bytes, &built_in.name)?]);
-    Ok(AbArguments {
-        name: Some(asked.name.clone()),
-        targets: arguments.targets.clone(),
-        pairs: arguments.pairs.or(scale.pairs),
-        a: side(all_bytes / 2)?,
-        b: side(all_bytes)?,
-        settings: (scale.settings.iter())
-            .chain(&arguments.settings)
-            .cloned()
-            .collect(),
-        ..common(asked)
-    })
-}
-
 /// The setting that gives a database so large a cache.
-fn cache_of(url: &TargetUrl, bytes: u64, study: &str) -> Result<SecretText> {
+fn cache_of(url: &TargetUrl, bytes: u64, asked: &Asked<'_>) -> Result<(&'static str, String)> {
+    let study = &asked.built_in.name;
     let Some((key, value)) = target::find(url)?.cache_setting(bytes) else {
         let why = format!(
             "study {study} sets the memory of the database, which dbdyno cannot do for {url}; name a local server, or change \
@@ -95,9 +92,10 @@ fn cache_of(url: &TargetUrl, bytes: u64, study: &str) -> Result<SecretText> {
         );
         return Err(InvalidInput(why).into());
     };
-    if url.settings.contains_key(key) {
+    // The URL of a run that was begun has the value that the study set.
+    if url.settings.contains_key(key) && !asked.is_resumed() {
         let why = format!("{url} sets {key}, which study {study} sets itself; use --memory SIZE");
         return Err(InvalidInput(why).into());
     }
-    Ok(SecretText::from(format!("target.{key}={value}")))
+    Ok((key, value))
 }

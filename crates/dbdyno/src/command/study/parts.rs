@@ -1,5 +1,6 @@
 //! One run, or several of the same plan that differ in their size, beside each other on one page.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use target::lifted::{Level, urls};
 use workload::columnar::memory::usable_bytes;
 
 use super::asked::{Asked, judged, refuse_taken};
-use super::built_in::Part;
 use crate::arguments::RunArguments;
 use crate::command::run::Prepared;
 use crate::command::{library, print_coloured, resumed, terminal_columns, wants_colour};
@@ -26,10 +26,38 @@ enum Stage {
     New(Box<Prepared>),
 }
 
+/// What is asked of a run of the study.
+pub(super) struct Planned {
+    pub label: String,
+    /// Keys of the plan that it sets alone.
+    pub settings: Vec<String>,
+    /// Settings of its targets alone.
+    pub of_target: BTreeMap<String, String>,
+}
+
 pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+    let parts = asked.built_in.scale(asked.size()).parts();
+    let planned = parts.into_iter().map(|part| Planned {
+        label: part.label(&asked.name),
+        settings: part.settings,
+        of_target: BTreeMap::new(),
+    });
+    let runs = measure(asked, &planned.collect::<Vec<_>>())?;
+    let all: Vec<&Run> = runs.iter().collect();
+    if let Some((last, others)) = all.split_last() {
+        asked.write_page(last, others)?;
+    }
+    Ok(judged(Status::Fine, &all))
+}
+
+/// Carries out the runs of a study one after the other, or goes on with them; prints each.
+///
+/// # Errors
+/// What is wrong with one of them, before the first begins; what ended one.
+pub(super) fn measure(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
     lab::signal::install();
     let mut runs: Vec<Run> = Vec::new();
-    for (label, stage) in stages(asked)? {
+    for (label, stage) in stages(asked, planned)? {
         let run = measured(asked, &label, stage).map_err(|error| asked.of_study(error))?;
         print_coloured(&report::terminal(
             &run,
@@ -39,22 +67,15 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
         ))?;
         runs.push(run);
     }
-    let all: Vec<&Run> = runs.iter().collect();
-    if let Some((last, others)) = all.split_last() {
-        asked.write_page(last, others)?;
-    }
-    Ok(judged(Status::Fine, &all))
+    Ok(runs)
 }
 
 /// All runs of the study with their labels. Whatever is wrong with one is told before the first is measured.
-fn stages(asked: &Asked<'_>) -> Result<Vec<(String, Stage)>> {
-    let parts = asked.built_in.scale(asked.arguments.size()).parts();
+fn stages(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>> {
     let mut stages: Vec<(String, Stage)> = Vec::new();
-    for part in &parts {
-        let label = part.label(&asked.name);
-        let stage = stage(asked, part, &label);
-        match stage {
-            Ok(stage) => stages.push((label, stage)),
+    for one in planned {
+        match stage(asked, one) {
+            Ok(stage) => stages.push((one.label.clone(), stage)),
             Err(error) => {
                 abandon(stages);
                 return Err(error);
@@ -75,18 +96,18 @@ fn abandon(stages: Vec<(String, Stage)>) {
     }
 }
 
-fn stage(asked: &Asked<'_>, part: &Part, label: &str) -> Result<Stage> {
+fn stage(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
     if !asked.is_resumed() {
-        refuse_taken(label, &asked.archive)?;
-        return prepared(asked, part);
+        refuse_taken(&planned.label, &asked.archive)?;
+        return prepared(asked, planned);
     }
-    match kept(label, &asked.archive)? {
+    match kept(&planned.label, &asked.archive)? {
         Some(run) if run.state == RunState::Complete => Ok(Stage::Complete(Box::new(run))),
         Some(run) => {
             resumed::agree(&asked.arguments.permission, &asked.archive, &[&run])?;
             Ok(Stage::Begun(Box::new(run)))
         }
-        None => prepared(asked, part),
+        None => prepared(asked, planned),
     }
 }
 
@@ -98,15 +119,16 @@ fn kept(label: &str, archive: &Path) -> Result<Option<Run>> {
     }
 }
 
-fn prepared(asked: &Asked<'_>, part: &Part) -> Result<Stage> {
-    let scale = asked.built_in.scale(asked.arguments.size());
+fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
+    let scale = asked.built_in.scale(asked.size());
     let levels: Vec<Level> = scale.levels()?;
     // All levels are in memory at the same time.
     let memory = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
-    let mut arguments = asked.run_arguments();
+    let mut arguments = asked.run_arguments()?;
     // Behind those of the size, before what the user sets.
-    let at = scale.settings.len();
-    arguments.settings.splice(at..at, part.settings.clone());
+    let at = arguments.settings.len() - asked.arguments.settings.len();
+    (arguments.settings).splice(at..at, planned.settings.clone());
+    arguments.of_target = planned.of_target.clone();
     let prepared = Prepared::of(&RunArguments {
         replicas: match levels.is_empty() {
             true => Vec::new(),

@@ -1,0 +1,240 @@
+//! What a study costs on this machine, foretold from its plan: bytes by its workloads, time by what is timed in it.
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use lab::{Plan, Registry, Setting, Step};
+use target::TargetUrl;
+use workload::oltp::step::OltpStep;
+
+use super::asked::Asked;
+use super::built_in::{BuiltIn, Design};
+use crate::arguments::study::Size;
+use crate::arguments::urls;
+use crate::command::{library, plan_text};
+use crate::say::say;
+
+/// Rate at which what is written is assumed to be written, in bytes per second.
+const WRITE_BYTES_PER_S: f64 = 100e6;
+
+/// What one size of a study costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    pub written_bytes: u64,
+    /// Taken at once.
+    pub room_bytes: u64,
+    /// Memory of the database, where the study sets it.
+    pub memory_bytes: Option<u64>,
+    /// The time of timed points, and of writing.
+    pub time_s: f64,
+}
+
+/// What this machine has.
+pub struct Machine {
+    pub free_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
+}
+
+impl Machine {
+    /// Of this one, with the room where data go.
+    pub fn here(place: &Path) -> Self {
+        Self {
+            free_bytes: host::room(place).map(|room| room.free_bytes),
+            memory_bytes: workload::columnar::memory::usable_bytes(),
+        }
+    }
+
+    /// What it lacks for that; `None` where it has enough.
+    pub fn lacks(&self, cost: &Cost) -> Option<&'static str> {
+        let lacks = |need: Option<u64>, have: Option<u64>| need > have && have.is_some();
+        if lacks(Some(cost.room_bytes), self.free_bytes) {
+            return Some("disk");
+        }
+        lacks(cost.memory_bytes, self.memory_bytes).then_some("memory")
+    }
+}
+
+/// Foretells what a size of a study costs on an engine.
+///
+/// # Errors
+/// When its plan, with these settings, is wrong in itself.
+pub fn of(
+    study: &BuiltIn,
+    size: Size,
+    workloads: &Registry,
+    is_published: bool,
+    (engine, more): (&str, &[String]),
+) -> Result<Cost> {
+    let scale = study.scale(size);
+    let is_compared = !is_published && matches!(study.design, Design::Memory | Design::Vary);
+    let published = study.published.iter().filter(|_| is_published);
+    let published: Vec<&String> = published
+        .flat_map(|published| &published.settings)
+        .collect();
+    let mut all = Cost {
+        written_bytes: 0,
+        room_bytes: 0,
+        memory_bytes: scale.memory_bytes()?,
+        time_s: 0.0,
+    };
+    for part in scale.parts() {
+        let settings = scale.settings.iter().chain(published.clone());
+        let settings = settings.chain(&part.settings).chain(more);
+        let mut settings: Vec<Setting> = settings
+            .map(|text| Setting::parse(text))
+            .collect::<lab::Result<_>>()?;
+        if is_compared {
+            let pairs = scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT);
+            settings.push(Setting::parse(&format!("repeat={pairs}"))?);
+        }
+        let plan = Plan::parse(workloads, &study.plan(false)?, &settings)?;
+        let volume = workloads.foretell(&plan, engine, 1, is_compared)?;
+        // Before and after, or both sides.
+        let runs: u32 = match study.design {
+            Design::Runs => 1,
+            Design::Change | Design::Memory | Design::Vary => 2,
+        };
+        let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
+        all.written_bytes = all.written_bytes.saturating_add(written_bytes);
+        all.room_bytes = all.room_bytes.max(volume.room_bytes);
+        let timed_s: f64 = plan.step.iter().map(timed_s).sum();
+        all.time_s += timed_s * f64::from(plan.repeat) * f64::from(runs);
+    }
+    all.time_s += all.written_bytes as f64 / WRITE_BYTES_PER_S;
+    Ok(all)
+}
+
+/// Seconds of the timed points of a step; 0 where its work is fixed and takes what it takes.
+fn timed_s(step: &Step) -> f64 {
+    let Some(seconds) = step.seconds else {
+        return 0.0;
+    };
+    let point_s = seconds + step.ramp_up_seconds.unwrap_or(0.0);
+    let points = match step.uses.as_str() {
+        "oltp" => step.table::<OltpStep>().users().len(),
+        _ => step.tests.len().max(1) * levels(&step.jobs),
+    };
+    point_s * points as f64
+}
+
+/// Degrees of parallelism: those of the plan, else 1, 2, 4 … 4 × processors.
+fn levels(jobs: &[u32]) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match jobs.len() {
+        0 => (4 * cores).next_power_of_two().ilog2() as usize + 1,
+        given => given,
+    }
+}
+
+/// "40 s", "12 min", "3.5 h", "2.1 days".
+pub fn time(time_s: f64) -> String {
+    match time_s {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 100.0 * 60.0 => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+/// Says what a study costs, and asks where this machine lacks something for it.
+///
+/// # Errors
+/// When its user does not agree, with the largest size that fits; or its plan is wrong.
+pub fn ask(asked: &Asked<'_>) -> Result<()> {
+    let urls = urls(&asked.targets()?)?;
+    let workloads = workload::registry(library(None)?);
+    let engine = urls.first().map_or("sqlite", TargetUrl::engine);
+    let own = urls.first().and_then(target::data_place);
+    let place = own.unwrap_or_else(std::env::temp_dir);
+    let machine = Machine::here(&place);
+    let study = &asked.built_in;
+    let cost = |size| {
+        let more = (engine, asked.arguments.settings.as_slice());
+        let cost = of(study, size, asked.is_published(), &workloads, more)?;
+        Ok::<_, anyhow::Error>(Cost {
+            memory_bytes: asked.arguments.memory.or(cost.memory_bytes),
+            ..cost
+        })
+    };
+    let needs = cost(asked.size())?;
+    say(&format!(
+        "takes about {} (estimated: timed points of the plan, and what is written at most, at 100 MB/s; work of fixed amount, \
+         queries and warm-ups come on top)",
+        time(needs.time_s)
+    ));
+    let Some(lacks) = machine.lacks(&needs) else {
+        return Ok(());
+    };
+    let mut sizes = Size::value_variants().iter().rev();
+    let fits = sizes.find(|size| cost(**size).is_ok_and(|cost| machine.lacks(&cost).is_none()));
+    let otherwise = match fits {
+        Some(size) => format!("choose --size {}, which fits", plan_text::word(*size)),
+        None => "no size fits; take a larger machine, or name a database on another one".to_owned(),
+    };
+    let (need, have) = match lacks {
+        "memory" => (needs.memory_bytes.unwrap_or(0), machine.memory_bytes),
+        _ => (needs.room_bytes, machine.free_bytes),
+    };
+    let reason = format!(
+        "study {} needs up to {} of {lacks} at this size, and this machine has {} for it",
+        study.name,
+        stats::words::bytes(need),
+        have.map_or("–".to_owned(), stats::words::bytes),
+    );
+    asked.arguments.permission.agree(&reason, &otherwise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(study: &str, size: Size, is_published: bool) -> Cost {
+        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let study = BuiltIn::named(study).unwrap();
+        of(&study, size, is_published, &workloads, ("postgres", &[])).unwrap()
+    }
+
+    /// Two numbers of users for 6 s each, six pairs of two sides, and what they write at 100 MB/s.
+    #[test]
+    fn golden_time_of_a_study_in_pairs() {
+        let memory = cost("memory", Size::Quick, false);
+        let written_s = memory.written_bytes as f64 / WRITE_BYTES_PER_S;
+        assert!(
+            (memory.time_s - written_s - 2.0 * 6.0 * 6.0 * 2.0).abs() < 1e-6,
+            "{memory:?}"
+        );
+        assert!(memory.memory_bytes.is_some());
+        let once = cost("memory", Size::Quick, true);
+        let written_s = once.written_bytes as f64 / WRITE_BYTES_PER_S;
+        assert!(
+            (once.time_s - written_s - 2.0 * 6.0 * 2.0).abs() < 1e-6,
+            "{once:?}"
+        );
+    }
+
+    #[test]
+    fn what_a_machine_lacks_is_named() {
+        let needs = Cost {
+            written_bytes: 9,
+            room_bytes: 5,
+            memory_bytes: Some(3),
+            time_s: 1.0,
+        };
+        let machine = |free_bytes, memory_bytes| Machine {
+            free_bytes,
+            memory_bytes,
+        };
+        assert_eq!(machine(Some(5), Some(3)).lacks(&needs), None);
+        assert_eq!(machine(Some(4), Some(3)).lacks(&needs), Some("disk"));
+        assert_eq!(machine(Some(5), Some(2)).lacks(&needs), Some("memory"));
+        // What is not known is not lacking.
+        assert_eq!(machine(None, None).lacks(&needs), None);
+    }
+
+    #[test]
+    fn times_read_well() {
+        let words = [40.0, 720.0, 12_600.0, 180_000.0].map(time);
+        assert_eq!(words, ["40 s", "12 min", "3.5 h", "2.1 days"]);
+    }
+}

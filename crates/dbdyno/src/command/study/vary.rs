@@ -1,0 +1,230 @@
+//! Two values of a setting against each other: pairs of blocks, in an order drawn by lot.
+
+use anyhow::Result;
+use lab::LabError;
+use target::{Reach, TargetUrl};
+
+use super::asked::{Asked, judged};
+use crate::arguments::{AbArguments, SecretText, urls};
+use crate::command::ab::{measured, show};
+use crate::exit::{InvalidInput, Status};
+
+/// The key of a local server's version.
+const VERSION: &str = "target.version";
+
+pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+    if asked.is_resumed() {
+        return against(asked, None);
+    }
+    let varied = varied(asked)?;
+    let targets = urls(&asked.targets()?)?;
+    if let Some(key) = varied.key.strip_prefix("target.") {
+        for target in &targets {
+            refuse_fixed(target, key, asked)?;
+        }
+    }
+    if varied.key == VERSION {
+        for target in &targets {
+            for version in [&varied.a, &varied.b] {
+                refuse_missing(target, version)?;
+            }
+        }
+    }
+    let side = |value: &str| vec![SecretText::from(format!("{}={value}", varied.key))];
+    let arguments = AbArguments {
+        a: side(&varied.a),
+        b: side(&varied.b),
+        ..common(asked)?
+    };
+    against(asked, Some(arguments))
+}
+
+/// Carries out the study of two sides, or goes on with it, and writes its page.
+///
+/// # Errors
+/// What is wrong with it, or ended it.
+pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Status> {
+    let arguments = match new {
+        Some(arguments) => arguments,
+        None => {
+            asked.refuse_settled()?;
+            AbArguments {
+                resume: Some(asked.name.clone()),
+                ..common(asked)?
+            }
+        }
+    };
+    let [a, b] =
+        measured(&arguments, asked.archive_asked).map_err(|error| asked.of_study(error))?;
+    let status = show(&a, &b, &arguments, asked.archive_asked)?;
+    asked.write_page(&b, &[&a])?;
+    Ok(judged(status, &[&a, &b]))
+}
+
+/// What a study of two sides has whatever they differ in.
+///
+/// # Errors
+/// When its plan or its targets cannot be told.
+pub(super) fn common(asked: &Asked<'_>) -> Result<AbArguments> {
+    let arguments = asked.arguments;
+    let scale = asked.built_in.scale(asked.size());
+    Ok(AbArguments {
+        plan: asked.built_in.name.clone(),
+        plan_text: Some(asked.built_in.plan(false)?),
+        a: Vec::new(),
+        b: Vec::new(),
+        pairs: arguments.pairs.or(scale.pairs),
+        until: None,
+        within: None,
+        interleave: None,
+        targets: asked.targets()?,
+        name: Some(asked.name.clone()),
+        settings: asked.settings(),
+        seed: arguments.seed,
+        resume: None,
+        library: None,
+        work_dir: arguments.work_dir.clone(),
+        platform: arguments.platform.clone(),
+        server: arguments.server.clone(),
+        permission: arguments.permission.clone(),
+        judging: arguments.judging.clone(),
+    })
+}
+
+/// A setting with its two values.
+struct Varied {
+    key: String,
+    a: String,
+    b: String,
+}
+
+/// The setting that is asked for, else that of the study's file.
+fn varied(asked: &Asked<'_>) -> Result<Varied> {
+    let given = asked.arguments.vary.iter().map(SecretText::expose);
+    let given: Vec<&str> = given.collect();
+    let own: Vec<&str> = asked.built_in.vary.iter().map(String::as_str).collect();
+    let study = &asked.built_in.name;
+    let taken = if given.is_empty() { own } else { given };
+    match taken.as_slice() {
+        [one] => read(one),
+        [] => Err(InvalidInput(format!(
+            "study {study} needs a setting with two values: --vary KEY=A,B, such as \
+             --vary target.shared_buffers=128MB,512MB or --vary step.oltp.users=8,16"
+        ))
+        .into()),
+        several => Err(InvalidInput(format!(
+            "study {study} varies one setting, and {} are named; measure one after the other",
+            several.len()
+        ))
+        .into()),
+    }
+}
+
+fn read(text: &str) -> Result<Varied> {
+    let parts = text.split_once('=').and_then(|(key, values)| {
+        let (a, b) = values.split_once(',')?;
+        let is_one = |value: &str| !value.is_empty() && !value.contains(',');
+        (!key.is_empty() && is_one(a) && is_one(b)).then_some((key, a, b))
+    });
+    // What was typed may hold a password.
+    let Some((key, a, b)) = parts else {
+        return Err(InvalidInput(
+            "--vary is not KEY=A,B: a key and exactly two values, such as target.work_mem=4MB,64MB"
+                .into(),
+        )
+        .into());
+    };
+    if a == b {
+        return Err(InvalidInput(format!("--vary {key}: both values are the same")).into());
+    }
+    if key == "target" {
+        let why = "--vary varies settings; set two databases against each other with `dbdyno ab --a target=URL --b target=URL`";
+        return Err(InvalidInput(why.into()).into());
+    }
+    Ok(Varied {
+        key: key.to_owned(),
+        a: a.to_owned(),
+        b: b.to_owned(),
+    })
+}
+
+/// A URL that fixes what is varied contradicts it.
+fn refuse_fixed(url: &TargetUrl, key: &str, asked: &Asked<'_>) -> Result<()> {
+    match url.settings.contains_key(key) {
+        false => Ok(()),
+        true => Err(InvalidInput(format!(
+            "{url} sets {key}, which study {} varies; leave it out of the URL",
+            asked.built_in.name
+        ))
+        .into()),
+    }
+}
+
+/// Found after the first side was measured, a missing version would be found too late.
+fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
+    let engine = target::find(url).map_err(LabError::from)?;
+    if engine.reach() != Reach::LocalServer {
+        let why = format!(
+            "{url} has the version that it has; versions are compared on servers that dbdyno starts itself, such as \
+             --target postgres+local:"
+        );
+        return Err(InvalidInput(why).into());
+    }
+    let found = engine.found();
+    let versions: Vec<&str> = (found.iter())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    if versions.iter().any(|found| is_of(found, version)) {
+        return Ok(());
+    }
+    let title = engine.info().title;
+    let title = title.split(',').next().unwrap_or_default();
+    Err(InvalidInput(format!(
+        "version {version} of {title} is not installed (found: {}); install its package (PostgreSQL on Debian: apt-get install \
+         postgresql-{version}; `make postgres` in dbdyno's source gets 18), or compare others: --vary {VERSION}=A,B",
+        match versions.is_empty() {
+            true => "none".to_owned(),
+            false => versions.join(", "),
+        }
+    ))
+    .into())
+}
+
+/// Whether a version is of a series: 18.6.3 of 18 and of 18.6, and 1.10 not of 1.1.
+fn is_of(found: &str, series: &str) -> bool {
+    found
+        .strip_prefix(series)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_has_two_values() {
+        let varied = read("target.work_mem=4MB,64MB").unwrap();
+        assert_eq!(
+            [varied.key, varied.a, varied.b],
+            ["target.work_mem", "4MB", "64MB"]
+        );
+        for (wrong, says) in [
+            ("target.work_mem", "KEY=A,B"),
+            ("target.work_mem=4MB", "KEY=A,B"),
+            ("target.work_mem=4MB,", "KEY=A,B"),
+            ("=1,2", "KEY=A,B"),
+            ("k=1,2,3", "exactly two values"),
+            ("k=1,1", "both values are the same"),
+            ("target=sqlite:a,sqlite:b", "dbdyno ab"),
+        ] {
+            let error = read(wrong).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_of_its_series() {
+        assert!(is_of("18.6.3", "18") && is_of("18.6.3", "18.6") && is_of("15", "15"));
+        assert!(!is_of("18.6", "1") && !is_of("1.10", "1.1") && !is_of("15.3", "18"));
+    }
+}
