@@ -62,8 +62,8 @@ impl Machine {
 pub fn of(
     study: &BuiltIn,
     size: Size,
-    workloads: &Registry,
     is_published: bool,
+    workloads: &Registry,
     (engine, more): (&str, &[String]),
 ) -> Result<Cost> {
     let scale = study.scale(size);
