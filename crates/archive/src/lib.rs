@@ -7,6 +7,7 @@
 //! * [`companions`]: what lies beside a database of SQLite must be SQLite's.
 //! * [`lock_file`]: keeps a second process from a run or a database.
 //! * [`mod@array`]: histograms from a storage array's own reporter, shown with a run.
+//! * [`stream`]: what a run says of itself while it is measured.
 //! * [`export`]: JSON, CSV and Markdown of one run.
 //! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
 //!
@@ -25,6 +26,7 @@ mod open_here;
 pub mod reference;
 pub mod remark;
 pub mod store;
+pub mod stream;
 mod text_file;
 
 pub use model::*;

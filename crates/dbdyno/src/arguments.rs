@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
+use crate::watch::WatchArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 
@@ -64,7 +65,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "study"]),
     ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
     ("Compare", &["compare", "judge", "fleet"]),
-    ("Results", &["report", "list", "runs", "export"]),
+    ("Results", &["report", "live", "list", "runs", "export"]),
     ("Platform", &["check", "host", "layout"]),
     ("Shell", &["completions"]),
 ];
@@ -139,6 +140,8 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run to a self-contained HTML page
     Report(ReportArguments),
+    /// Show a run of the archive on the page that --live serves, as if it were measured now
+    Live(LiveArguments),
     /// Analytical workload derived from TPC-H, 22 queries: load, run, check or drop its database
     Olap(OlapArguments),
     /// Load tables into an in-memory column store; measure size and speed-up
@@ -275,6 +278,8 @@ pub struct AbArguments {
     #[command(flatten)]
     pub permission: Permission,
     #[command(flatten)]
+    pub watch: WatchArguments,
+    #[command(flatten)]
     pub judging: Judging,
 }
 
@@ -354,6 +359,28 @@ pub enum Format {
     Csv,
     /// One table per test
     Markdown,
+}
+
+/// `dbdyno live`.
+#[derive(Debug, Args)]
+pub struct LiveArguments {
+    /// Run: number, label, or "last"
+    pub run: String,
+    /// Times as fast as it was measured
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = speed)]
+    pub speed: f64,
+    /// Where to serve the page: [IP:]PORT
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
+    pub at: live::Address,
+    /// End with the run, instead of serving the page until Ctrl-C
+    #[arg(long)]
+    pub once: bool,
+}
+
+/// A speed of a replay.
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|n: &f64| (1e-3..=1e6).contains(n));
+    speed.ok_or_else(|| "expected a number from 0.001 to 1000000".to_owned())
 }
 
 /// `dbdyno report`.

@@ -12,6 +12,7 @@ pub mod host;
 pub mod judge;
 pub mod layout;
 pub mod list;
+pub mod live;
 pub mod olap;
 pub mod oltp;
 mod plan_text;

@@ -10,6 +10,7 @@ mod output;
 mod place;
 mod progress;
 mod say;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::Runs(runs) => command::runs::runs(&runs.verb, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
+        Verb::Live(live) => command::live::live(&live, &arguments.archive),
         Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
         Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),

@@ -4,14 +4,16 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use archive::stream::{PointHead, PointResult, StreamEvent};
 use archive::{Arranged, Point, PointKey, Remark, RightsMissing};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
 
 use crate::say::{printable, say};
+use crate::watch::Watched;
 
 const REFRESH: Duration = Duration::from_millis(250);
 
@@ -26,6 +28,9 @@ pub struct Screen {
     entered: bool,
     seed: Option<u64>,
     may_stop: bool,
+    /// Who watches from outside.
+    watched: Watched,
+    label: Option<String>,
     /// Whether neither the run nor its points are told, beside the bar.
     is_brief: bool,
 }
@@ -53,8 +58,32 @@ impl Screen {
             entered: false,
             seed: None,
             may_stop: false,
+            watched: Watched::default(),
+            label: None,
             is_brief: false,
         }
+    }
+
+    /// The same, of a run that is watched from outside as well.
+    pub fn watched(watched: Watched) -> Self {
+        Self {
+            watched,
+            ..Self::new()
+        }
+    }
+
+    /// Tells whoever watches that the run is over.
+    pub fn run_ends<T>(&self, result: &anyhow::Result<T>) {
+        self.watched.tell(|| StreamEvent::RunEnds {
+            run: self.label.clone(),
+            complete: result.is_ok(),
+            problem: result.as_ref().err().map(crate::exit::sentence),
+        });
+    }
+
+    fn remark(&self, text: &str) {
+        self.watched
+            .tell(|| StreamEvent::Remark { text: text.into() });
     }
 
     /// A screen of a run whose points are nobody's result: a bar on a terminal, nothing elsewhere.
@@ -163,11 +192,19 @@ impl Current {
 impl Observer for Screen {
     fn gave_out(&mut self, target: &str, message: &str) {
         let text = format!("dbdyno: warning: {message}; going on without {target}");
+        self.remark(&text);
         self.bar.suspend(|| say(&text));
     }
 
     fn begins(&mut self, label: &str, planned: usize, todo: usize) {
         self.entered = true;
+        self.label = Some(label.to_owned());
+        self.watched.tell(|| StreamEvent::RunBegins {
+            run: label.to_owned(),
+            at: host::clock::rfc3339(SystemTime::now()),
+            planned,
+            todo,
+        });
         let seed = self.seed.map(|seed| format!(", seed {seed}"));
         if !self.is_brief {
             say(&format!(
@@ -188,17 +225,24 @@ impl Observer for Screen {
         if arranged.in_slices.is_some() {
             text.push_str(" Slices: --interleave 100ms.");
         }
+        self.remark(&text);
         self.bar.suspend(|| say(&text));
     }
 
+    fn snapshots(&self) -> Option<lab::Snapshots> {
+        self.watched.snapshots()
+    }
+
     fn lacks_rights(&mut self, target: &str, missing: &RightsMissing) {
-        self.bar
-            .suspend(|| say(&format!("dbdyno: warning: {target}: {missing}")));
+        let text = format!("dbdyno: warning: {target}: {missing}");
+        self.remark(&text);
+        self.bar.suspend(|| say(&text));
     }
 
     fn has_weak_login(&mut self, target: &str, what: &str) {
-        self.bar
-            .suspend(|| say(&format!("dbdyno: warning: {target}: {what}")));
+        let text = format!("dbdyno: warning: {target}: {what}");
+        self.remark(&text);
+        self.bar.suspend(|| say(&text));
     }
 
     fn point_begins(
@@ -208,6 +252,13 @@ impl Observer for Screen {
         target: &str,
         progress: &Arc<Progress>,
     ) {
+        self.watched.tell(|| {
+            StreamEvent::PointBegins(PointHead {
+                key: key.clone(),
+                title: title.to_owned(),
+                target_name: target.to_owned(),
+            })
+        });
         let text = format!(
             "{target} {} {title}, {}",
             key.test,
@@ -224,6 +275,7 @@ impl Observer for Screen {
 
     fn point_ends(&mut self, point: &Point) {
         self.bar.inc(1);
+        (self.watched).tell(|| StreamEvent::PointEnds(Box::new(PointResult::of(point))));
         if self.is_brief {
             return;
         }

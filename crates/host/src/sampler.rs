@@ -217,6 +217,17 @@ impl Sampler {
         lock(&self.shared.reader).device_read_bytes()
     }
 
+    /// What the machine did in the newest interval, and its number; `None` before the second sample.
+    pub fn newest(&self) -> Option<(u64, HostUse)> {
+        let (number, pair) = {
+            let kept = lock(&self.shared.kept);
+            let before = kept.samples.len().checked_sub(2)?;
+            (kept.taken, [kept.samples[before], kept.samples[before + 1]])
+        };
+        let used = HostUse::of_window(&pair, self.shared.interval_ns, &self.shared.devices);
+        Some((number, used))
+    }
+
     /// The samples taken since a mark, and how many of them are no longer kept.
     fn samples_since(&self, mark: &Mark) -> (Vec<Counters>, u64) {
         let kept = lock(&self.shared.kept);

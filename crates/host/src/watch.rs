@@ -115,6 +115,15 @@ impl HostWatch {
         }
     }
 
+    /// What the machine of the database did in the newest interval, and its number. `None` where it is another machine:
+    /// what that one sampled is fetched at the end of a window.
+    pub fn newest(&self) -> Option<(u64, HostUse)> {
+        match self.database {
+            Database::Here => self.driver.newest(),
+            Database::There(_) | Database::Unknown(_) => None,
+        }
+    }
+
     /// Who times the requests of the devices, or why nobody does.
     ///
     /// # Errors

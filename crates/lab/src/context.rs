@@ -15,6 +15,7 @@ use crate::plan::Validity;
 use crate::point::{fingerprint, point_seed};
 use crate::programs::programs_of;
 use crate::servers::Servers;
+use crate::session_sampler::WaitsSeen;
 
 /// What all points of a run share.
 pub struct RunContext<'a> {
@@ -43,6 +44,8 @@ pub struct RunContext<'a> {
     pub servers: Servers,
     /// The side of a study that is measured in slices, in turn with the other one.
     pub side: Option<&'a Side<'a>>,
+    /// Where the sessions' waits are added up for who watches the run.
+    pub(crate) waits_seen: Option<WaitsSeen>,
 }
 
 impl RunContext<'_> {

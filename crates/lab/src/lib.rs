@@ -6,6 +6,7 @@
 //! * [`mod@observe`]: the procedure of a point, from start to verdict.
 //! * [`session_sampler`], [`timed`], [`wait_profile`], [`bottleneck`]: what the target's sessions did, where the time went, and
 //!   what limited the point.
+//! * `snapshots`: what the point at work does, interval by interval, for who watches.
 //! * [`checks`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: measures one plan: measure a point, archive it, continue with the next.
 //! * [`mod@study`]: measures two configurations alternately, in random order.
@@ -33,6 +34,7 @@ pub mod servers;
 pub mod session_sampler;
 mod sessions;
 pub mod signal;
+mod snapshots;
 pub mod start;
 pub mod study;
 pub mod timed;
@@ -48,7 +50,7 @@ pub use done::{Done, Measured};
 pub use error::{LabError, Result};
 pub use machine::HostAsked;
 pub use nodes::Nodes;
-pub use observer::Observer;
+pub use observer::{Observer, Snapshots};
 pub use plan::{Mode, Plan, Setting, Step};
 pub use registry::Registry;
 pub use run::{RunOptions, resume, run};

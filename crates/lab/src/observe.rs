@@ -108,7 +108,7 @@ impl<'a> Observation<'a> {
         // What machine and server are seen doing is done for both sides of a study in slices.
         let is_alone = context.side.is_none();
         let watcher = is_alone
-            .then(|| SessionSampler::open(&self.nodes.nodes))
+            .then(|| SessionSampler::seen_by(&self.nodes.nodes, context.waits_seen.clone()))
             .flatten();
         let start = Start::new(context, self.site, watcher.as_ref(), self.is_timed);
         let driven = {

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use archive::stream::Snapshot;
 use archive::{Arranged, Point, PointKey, RightsMissing, TargetRecord};
 use load::Progress;
+
+/// Takes the snapshots of a run; called from a thread of its own.
+pub type Snapshots = Arc<dyn Fn(Snapshot) + Send + Sync>;
 
 /// Who watches a run: the terminal, a test.
 pub trait Observer {
@@ -17,6 +21,10 @@ pub trait Observer {
     fn has_weak_login(&mut self, _target: &str, _what: &str) {}
     /// A point begins; `progress` can be read while it runs.
     fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, progress: &Arc<Progress>);
+    /// Who wants a snapshot of the point at work each interval; `None` costs nothing.
+    fn snapshots(&self) -> Option<Snapshots> {
+        None
+    }
     /// A target gave out; the run goes on with the others.
     fn gave_out(&mut self, _target: &str, _message: &str) {}
     /// A point was measured and is safe in the archive.

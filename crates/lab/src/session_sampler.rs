@@ -1,5 +1,6 @@
 //! A thread that looks at what a target's sessions wait for, as often as its own cost allows.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use archive::Remark;
 use load::Clock;
 use load::clock::ns;
-use target::{ServerCounts, Tally, Target, Transport, Watch};
+use target::{ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 
 /// It never looks more often than this.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -160,6 +161,31 @@ impl Bell {
     }
 }
 
+/// Seconds that sessions spent in each class since somebody asked last, and the time that they cover.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WaitsSeen(Arc<Mutex<(HashMap<WaitClass, f64>, Duration)>>);
+
+impl WaitsSeen {
+    fn add(&self, look: &Tally, stands_for: Duration) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((class, _), weight) in &look.sessions {
+            *seen.0.entry(*class).or_default() += weight * stands_for.as_secs_f64();
+        }
+        seen.1 += stands_for;
+    }
+
+    /// Sessions in each class on average, by class; forgets them.
+    pub fn take(&self) -> Vec<(WaitClass, f64)> {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (seconds, covered) = std::mem::take(&mut *seen);
+        let covered_s = covered.as_secs_f64();
+        let means = seconds.into_iter().filter(|_| covered_s > 0.0);
+        let mut means: Vec<_> = means.map(|(class, s)| (class, s / covered_s)).collect();
+        means.sort_by_key(|(class, _)| *class);
+        means
+    }
+}
+
 /// The thread, from before the start of a point to its end.
 #[derive(Debug)]
 pub struct SessionSampler {
@@ -174,6 +200,11 @@ impl SessionSampler {
     /// `None` where the engine runs inside this process. That a server cannot be watched is told, and does not keep it from being
     /// measured.
     pub fn open(nodes: &[Arc<dyn Target>]) -> Option<Self> {
+        Self::seen_by(nodes, None)
+    }
+
+    /// The same, which tells `seen` of every look in the window as well.
+    pub(crate) fn seen_by(nodes: &[Arc<dyn Target>], seen: Option<WaitsSeen>) -> Option<Self> {
         let mut watches = Vec::new();
         for node in nodes {
             match node.watch() {
@@ -182,14 +213,14 @@ impl SessionSampler {
                 Err(error) => return Some(Self::without(error.message)),
             }
         }
-        Some(Self::over(watches, Clock::Monotonic))
+        Some(Self::over(watches, Clock::Monotonic, seen))
     }
 
-    fn over(watches: Vec<Box<dyn Watch>>, clock: Clock) -> Self {
+    fn over(watches: Vec<Box<dyn Watch>>, clock: Clock, seen: Option<WaitsSeen>) -> Self {
         let bell = Arc::new(Bell::new(Phase::WarmingUp, clock));
         let builder = std::thread::Builder::new().name("watcher".into());
         let ring = Arc::clone(&bell);
-        match builder.spawn(move || watch_until_over(watches, &ring)) {
+        match builder.spawn(move || watch_until_over(watches, &ring, seen.as_ref())) {
             Ok(thread) => {
                 bell.wait_while(Phase::WarmingUp, Some(WARM_UP_MAX));
                 Self {
@@ -243,9 +274,13 @@ impl Drop for SessionSampler {
     }
 }
 
-fn watch_until_over(mut watches: Vec<Box<dyn Watch>>, bell: &Bell) -> SessionSamples {
+fn watch_until_over(
+    mut watches: Vec<Box<dyn Watch>>,
+    bell: &Bell,
+    seen: Option<&WaitsSeen>,
+) -> SessionSamples {
     let mut watched = SessionSamples::default();
-    if let Err(error) = watch(&mut watches, bell, &mut watched) {
+    if let Err(error) = watch(&mut watches, bell, &mut watched, seen) {
         watched.problem = Some(error.message);
         bell.ring_ready();
     }
@@ -256,6 +291,7 @@ fn watch(
     watches: &mut [Box<dyn Watch>],
     bell: &Bell,
     watched: &mut SessionSamples,
+    waits: Option<&WaitsSeen>,
 ) -> target::Result<()> {
     let mut look = Tally::default();
     let mut price_s = 0.0;
@@ -303,6 +339,9 @@ fn watch(
         };
         let seen = Duration::from_nanos(now_ns - last_ns - unseen_ns);
         watched.seconds.add_times(&look, seen.as_secs_f64());
+        if let Some(waits) = waits {
+            waits.add(&look, seen);
+        }
         watched.unseen += Duration::from_nanos(unseen_ns);
         last_ns = now_ns;
         watched.looks += 1;

@@ -19,6 +19,8 @@ use crate::observer::Observer;
 use crate::point::fingerprint;
 use crate::registry::Registry;
 use crate::servers::Servers;
+use crate::session_sampler::WaitsSeen;
+use crate::snapshots::Taker;
 use crate::watchdog::Watchdog;
 use crate::workload::{Measure, Workload};
 use crate::{Plan, Step, signal};
@@ -85,6 +87,8 @@ impl Work<'_> {
         let sites: Vec<Site> = self.targets.iter().map(|t| self.machine.site(t)).collect();
         let _tuned = self.machine.tune(&self.plan.host, &sites)?;
         let samplers = self.watches(&sites)?;
+        // What is measured in slices has no intervals of its own.
+        let sink = observer.snapshots().filter(|_| self.side.is_none());
         let context = RunContext {
             run: queue.id,
             targets: self.targets,
@@ -99,15 +103,22 @@ impl Work<'_> {
             stop: signal::stop_flag(),
             servers: Servers::behind(&queue.newest(archive)?),
             side: self.side,
+            waits_seen: sink.as_ref().map(|_| WaitsSeen::default()),
         };
+        let taker = sink.map(|sink| Taker::new(&context, sink));
         let limit = self.plan.stall_limit_s.map(Duration::from_secs_f64);
         let watchdog = Watchdog::new(self.targets, limit);
-        watchdog.beside(|| self.measure_under(&watchdog, &context, archive, queue, observer))
+        let watched = (&watchdog, taker.as_ref());
+        let mut work = || self.measure_under(watched, &context, archive, queue, observer);
+        watchdog.beside(|| match &taker {
+            Some(taker) => taker.beside(work),
+            None => work(),
+        })
     }
 
     fn measure_under(
         &self,
-        watchdog: &Watchdog<'_>,
+        (watchdog, taker): (&Watchdog<'_>, Option<&Taker<'_>>),
         context: &RunContext<'_>,
         archive: &mut Archive,
         queue: &Queue,
@@ -131,7 +142,10 @@ impl Work<'_> {
             if entered.contains(key) || measure.has_left_out(key) {
                 continue;
             }
-            let progress = Arc::new(Progress::new());
+            let progress = Arc::new(match taker {
+                Some(_) => Progress::watched(),
+                None => Progress::new(),
+            });
             let target = self.shown_target(key);
             observer.point_begins(key, &workload.title(&key.test)?, &target, &progress);
             let (test, jobs, threads) = (&key.test, key.jobs, key.threads);
@@ -139,12 +153,18 @@ impl Work<'_> {
             if let Some(side) = self.side {
                 side.next_point();
             }
+            if let Some(taker) = taker {
+                taker.point_begins(key, &progress);
+            }
             let (done, hung) = watchdog.over(key.target, &progress, || {
                 match self.refill(workload, step, key, context) {
                     Ok(()) => measure.measure(archive, step, key, &progress),
                     Err(done) => Ok(done),
                 }
             });
+            if let Some(taker) = taker {
+                taker.point_ends();
+            }
             let points = match because(done, hung)? {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),

@@ -54,6 +54,12 @@ impl Coarse {
         self.total
     }
 
+    /// Filled buckets, shortest latency first: where each ends, in ns, and how many latencies are in it.
+    pub fn filled(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let counts = self.counts.iter().enumerate();
+        counts.filter_map(|(bucket, count)| (*count > 0).then(|| (end_ns(bucket), *count)))
+    }
+
     /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank);
     /// `None` when nothing was counted.
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
@@ -86,6 +92,15 @@ fn middle_ns(bucket: usize) -> u64 {
     low as u64 + (1 << shift) / 2
 }
 
+/// The longest latency of a bucket.
+fn end_ns(bucket: usize) -> u64 {
+    if bucket < BUCKETS_PER_OCTAVE {
+        return bucket as u64;
+    }
+    let shift = bucket / BUCKETS_PER_OCTAVE - 1;
+    (((BUCKETS_PER_OCTAVE + bucket % BUCKETS_PER_OCTAVE + 1) as u64) << shift) - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +122,17 @@ mod tests {
     fn buckets_rise_with_the_latency() {
         let all: Vec<usize> = (0..100_000).map(bucket).collect();
         assert!(all.windows(2).all(|w| w[1] == w[0] || w[1] == w[0] + 1));
+    }
+
+    #[test]
+    fn filled_buckets_end_where_the_next_begin() {
+        let mut coarse = Coarse::default();
+        [3, 16, 1_000, 1_000, 131_071].map(|ns| coarse.record_ns(ns));
+        // 1000 is in 992..=1023, the last of its octave ends at 2^17 - 1.
+        let filled: Vec<_> = coarse.filled().collect();
+        assert_eq!(filled, [(3, 1), (16, 1), (1_023, 2), (131_071, 1)]);
+        (0..100_000).for_each(|ns| assert!(bucket(end_ns(bucket(ns))) == bucket(ns)));
+        (0..BUCKETS - 1).for_each(|b| assert_eq!(bucket(end_ns(b) + 1), b + 1));
     }
 
     #[test]

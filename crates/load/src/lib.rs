@@ -46,6 +46,7 @@ pub mod slo_search;
 mod start_barrier;
 mod threads;
 mod timing;
+mod told;
 mod window_start;
 
 pub use client::{BlockingClient, Done, Failure, Interrupt, NonblockingClient, Request, Turn};
@@ -55,6 +56,6 @@ pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
 pub use outcome::{ClientOutcome, DriverThreads, KindOutcome, Outcome};
 pub use population::{NextOperation, UserPopulation};
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
-pub use recorder::Progress;
+pub use recorder::{Progress, ToldIntervals};
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::{Interval, KindInterval};

@@ -10,10 +10,13 @@ use stats::Histogram;
 
 use crate::Done;
 use crate::clock::ns;
+use crate::coarse::Coarse;
 use crate::outcome::KindOutcome;
 use crate::schedule::Window;
 use crate::series::{KindInterval, Series};
 pub use crate::timing::Timing;
+use crate::told::Told;
+pub use crate::told::ToldIntervals;
 
 /// A start later than this, of a client that was free and waiting, is the driver's fault and counted.
 pub const LATE_START: Duration = Duration::from_millis(1);
@@ -29,6 +32,8 @@ const PROGRESS_EVERY_NS: u64 = 1_000_000;
 pub struct Progress {
     operations: AtomicU64,
     errors: AtomicU64,
+    /// What ended interval by interval, where somebody watches.
+    told: Option<Mutex<Told>>,
 }
 
 impl Progress {
@@ -37,7 +42,22 @@ impl Progress {
         Self {
             operations: AtomicU64::new(0),
             errors: AtomicU64::new(0),
+            told: None,
         }
+    }
+
+    /// The same, of which somebody wants the intervals as well.
+    pub fn watched() -> Self {
+        Self {
+            told: Some(Mutex::default()),
+            ..Self::new()
+        }
+    }
+
+    /// What was told since this was asked last: see [`Told::take`]. Nothing where nobody watches.
+    pub fn take_told(&self) -> Option<ToldIntervals> {
+        let told = self.told.as_ref()?;
+        told.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Measured operations completed so far; behind by at most one millisecond's worth and what clients have in hand.
@@ -101,6 +121,8 @@ pub struct Recorder<'a> {
     /// What ended in it, by kinds.
     cells: Vec<KindInterval>,
     series: &'a Mutex<Series>,
+    /// Service times of the interval at hand, where somebody watches.
+    service: Option<Box<Coarse>>,
     progress: Option<&'a Progress>,
     progress_next_ns: u64,
     progress_told: (u64, u64),
@@ -132,6 +154,7 @@ impl<'a> Recorder<'a> {
             interval: from_ns..from_ns.saturating_add(interval_ns),
             cells: vec![KindInterval::default(); kinds],
             series,
+            service: (progress.and_then(|progress| progress.told.as_ref())).map(|_| Box::default()),
             progress,
             progress_next_ns: 0,
             progress_told: (0, 0),
@@ -152,6 +175,9 @@ impl<'a> Recorder<'a> {
         }
         let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
         self.cells[place].response.record_ns(response_ns);
+        if let Some(service) = &mut self.service {
+            service.record_ns(timing.end_ns.saturating_sub(timing.start_ns));
+        }
         let kind = &mut self.kinds[place];
         kind.record(timing);
         kind.completed += 1;
@@ -324,6 +350,14 @@ impl<'a> Recorder<'a> {
             series
                 .unwrap_or_else(PoisonError::into_inner)
                 .add(index, &self.cells);
+            if let (Some(service), Some(told)) = (
+                &mut self.service,
+                self.progress.and_then(|p| p.told.as_ref()),
+            ) {
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                told.add(index, (&self.cells, service), self.interval_ns);
+                service.clear();
+            }
             self.cells.fill_with(KindInterval::default);
         }
         let index = end_ns.saturating_sub(self.window.from_ns) / self.interval_ns;

@@ -8,6 +8,7 @@ use target::TargetUrl;
 
 use super::secret::SecretText;
 use crate::consent::Permission;
+use crate::watch::WatchArguments;
 
 /// `dbdyno run`.
 #[derive(Debug, Default, Args)]
@@ -60,6 +61,8 @@ pub struct RunArguments {
     pub server: ServerHost,
     #[command(flatten)]
     pub permission: Permission,
+    #[command(flatten)]
+    pub watch: WatchArguments,
 }
 
 /// How often a plan that the flags of a verb stand for is carried out, and by which name: `run` of the workloads.
@@ -78,6 +81,8 @@ pub struct Occasion {
     pub server: ServerHost,
     #[command(flatten)]
     pub permission: Permission,
+    #[command(flatten)]
+    pub watch: WatchArguments,
 }
 
 impl Occasion {
@@ -97,6 +102,7 @@ impl Occasion {
             seed,
             server: self.server.clone(),
             permission: self.permission.clone(),
+            watch: self.watch.clone(),
             ..RunArguments::default()
         }
     }

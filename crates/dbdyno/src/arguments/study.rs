@@ -9,6 +9,7 @@ use super::judging::Judging;
 use super::run::ServerHost;
 use super::secret::SecretText;
 use crate::consent::Permission;
+use crate::watch::WatchArguments;
 
 /// `dbdyno study`.
 #[derive(Debug, Args)]
@@ -78,6 +79,8 @@ pub struct StudyArguments {
     pub server: ServerHost,
     #[command(flatten)]
     pub permission: Permission,
+    #[command(flatten)]
+    pub watch: WatchArguments,
     #[command(flatten)]
     pub judging: Judging,
 }

@@ -27,14 +27,16 @@ use crate::exit::{InvalidInput, Status};
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
 use crate::say::say;
+use crate::watch::Watched;
 
 /// Earlier studies whose scatter is looked at: the newest ones.
 const STUDIES_MAX: usize = 5;
 
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
     super::prices::check(&arguments.judging.prices)?;
-    let [a, b] = measured(arguments, archive_asked)?;
-    let status = show(&a, &b, arguments, archive_asked)?;
+    let watched = arguments.watch.open()?;
+    let [a, b] = measured(arguments, archive_asked, &watched)?;
+    let status = show(&a, &b, arguments, archive_asked, &watched)?;
     if a.valid() && b.valid() {
         return Ok(status);
     }
@@ -49,16 +51,21 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
 ///
 /// # Errors
 /// What is wrong with it, or ended it.
-pub fn measured(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<[Run; 2]> {
+pub fn measured(
+    arguments: &AbArguments,
+    archive_asked: &Option<PathBuf>,
+    watched: &Watched,
+) -> Result<[Run; 2]> {
     let archive = place::archive(archive_asked);
     let library = super::library(arguments.library.as_deref())?;
     lab::signal::install();
-    let mut screen = Screen::new();
+    let mut screen = Screen::watched(watched.clone());
     let finished = match &arguments.resume {
         Some(name) => resume(name, arguments, &archive, &library, &mut screen),
         None => begin(arguments, archive_asked, &library, &mut screen),
     };
     screen.close();
+    screen.run_ends(&finished);
     let ([a, b], files) = finished?;
     if let Some(files) = files {
         files.remove();
@@ -79,8 +86,10 @@ pub fn show(
     b: &Run,
     arguments: &AbArguments,
     archive: &Option<PathBuf>,
+    watched: &Watched,
 ) -> Result<Status> {
     let how = How {
+        watched,
         judging: &arguments.judging,
         anyway: true,
         // Its blocks alternate.

@@ -18,12 +18,15 @@ use super::{
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
+use crate::watch::Watched;
+use archive::stream::StreamEvent;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let mut a = load_run(&arguments.a, archive)?;
     let mut b = load_run(&arguments.b, archive)?;
     array::attach(&arguments.array, &mut [&mut a, &mut b])?;
     let how = How {
+        watched: &Watched::default(),
         judging: &arguments.judging,
         anyway: arguments.anyway,
         trust_sequential: arguments.trust_sequential,
@@ -33,6 +36,8 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
 
 /// How two runs are set against each other.
 pub struct How<'a> {
+    /// Who is told the verdict as well.
+    pub watched: &'a Watched,
     pub judging: &'a Judging,
     pub anyway: bool,
     pub trust_sequential: bool,
@@ -71,6 +76,15 @@ pub fn judge_and_show(
     let costs = prices::of_sides(a, b, &compared, &prices);
     let ramps = verdict::ramps::ramps(a, b, terms);
     let shifts = verdict::shift::shifts(a, b, terms);
+    how.watched.tell(|| {
+        let plain = report::Shown {
+            width: 100,
+            colour: false,
+            all: judging.all,
+        };
+        let text = report::comparison(&compared, plain);
+        StreamEvent::Verdict { text }
+    });
     if judging.json {
         let mut json = verdict::compare::json(&compared, &ramps, &shifts);
         if let Some((bills, change)) = &costs {

@@ -22,12 +22,13 @@ use crate::say::say;
 pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive);
     lab::signal::install();
-    let mut screen = Screen::new();
+    let mut screen = Screen::watched(arguments.watch.open()?);
     let measured = match &arguments.resume {
         Some(name) => resume(name, &arguments, &archive, &mut screen),
         None => begin(&arguments, &archive, &mut screen),
     };
     screen.close();
+    screen.run_ends(&measured);
     let (run, files) = measured?;
     if let Some(files) = files {
         files.remove();

@@ -37,6 +37,7 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
         .or(arguments.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
     let asked = Asked {
+        watched: arguments.watch.open()?,
         built_in,
         name,
         arguments,

@@ -61,7 +61,7 @@ fn watched_by(watch: impl FnOnce(Clock) -> Box<dyn Watch>, lasting: Duration) ->
     let bell = Arc::new(Bell::new(Phase::Watching, clock.clone()));
     let ring = Arc::clone(&bell);
     time.at(lasting, move || ring.ring(Phase::Over));
-    watch_until_over(vec![watch(clock)], &bell)
+    watch_until_over(vec![watch(clock)], &bell, None)
 }
 
 fn sleep(clock: &Clock, time: Duration) {
@@ -178,7 +178,7 @@ fn what_counts_begins_behind_the_first_looks() {
 
     let looks = Arc::new(AtomicU64::new(0));
     let slow = Slow(Clock::Monotonic, Arc::clone(&looks));
-    let watcher = SessionSampler::over(vec![Box::new(slow)], Clock::Monotonic);
+    let watcher = SessionSampler::over(vec![Box::new(slow)], Clock::Monotonic, None);
     assert_eq!(looks.load(Ordering::Relaxed), WARM_UP_LOOKS as u64);
     watcher.begin();
     while looks.load(Ordering::Relaxed) == WARM_UP_LOOKS as u64 {

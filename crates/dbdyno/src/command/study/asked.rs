@@ -16,6 +16,7 @@ use crate::arguments::{RunArguments, SecretText};
 use crate::command::prices;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
+use crate::watch::Watched;
 use crate::{output, place};
 
 /// Verb by which an interrupted study is resumed.
@@ -26,6 +27,7 @@ pub struct Asked<'a> {
     pub built_in: BuiltIn,
     pub name: String,
     pub arguments: &'a StudyArguments,
+    pub watched: Watched,
     pub archive: PathBuf,
     /// The archive as it was named.
     pub archive_asked: &'a Option<PathBuf>,

@@ -26,6 +26,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     };
     let (before, after) = study.carry_out()?;
     let how = How {
+        watched: &asked.watched,
         judging: &asked.arguments.judging,
         anyway: true,
         trust_sequential: asked.arguments.trust_sequential,
@@ -164,22 +165,25 @@ impl<'a> Study<'a> {
     }
 
     fn measure(&self, side: Side) -> Result<Run> {
-        let mut screen = Screen::new();
+        let mut screen = Screen::watched(self.asked.watched.clone());
         screen.drawn_with(self.prepared.seed);
         let label = Some(side.label(&self.asked.name));
         let measured = (self.prepared).measure(label, &self.asked.archive, &mut screen);
         screen.close();
+        screen.run_ends(&measured);
         measured.map_err(|error| self.asked.of_study(error))
     }
 
     fn resume(&self, side: Side) -> Result<Run> {
-        let mut screen = Screen::new();
+        let mut screen = Screen::watched(self.asked.watched.clone());
         let workloads = workload::registry(library(None)?);
         let name = side.name(&self.asked.name);
         let clock = Arc::new(SystemClock);
         let resumed = lab::resume(&name, &self.asked.archive, workloads, clock, &mut screen);
         screen.close();
-        resumed.map_err(|error| self.asked.of_study(error.into()))
+        let resumed = resumed.map_err(anyhow::Error::from);
+        screen.run_ends(&resumed);
+        resumed.map_err(|error| self.asked.of_study(error))
     }
 
     /// Without a run in the archive nobody needs the files.

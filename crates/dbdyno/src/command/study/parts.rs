@@ -141,7 +141,7 @@ fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
 }
 
 fn measured(asked: &Asked<'_>, label: &str, stage: Stage) -> Result<Run> {
-    let mut screen = Screen::new();
+    let mut screen = Screen::watched(asked.watched.clone());
     let measured = match stage {
         Stage::Complete(run) => return Ok(*run),
         Stage::Begun(begun) => resumed_run(&begun, &asked.archive, &mut screen),
@@ -157,6 +157,7 @@ fn measured(asked: &Asked<'_>, label: &str, stage: Stage) -> Result<Run> {
         }
     };
     screen.close();
+    screen.run_ends(&measured);
     measured
 }
 

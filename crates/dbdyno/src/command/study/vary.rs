@@ -54,9 +54,9 @@ pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Sta
             }
         }
     };
-    let [a, b] =
-        measured(&arguments, asked.archive_asked).map_err(|error| asked.of_study(error))?;
-    let status = show(&a, &b, &arguments, asked.archive_asked)?;
+    let [a, b] = measured(&arguments, asked.archive_asked, &asked.watched)
+        .map_err(|error| asked.of_study(error))?;
+    let status = show(&a, &b, &arguments, asked.archive_asked, &asked.watched)?;
     asked.write_page(&b, &[&a])?;
     Ok(judged(status, &[&a, &b]))
 }
@@ -73,6 +73,7 @@ pub(super) fn common(asked: &Asked<'_>) -> Result<AbArguments> {
         plan_text: Some(asked.built_in.plan(false)?),
         a: Vec::new(),
         b: Vec::new(),
+        watch: arguments.watch.clone(),
         pairs: arguments.pairs.or(scale.pairs),
         until: None,
         within: None,

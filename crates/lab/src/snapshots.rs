@@ -1,0 +1,171 @@
+//! What the point at work does, interval by interval: taken from what is sampled anyway, by a thread that exists only
+//! where somebody watches the run.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use archive::PointKey;
+use archive::stream::{DeviceRates, Snapshot};
+use load::Progress;
+
+use crate::context::RunContext;
+use crate::observer::Snapshots;
+
+/// However short the intervals of the series are, nobody reads faster.
+const INTERVAL_MIN: Duration = Duration::from_millis(250);
+
+/// Takes the snapshots of one run.
+pub(crate) struct Taker<'a> {
+    context: &'a RunContext<'a>,
+    sink: Snapshots,
+    interval: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    is_over: bool,
+}
+
+struct Current {
+    key: PointKey,
+    progress: Arc<Progress>,
+    begun: Instant,
+    /// When the last snapshot was taken.
+    taken: Instant,
+    /// Number of the newest sample of the machine that was told.
+    sample: Option<u64>,
+    /// Whether an operation ended.
+    is_measuring: bool,
+}
+
+impl<'a> Taker<'a> {
+    pub fn new(context: &'a RunContext<'a>, sink: Snapshots) -> Self {
+        Self {
+            context,
+            sink,
+            interval: context.interval.max(INTERVAL_MIN),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Does the work of a run beside the thread.
+    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Ends the thread even when the work panics.
+        struct End<'t, 'a>(&'t Taker<'a>);
+        impl Drop for End<'_, '_> {
+            fn drop(&mut self) {
+                self.0.lock().is_over = true;
+                self.0.changed.notify_all();
+            }
+        }
+        std::thread::scope(|scope| {
+            let _end = End(self);
+            let thread = std::thread::Builder::new().name("snapshots".into());
+            // Without it a run is as if nobody watched.
+            if let Err(error) = thread.spawn_scoped(scope, || self.take_until_over()) {
+                tracing::warn!("nobody can watch this run: {error}");
+            }
+            work()
+        })
+    }
+
+    pub fn point_begins(&self, key: &PointKey, progress: &Arc<Progress>) {
+        let now = Instant::now();
+        self.lock().current = Some(Current {
+            key: key.clone(),
+            progress: Arc::clone(progress),
+            begun: now,
+            taken: now,
+            sample: None,
+            is_measuring: false,
+        });
+    }
+
+    /// Tells what was left, so that nothing of a point is missing.
+    pub fn point_ends(&self) {
+        let Some(mut current) = self.lock().current.take() else {
+            return;
+        };
+        // The newest interval is settled only when it is asked for twice.
+        for _ in 0..2 {
+            if let Some(snapshot) = self.operations(&mut current) {
+                (self.sink)(snapshot);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_until_over(&self) {
+        let mut state = self.lock();
+        let mut next = Instant::now() + self.interval;
+        while !state.is_over {
+            let pause = next.saturating_duration_since(Instant::now());
+            if !pause.is_zero() {
+                let waited = self.changed.wait_timeout(state, pause);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            next = Instant::now() + self.interval;
+            if let Some(current) = &mut state.current {
+                let snapshot = self.snapshot(current);
+                (self.sink)(snapshot);
+            }
+        }
+    }
+
+    fn snapshot(&self, current: &mut Current) -> Snapshot {
+        let silent = Snapshot {
+            at_s: current.begun.elapsed().as_secs_f64(),
+            length_s: current.taken.elapsed().as_secs_f64(),
+            operations: current.is_measuring.then_some(0),
+            users: current.key.jobs,
+            ..Snapshot::default()
+        };
+        let mut snapshot = self.operations(current).unwrap_or(silent);
+        snapshot.cores = self.context.hardware_threads;
+        if let Some(waits) = &self.context.waits_seen {
+            let waits = waits.take().into_iter();
+            snapshot.waits = waits.map(|(class, n)| (class.into(), n)).collect();
+        }
+        let newest = self.context.samplers[current.key.target as usize].newest();
+        if let Some((number, used)) = newest.filter(|(number, _)| current.sample != Some(*number)) {
+            current.sample = Some(number);
+            snapshot.host = used.samples.first().cloned();
+            snapshot.devices = used.devices.iter().map(rates).collect();
+        }
+        snapshot
+    }
+
+    /// The operations that were told since the last snapshot.
+    fn operations(&self, current: &mut Current) -> Option<Snapshot> {
+        let told = current.progress.take_told()?;
+        current.is_measuring = true;
+        current.taken = Instant::now();
+        Some(Snapshot {
+            at_s: current.begun.elapsed().as_secs_f64(),
+            length_s: told.length.as_secs_f64(),
+            operations: Some(told.response.count()),
+            errors: Some(told.errors),
+            response_ns: told.response.filled().collect(),
+            service_ns: told.service.filled().collect(),
+            users: current.key.jobs,
+            ..Snapshot::default()
+        })
+    }
+}
+
+fn rates(device: &archive::DeviceUse) -> DeviceRates {
+    DeviceRates {
+        name: device.name.clone(),
+        read_iops: device.read_iops(),
+        write_iops: device.write_iops(),
+        busy_pct: device.busy_pct,
+    }
+}

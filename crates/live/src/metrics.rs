@@ -1,0 +1,238 @@
+//! Counters and histograms as OpenMetrics: never quantiles, which nobody can add up.
+
+use std::fmt::Write;
+
+use archive::stream::{Snapshot, StreamEvent};
+
+/// Bounds of the histograms are powers of two of nanoseconds, where buckets of the snapshots end too: 2^10 ns (1 µs) …
+const FIRST: u32 = 10;
+/// … to 2^36 ns (69 s); what is longer is in the last one.
+const LAST: u32 = 36;
+const BOUNDS: usize = (LAST - FIRST + 1) as usize;
+
+/// What was counted of the points of this process.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    run: String,
+    /// The point at work is the last one.
+    points: Vec<Counted>,
+    users: Option<u32>,
+}
+
+/// Most points that are told, the newest: a scraper keeps the others.
+const POINTS_MAX: usize = 16;
+
+#[derive(Debug)]
+struct Counted {
+    labels: String,
+    operations: u64,
+    errors: u64,
+    response: Buckets,
+    service: Buckets,
+}
+
+#[derive(Debug, Default)]
+struct Buckets {
+    counts: [u64; BOUNDS],
+    total: u64,
+}
+
+impl Buckets {
+    fn add(&mut self, filled: &[(u64, u64)]) {
+        for (end_ns, count) in filled {
+            // A bucket ends one nanosecond below the bound.
+            let place = (FIRST..=LAST).position(|power| *end_ns < 1 << power);
+            if let Some(place) = place {
+                self.counts[place] += count;
+            }
+            self.total += count;
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts an event.
+    pub fn take(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::RunBegins { run, .. } => {
+                self.run = escaped(run);
+            }
+            StreamEvent::PointBegins(head) => {
+                let key = &head.key;
+                let labels = format!(
+                    "run=\"{}\",repetition=\"{}\",step=\"{}\",test=\"{}\",target=\"{}\",jobs=\"{}\",threads=\"{}\"",
+                    self.run,
+                    key.repetition,
+                    key.step,
+                    escaped(&key.test),
+                    escaped(&head.target_name),
+                    key.jobs,
+                    key.threads
+                );
+                if self.points.len() == POINTS_MAX {
+                    self.points.remove(0);
+                }
+                // Measured again after a run was resumed or a study took turns: one series all the same.
+                self.points.retain(|point| point.labels != labels);
+                self.points.push(Counted {
+                    labels,
+                    operations: 0,
+                    errors: 0,
+                    response: Buckets::default(),
+                    service: Buckets::default(),
+                });
+                self.users = Some(key.jobs);
+            }
+            StreamEvent::Snapshot(snapshot) => self.count(snapshot),
+            StreamEvent::RunEnds { .. } => self.users = None,
+            StreamEvent::PointEnds(_)
+            | StreamEvent::Remark { .. }
+            | StreamEvent::Verdict { .. } => {}
+        }
+    }
+
+    fn count(&mut self, snapshot: &Snapshot) {
+        let Some(point) = self.points.last_mut() else {
+            return;
+        };
+        point.operations += snapshot.operations.unwrap_or_default();
+        point.errors += snapshot.errors.unwrap_or_default();
+        point.response.add(&snapshot.response_ns);
+        point.service.add(&snapshot.service_ns);
+    }
+
+    /// All of it.
+    pub fn text(&self, viewers_dropped: u64) -> String {
+        let mut text = String::new();
+        if !self.run.is_empty() {
+            text.push_str("# TYPE dbdyno_run info\n# HELP dbdyno_run The run at work.\n");
+            line(
+                &mut text,
+                "dbdyno_run_info",
+                &format!("run=\"{}\"", self.run),
+                "1",
+            );
+        }
+        self.counter(&mut text, "operations", "Operations that ended.", |p| {
+            p.operations
+        });
+        self.counter(&mut text, "errors", "Operations that failed.", |p| p.errors);
+        let response = "From the intended start of an operation to its end.";
+        self.histogram(&mut text, "response_time", response, |p| &p.response);
+        let service = "From the start of an operation to its end.";
+        self.histogram(&mut text, "service_time", service, |p| &p.service);
+        if let (Some(users), Some(point)) = (self.users, self.points.last()) {
+            text.push_str("# TYPE dbdyno_users gauge\n# HELP dbdyno_users Jobs or virtual users of the point at work.\n");
+            line(&mut text, "dbdyno_users", &point.labels, &users.to_string());
+        }
+        text.push_str("# TYPE dbdyno_viewers_dropped counter\n# HELP dbdyno_viewers_dropped Viewers that stopped reading.\n");
+        let _ = writeln!(text, "dbdyno_viewers_dropped_total {viewers_dropped}");
+        text.push_str("# EOF\n");
+        text
+    }
+
+    fn counter(&self, text: &mut String, name: &str, help: &str, of: impl Fn(&Counted) -> u64) {
+        let _ = writeln!(
+            text,
+            "# TYPE dbdyno_{name} counter\n# HELP dbdyno_{name} {help}"
+        );
+        for point in &self.points {
+            let name = format!("dbdyno_{name}_total");
+            line(text, &name, &point.labels, &of(point).to_string());
+        }
+    }
+
+    fn histogram<'m>(
+        &'m self,
+        text: &mut String,
+        name: &str,
+        help: &str,
+        of: impl Fn(&'m Counted) -> &'m Buckets,
+    ) {
+        let name = format!("dbdyno_{name}_seconds");
+        let _ = writeln!(
+            text,
+            "# TYPE {name} histogram\n# UNIT {name} seconds\n# HELP {name} {help}"
+        );
+        for point in &self.points {
+            let buckets = of(point);
+            let mut sum = 0;
+            let bounds = (FIRST..=LAST).map(|power| (1u64 << power) as f64 / 1e9);
+            let bounds = bounds.map(|bound_s| format!("{bound_s:?}"));
+            let counts = buckets.counts.iter();
+            for (bound, count) in bounds.zip(counts) {
+                sum += count;
+                let labels = format!("{},le=\"{bound}\"", point.labels);
+                line(text, &format!("{name}_bucket"), &labels, &sum.to_string());
+            }
+            let labels = format!("{},le=\"+Inf\"", point.labels);
+            let total = buckets.total.to_string();
+            line(text, &format!("{name}_bucket"), &labels, &total);
+        }
+    }
+}
+
+fn line(text: &mut String, name: &str, labels: &str, value: &str) {
+    let _ = writeln!(text, "{name}{{{labels}}} {value}");
+}
+
+/// As the value of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use archive::PointKey;
+    use archive::stream::PointHead;
+
+    use super::*;
+
+    #[test]
+    fn histograms_are_cumulative_and_labels_escaped() {
+        let mut metrics = Metrics::default();
+        metrics.take(&StreamEvent::RunBegins {
+            run: "a \"b\"".into(),
+            at: String::new(),
+            planned: 1,
+            todo: 1,
+        });
+        metrics.take(&StreamEvent::PointBegins(PointHead {
+            key: PointKey {
+                repetition: 1,
+                step: 2,
+                target: 0,
+                test: "T611".into(),
+                nodes: 1,
+                jobs: 4,
+                threads: 1,
+            },
+            title: String::new(),
+            target_name: "sqlite".into(),
+        }));
+        for _ in 0..2 {
+            metrics.take(&StreamEvent::Snapshot(Box::new(Snapshot {
+                operations: Some(6),
+                errors: Some(1),
+                response_ns: vec![(1023, 3), (131_071, 2), (u64::MAX, 1)],
+                ..Snapshot::default()
+            })));
+        }
+        let text = metrics.text(0);
+        let labels = "run=\"a \\\"b\\\"\",repetition=\"1\",step=\"2\",test=\"T611\",target=\"sqlite\",jobs=\"4\",threads=\"1\"";
+        for line in [
+            format!("dbdyno_operations_total{{{labels}}} 12"),
+            format!("dbdyno_errors_total{{{labels}}} 2"),
+            format!("dbdyno_users{{{labels}}} 4"),
+            format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"1.024e-6\"}} 6"),
+            format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"6.5536e-5\"}} 6"),
+            format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"0.000131072\"}} 10"),
+            format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"+Inf\"}} 12"),
+        ] {
+            assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
+        }
+        assert!(text.ends_with("# EOF\n"));
+    }
+}

@@ -1,0 +1,121 @@
+//! What the recorders of a drive tell of finished intervals, for who watches it while it runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::coarse::Coarse;
+use crate::series::KindInterval;
+
+/// Most intervals that wait to be taken; what is told of more goes to the newest.
+const WAITING_MAX: usize = 64;
+
+/// What ended in some intervals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToldIntervals {
+    /// How long they are together; zero where only stragglers of an earlier interval are in it.
+    pub length: Duration,
+    /// Response times of completed operations.
+    pub response: Coarse,
+    /// Their service times.
+    pub service: Coarse,
+    /// Operations that failed.
+    pub errors: u64,
+}
+
+/// Gathers what threads tell, each when it turns to its next interval.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    waiting: BTreeMap<u64, ToldIntervals>,
+    /// First interval that was never taken.
+    next: u64,
+    /// The newest one when it was taken last.
+    newest: Option<u64>,
+}
+
+impl Told {
+    pub fn add(
+        &mut self,
+        index: u64,
+        (cells, service): (&[KindInterval], &Coarse),
+        interval_ns: u64,
+    ) {
+        let index = match self.waiting.last_key_value() {
+            Some((last, _)) if self.waiting.len() >= WAITING_MAX => *last,
+            _ => index,
+        };
+        let told = self.waiting.entry(index).or_default();
+        told.length = Duration::from_nanos(interval_ns);
+        told.service.merge(service);
+        for cell in cells {
+            told.response.merge(&cell.response);
+            told.errors += cell.errors;
+        }
+    }
+
+    /// What was told, without the newest interval: other threads have still to tell of it, unless nothing newer came
+    /// since this was asked last.
+    pub fn take(&mut self) -> Option<ToldIntervals> {
+        let newest = self.waiting.last_key_value().map(|(index, _)| *index)?;
+        let is_settled = self.newest.replace(newest) == Some(newest);
+        let until = newest + u64::from(is_settled);
+        let rest = self.waiting.split_off(&until);
+        let taken = std::mem::replace(&mut self.waiting, rest);
+        let mut sum: Option<ToldIntervals> = None;
+        for (index, told) in taken {
+            let sum = sum.get_or_insert_default();
+            if index >= self.next {
+                // Where nothing ended is time as well.
+                sum.length += told.length * u32::try_from(index + 1 - self.next).unwrap_or(1);
+                self.next = index + 1;
+            }
+            sum.response.merge(&told.response);
+            sum.service.merge(&told.service);
+            sum.errors += told.errors;
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(told: &mut Told, index: u64, times: u64) {
+        let mut cell = KindInterval::default();
+        let mut service = Coarse::default();
+        (0..times).for_each(|_| cell.response.record_ns(1_000));
+        (0..times).for_each(|_| service.record_ns(500));
+        told.add(index, (&[cell], &service), 1_000_000_000);
+    }
+
+    fn take(told: &mut Told) -> Option<(u64, u64)> {
+        let taken = told.take()?;
+        assert_eq!(taken.response.count(), taken.service.count());
+        Some((taken.response.count(), taken.length.as_secs()))
+    }
+
+    #[test]
+    fn an_interval_is_whole_when_it_is_taken() {
+        let mut told = Told::default();
+        assert_eq!(take(&mut told), None);
+        add(&mut told, 0, 5);
+        assert_eq!(take(&mut told), None, "the other thread has not told");
+        add(&mut told, 0, 7);
+        add(&mut told, 1, 1);
+        assert_eq!(take(&mut told), Some((12, 1)));
+        assert_eq!(take(&mut told), Some((1, 1)), "nothing newer came");
+        add(&mut told, 0, 2);
+        add(&mut told, 4, 3);
+        assert_eq!(take(&mut told), Some((2, 0)), "a straggler");
+        assert_eq!(take(&mut told), Some((3, 3)), "with the pause before it");
+    }
+
+    #[test]
+    fn what_nobody_takes_stays_within_bounds_and_loses_nothing() {
+        let mut told = Told::default();
+        (0..500).for_each(|index| add(&mut told, index, 1));
+        assert_eq!(told.waiting.len(), WAITING_MAX);
+        let all = [take(&mut told), take(&mut told)].into_iter().flatten();
+        assert_eq!(all.map(|(count, _)| count).sum::<u64>(), 500);
+    }
+}
