@@ -164,3 +164,52 @@ fn two_paces_are_set_against_each_other() {
     };
     assert_eq!((slow_down("a"), slow_down("b")), ("0".into(), "5".into()));
 }
+
+/// The events of a run: in order, and its snapshots add up to the figures of its points.
+#[test]
+fn the_stream_of_events_says_what_the_archive_says() {
+    let place = Place::new();
+    let events = place.path("run.jsonl");
+    let plan = TINY
+        .replace("jobs = [1]", "jobs = [1, 3]")
+        .replace("seconds = 0.05", "seconds = 0.6");
+    let ended = place.run(&plan, &["--events", events.to_str().unwrap()]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("last");
+    let text = std::fs::read_to_string(events).unwrap();
+    let events: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut kinds: Vec<&str> = events
+        .iter()
+        .map(|e| e["event"].as_str().unwrap())
+        .collect();
+    kinds.dedup();
+    let point = ["point_begins", "snapshot", "point_ends"];
+    let expected = [&["run_begins"][..], &point, &point, &["run_ends"]].concat();
+    assert_eq!(kinds, expected);
+    assert_eq!(events[0]["planned"], 2);
+    assert_eq!(events[events.len() - 1]["complete"], true);
+    let mut counted = vec![0; 2];
+    let (mut responses, mut services, mut at) = (0, 0, 0);
+    let sum = |buckets: &serde_json::Value| -> u64 {
+        let buckets = buckets.as_array().unwrap().iter();
+        buckets.map(|bucket| bucket[1].as_u64().unwrap()).sum()
+    };
+    for event in &events {
+        if event["event"] == "snapshot" {
+            counted[at] += event["operations"].as_u64().unwrap_or(0);
+            responses += sum(&event["response_ns"]);
+            services += sum(&event["service_ns"]);
+            assert_eq!(event["users"], [1, 3][at]);
+        }
+        at += usize::from(event["event"] == "point_ends");
+    }
+    let operations = points(&exported).iter();
+    let operations: Vec<u64> = operations
+        .map(|p| p["operations"].as_f64().unwrap() as u64)
+        .collect();
+    assert_eq!(counted, operations);
+    assert_eq!([responses, services], [operations.iter().sum::<u64>(); 2]);
+}

@@ -66,8 +66,8 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// The events behind number `after`, as soon as there are some, and whether the first kept one is not the next;
-    /// without any when none came for so long. `None` when none will come.
+    /// The events behind number `after` that are kept, as soon as there are some; none of them when none came for so
+    /// long. `None` when none will come.
     pub fn wait(&self, after: u64, longest: Duration) -> Option<Vec<Numbered>> {
         let state = self.lock();
         let waits = |state: &mut State| state.last <= after && !state.is_over;

@@ -305,9 +305,8 @@ impl Request {
         let first = lines.next().transpose()?.unwrap_or_default();
         let mut words = first.split(' ');
         let method = words.next().unwrap_or_default().to_owned();
-        let (path, query) = match words.next().unwrap_or_default() {
-            asked => asked.split_once('?').unwrap_or((asked, "")),
-        };
+        let asked = words.next().unwrap_or_default();
+        let (path, query) = asked.split_once('?').unwrap_or((asked, ""));
         let mut token = query
             .split('&')
             .filter_map(|pair| pair.strip_prefix("token="));

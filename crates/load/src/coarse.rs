@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn filled_buckets_end_where_the_next_begin() {
         let mut coarse = Coarse::default();
-        [3, 16, 1_000, 1_000, 131_071].map(|ns| coarse.record_ns(ns));
+        let latencies_ns = [3, 16, 1_000, 1_000, 131_071];
+        latencies_ns.iter().for_each(|ns| coarse.record_ns(*ns));
         // 1000 is in 992..=1023, the last of its octave ends at 2^17 - 1.
         let filled: Vec<_> = coarse.filled().collect();
         assert_eq!(filled, [(3, 1), (16, 1), (1_023, 2), (131_071, 1)]);

@@ -42,6 +42,7 @@ fn in_sequence(asked: &Asked<'_>) -> Result<Status> {
         unreachable!("each side is a run");
     };
     let how = How {
+        watched: &asked.watched,
         judging: &asked.arguments.judging,
         anyway: true,
         trust_sequential: false,
