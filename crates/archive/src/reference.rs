@@ -12,8 +12,8 @@ mod published;
 use include_dir::{Dir, include_dir};
 
 pub use published::{
-    Cell, Fact, FactKind, FactSection, PlatformFacts, PublishedChart, PublishedRow, PublishedTable,
-    Reference, ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
+    Cell, DERIVED, Fact, FactKind, FactSection, PlatformFacts, PublishedChart, PublishedRow,
+    PublishedTable, Reference, ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
 };
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../reference");

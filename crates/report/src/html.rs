@@ -3,6 +3,8 @@
 mod card;
 mod charts;
 mod columnar;
+mod columns;
+mod customer;
 mod data;
 mod devices;
 mod diagnostics;
@@ -23,6 +25,7 @@ mod metric_name;
 mod network;
 mod places;
 mod price;
+mod published;
 mod queries;
 mod ramp;
 mod rounds;
@@ -92,6 +95,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         links: Vec::new(),
         users,
         facts: facts::view(run, against),
+        customer: customer::view(run, against),
         differences: differences::view(run, against),
         forest,
         shift: shift::view(run, against),
@@ -121,6 +125,7 @@ struct Page<'a> {
     links: Vec<(&'static str, &'static str)>,
     users: Vec<Summary>,
     facts: facts::View,
+    customer: customer::View,
     differences: differences::View,
     forest: forest::View,
     shift: shift::View,

@@ -2,8 +2,8 @@
 
 use super::file::{self, File};
 use super::{
-    Cell, Fact, FactKind, FactSection, PublishedChart, PublishedRow, PublishedTable, Reference,
-    ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
+    Cell, DERIVED, Fact, FactKind, FactSection, PublishedChart, PublishedRow, PublishedTable,
+    Reference, ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
 };
 use crate::Figures;
 
@@ -36,6 +36,7 @@ pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
             title: results.title,
             place: results.place,
             note: results.note,
+            service_is: results.service_is,
             zero_means: results.zero_means,
         });
     }
@@ -84,6 +85,14 @@ fn filled(field: &str, text: &str, place: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses what is not the name of a figure.
+fn figure(is: &str, place: &str) -> Result<(), Fault> {
+    match Figures::default().set(is, None) {
+        true => Ok(()),
+        false => fault(place, format!("`{is}` is not a figure")),
+    }
+}
+
 /// Nodes, jobs and threads are not figures: they say which point a row is.
 const KEYS: [&str; 3] = ["nodes", "jobs", "threads"];
 
@@ -125,6 +134,9 @@ fn result_points(
     filled("test", &results.test, &place)?;
     filled("title", &results.title, &place)?;
     filled("place", &results.place, &place)?;
+    if let Some(is) = &results.service_is {
+        figure(is, &place)?;
+    }
     for name in results.zero_means.keys() {
         if !columns.iter().any(|column| column.printed == *name) {
             return fault(
@@ -246,6 +258,7 @@ fn fact_section(kind: FactKind, section: file::Section) -> Result<FactSection, F
     let facts = section.facts.into_iter().map(|fact| Fact {
         name: fact.name,
         value: fact.value,
+        is: fact.is,
         note: fact.note,
     });
     Ok(FactSection {
@@ -279,6 +292,12 @@ fn stated(groups: Vec<file::StatedGroup>) -> Result<Vec<StatedFigure>, Fault> {
             if !figure.value.is_finite() {
                 return fault(place, "`value` is not a finite number");
             }
+            if let Some(is) = figure.is.as_deref().filter(|is| !DERIVED.contains(is)) {
+                self::figure(is, &place)?;
+            }
+            if !(figure.factor.is_finite() && figure.factor > 0.0) {
+                return fault(place, "`factor` must be a number above 0");
+            }
             all.push(StatedFigure {
                 kind: group.kind.clone(),
                 name: figure.name,
@@ -286,6 +305,9 @@ fn stated(groups: Vec<file::StatedGroup>) -> Result<Vec<StatedFigure>, Fault> {
                 value: figure.value,
                 printed: figure.printed.unwrap_or_else(|| figure.value.to_string()),
                 unit: figure.unit,
+                is: figure.is,
+                factor: figure.factor,
+                dop: figure.dop,
                 place: group.place.clone(),
                 note: figure.note,
             });

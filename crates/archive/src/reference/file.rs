@@ -50,6 +50,8 @@ pub(super) struct Results {
     pub title: String,
     pub place: String,
     pub note: Option<String>,
+    /// The figure that the service times at the points are, in ms.
+    pub service_is: Option<String>,
     #[serde(default)]
     pub zero_means: BTreeMap<String, String>,
     pub rows: Vec<ResultRow>,
@@ -78,6 +80,9 @@ pub(super) struct Section {
 pub(super) struct Fact {
     pub name: String,
     pub value: String,
+    /// What of a measured platform it is set beside; the first that is known.
+    #[serde(default)]
+    pub is: Vec<String>,
     pub note: Option<String>,
 }
 
@@ -99,6 +104,13 @@ pub(super) struct Stated {
     pub printed: Option<String>,
     #[serde(default)]
     pub unit: String,
+    /// The figure that it is set beside.
+    pub is: Option<String>,
+    /// What that figure is multiplied by to reach the printed unit.
+    #[serde(default = "one")]
+    pub factor: f64,
+    /// Degree of parallelism that it was stated for; absent = the best.
+    pub dop: Option<u32>,
     pub note: Option<String>,
 }
 

@@ -74,6 +74,15 @@ pub struct ServiceLabel {
     pub upper_bound: bool,
 }
 
+/// Figures that are made of those of a sweep: by how many percent the best level beyond the cores exceeds that with one job
+/// per core, mean service time, and how much one read or write of a device carries.
+pub const DERIVED: [&str; 4] = [
+    "multithreading_gain_pct",
+    "service_us_mean",
+    "bytes_per_read",
+    "bytes_per_write",
+];
+
 /// One published figure outside the result tables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedFigure {
@@ -89,6 +98,12 @@ pub struct StatedFigure {
     pub printed: String,
     /// Unit as printed; empty for a count without one.
     pub unit: String,
+    /// The figure of a measured test that it is set beside: a name of [`Figures`], or one of [`DERIVED`].
+    pub is: Option<String>,
+    /// What that figure is multiplied by to reach the printed unit.
+    pub factor: f64,
+    /// Degree of parallelism that it was stated for; `None` = the best.
+    pub dop: Option<u32>,
     /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt, recorded beside the figure.
@@ -106,6 +121,8 @@ pub struct ResultTable {
     pub place: String,
     /// A contradiction or a doubt about the whole table.
     pub note: Option<String>,
+    /// The figure that the service times printed at its points are, in ms.
+    pub service_is: Option<String>,
     /// Columns in which a printed 0 is no measurement, each with what it means there.
     pub zero_means: BTreeMap<String, String>,
 }
@@ -141,6 +158,9 @@ pub struct Fact {
     pub name: String,
     /// Value as printed; "-" where the document prints a dash.
     pub value: String,
+    /// What of a measured platform it is set beside, the first that is known: a fact that dbdyno finds, or with a dot a field
+    /// of the platform file.
+    pub is: Vec<String>,
     /// A contradiction or a doubt, recorded beside the fact.
     pub note: Option<String>,
 }

@@ -229,3 +229,50 @@ fn times_of_document_004_are_the_printed_minutes_and_seconds() {
     }
     assert_eq!(scanned_gb, [49.9, 37.4, 40.9, 49.3], "as the notes say");
 }
+
+/// The value of a fact, and where its section stands.
+fn fact(reference: &Reference, section: &str, name: &str) -> (String, String) {
+    let mut sections = reference.sections.iter();
+    let section = sections.find(|s| s.title == section).unwrap();
+    let fact = section.facts.iter().find(|f| f.name == name).unwrap();
+    (fact.value.clone(), section.place.clone())
+}
+
+/// Facts that stand in running text, with their places.
+#[test]
+fn facts_of_running_text_are_there() {
+    let of = |name: &str, section: &str, fact_name: &str| {
+        fact(&reference::load(name).unwrap(), section, fact_name)
+    };
+    let between = "Contributors to latency between server and array";
+    let (switch, place) = of(
+        "3par-7450c",
+        between,
+        "Each switch between server and array",
+    );
+    assert!(switch.contains("low tens of microseconds") && place.contains("figure 12"));
+    let (fibre, _) = of("3par-7450c", between, "Fibre optic cable");
+    assert_eq!(fibre, "a few microseconds per kilometre");
+    let by_role = "Best practices: RAID level by role";
+    let (redo, place) = of("dl580-inmemory", by_role, "Redo log and undo");
+    assert_eq!(redo, "RAID-5 performed better than RAID-10");
+    assert!(place.contains("space allocation"));
+    let (channels, place) = of(
+        "superdome-xp1024",
+        "Recovery Manager and tapes",
+        "RMAN channels per tape drive",
+    );
+    assert_eq!(
+        (channels.as_str(), place.as_str()),
+        ("1", "slide \"Lessons Learnt\", second")
+    );
+    let study = reference::load("dl580-inmemory").unwrap();
+    let changes = study.charts.iter().find(|c| c.place == "Figure 9").unwrap();
+    assert!(
+        changes
+            .note
+            .as_ref()
+            .unwrap()
+            .contains("except in the test with 2 threads")
+    );
+}

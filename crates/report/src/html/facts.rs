@@ -40,7 +40,7 @@ pub struct View {
     pub settings: Vec<Section>,
     /// How the run was made.
     pub run: Vec<Fact>,
-    /// Platforms of references and other runs: name, sections.
+    /// Platforms of other runs: name, sections. Those of references stand in a table with a column for ours.
     pub others: Vec<(String, Vec<Section>)>,
 }
 
@@ -64,7 +64,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
             })
             .collect(),
         run: how(run),
-        others: against.iter().map(other).collect(),
+        others: against.iter().filter_map(other).collect(),
     }
 }
 
@@ -167,30 +167,20 @@ fn how(run: &Run) -> Vec<Fact> {
     std::iter::once(name).chain(said).chain(rest).collect()
 }
 
-fn other(against: &Against<'_>) -> (String, Vec<Section>) {
+fn other(against: &Against<'_>) -> Option<(String, Vec<Section>)> {
     let section = |title: &str, facts: Vec<Fact>| Section {
         title: title.to_owned(),
         facts,
     };
     match against {
-        Against::Run(other) => (
+        Against::Run(other) => Some((
             format!("run “{}”", other.label),
             vec![
                 section("Machine", platform(other)),
                 section("Run", how(other)),
             ],
-        ),
-        Against::Reference(reference) => {
-            let source = fact("Document", Some(reference.document.clone()));
-            let sections = reference.platform.iter();
-            let sections = sections.map(|(title, facts)| section(title, facts.clone()));
-            (
-                reference.title.clone(),
-                std::iter::once(section("Source", vec![source]))
-                    .chain(sections)
-                    .collect(),
-            )
-        }
+        )),
+        Against::Reference(_) => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Latency by place: what an operation, the requests of the data's device and the array's own I/Os took, one below the other, at
 //! the points for which a histogram of the array was given.
 
+use archive::reference;
 use archive::{Latency, OperationTimes, Point};
 use askama::Template;
 use stats::Histogram;
@@ -9,6 +10,9 @@ use verdict::shift::place_of;
 use crate::level::TestGroup;
 use crate::number;
 
+/// The study that tells what lies between server and array, and the section with it.
+const STUDY: &str = "3par-7450c";
+const BETWEEN: &str = "Contributors to latency between server and array";
 /// Most tables of one test.
 const TABLES_MAX: usize = 12;
 /// Cells of a row behind its place.
@@ -23,6 +27,9 @@ pub struct View {
     tables: Vec<TableView>,
     /// How many are left out.
     more: usize,
+    /// What was published of the places between: name and value, and where.
+    between: Vec<(String, String)>,
+    source: String,
 }
 
 /// One kind of I/O at one point.
@@ -50,11 +57,33 @@ pub fn view(group: &TestGroup<'_>) -> View {
     }
     let more = tables.len().saturating_sub(TABLES_MAX);
     tables.truncate(TABLES_MAX);
+    let (between, source) = match tables.is_empty() {
+        true => (Vec::new(), String::new()),
+        false => published(),
+    };
     View {
         code: group.test.to_owned(),
         tables,
         more,
+        between,
+        source,
     }
+}
+
+/// What the study of an array says of the places between server and array, which nobody measures here.
+fn published() -> (Vec<(String, String)>, String) {
+    let study = reference::load(STUDY).ok();
+    let section = study.as_ref().and_then(|study| {
+        let mut sections = study.sections.iter();
+        sections.find(|section| section.title == BETWEEN)
+    });
+    let Some((study, section)) = study.as_ref().zip(section) else {
+        return (Vec::new(), String::new());
+    };
+    let facts = section.facts.iter();
+    let facts = facts.map(|fact| (fact.name.clone(), fact.value.clone()));
+    let source = format!("{}, {}", study.document, section.place);
+    (facts.collect(), source)
 }
 
 impl View {

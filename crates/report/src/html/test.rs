@@ -3,13 +3,14 @@
 use archive::{Component, Point, Remark, Run};
 use stats::scaling;
 
+use super::columns::{COLUMNS, CORES_LEFT_AVG, CORES_LEFT_PEAK, Column, ResultTable, RowView};
 use super::figure::{Figure, id_of};
 use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
 use super::{
-    charts, devices, events, held_back, io_by_purpose, machine, network, places, queries, rounds,
-    timeline, times, transactions,
+    charts, devices, events, held_back, io_by_purpose, machine, network, places, published,
+    queries, rounds, timeline, times, transactions,
 };
 use crate::level::{Level, TestGroup};
 use crate::number;
@@ -47,6 +48,8 @@ pub struct View {
     pub transactions: transactions::View,
     /// Charts.
     pub figures: Vec<Figure>,
+    /// What references say of the test.
+    pub published: published::View,
     /// Charts of the machine over time, folded.
     pub machine: Vec<Figure>,
     /// What each network interface carried, folded with them.
@@ -67,181 +70,13 @@ impl View {
     }
 }
 
-/// Result rows with some of their figures.
-pub struct ResultTable {
-    /// What the figures are of; none for the first table.
-    pub title: Option<&'static str>,
-    /// Two heads per column: what, unit.
-    pub heads: Vec<[&'static str; 2]>,
-    /// Rows under the name of their curve.
-    pub curves: Vec<(String, Vec<RowView>)>,
-}
-
-/// One result row.
-pub struct RowView {
-    /// Cells without the validity mark.
-    pub cells: Vec<String>,
-    /// "✓ valid", "✗ invalid", "2 of 3 valid".
-    pub mark: String,
-    /// Class: "" or "invalid".
-    pub class: &'static str,
-    /// Numbers of notes.
-    pub notes: Vec<usize>,
-}
-
-/// A column: heads, figure, how it is written. It stands where at least one row knows its figure.
-struct Column {
-    heads: [&'static str; 2],
-    figure: &'static str,
-    write: fn(Option<f64>) -> String,
-}
-
-const fn column(
-    heads: [&'static str; 2],
-    figure: &'static str,
-    write: fn(Option<f64>) -> String,
-) -> Column {
-    Column {
-        heads,
-        figure,
-        write,
-    }
-}
-
-/// Columns that are made of a figure and the host's hardware threads.
-const CORES_LEFT_AVG: &str = "cores_left_avg";
-const CORES_LEFT_PEAK: &str = "cores_left_peak";
-
-/// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 39] = [
-    column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
-    column(
-        ["operations", "/s"],
-        "operations_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["queries", "/min"],
-        "queries_per_min",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["queries × SF", "/h"],
-        "scaled_queries_per_h",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["new orders", "/min"],
-        "new_orders_per_min",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["gets", "/s"],
-        "buffer_gets_per_s",
-        number::figure_or_unknown,
-    ),
-    column(["CPU", "% avg"], "cpu_pct_avg", number::whole),
-    column(["CPU", "% peak"], "cpu_pct_peak", number::whole),
-    column(["CPU", "% database"], "cpu_by_database_pct", number::whole),
-    column(["CPU", "% others"], "cpu_by_others_pct", number::whole),
-    column(["cores", "left avg"], CORES_LEFT_AVG, number::one_decimal),
-    column(["cores", "left peak"], CORES_LEFT_PEAK, number::one_decimal),
-    column(["busy", "cores"], "busy_cores_mean", number::one_decimal),
-    column(["workers", ""], "workers", number::whole),
-    column(["read", "IOPS"], "read_iops", number::whole),
-    column(["write", "IOPS"], "write_iops", number::whole),
-    column(["total", "IOPS"], "total_iops", number::whole),
-    column(["read", "MB/s"], "read_mb_per_s", number::figure_or_unknown),
-    column(
-        ["write", "MB/s"],
-        "write_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["total", "MB/s"],
-        "total_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["read ms", "mean"],
-        "read_await_ms",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["read ms", "p99"],
-        "read_await_ms_p99",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["write ms", "mean"],
-        "write_await_ms",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["write ms", "p99"],
-        "write_await_ms_p99",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["others", "read MB/s"],
-        "read_by_others_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["others", "write MB/s"],
-        "write_by_others_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["engine", "read MB/s"],
-        "engine_read_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["engine", "write MB/s"],
-        "engine_write_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(["redo", "MB/s"], "redo_mb_per_s", number::figure_or_unknown),
-    column(
-        ["in flight", "mean"],
-        "in_flight_mean",
-        number::figure_or_unknown,
-    ),
-    column(["response", "p50"], "response_us_p50", number::latency),
-    column(["response", "p99"], "response_us_p99", number::latency),
-    column(["response", "max"], "response_us_max", number::latency),
-    column(
-        ["connection", "wait p99"],
-        "connection_wait_us_p99",
-        number::latency,
-    ),
-    column(
-        ["round trips", "/op"],
-        "round_trips_per_operation",
-        number::figure_or_unknown,
-    ),
-    column(["rolled", "back"], "rolled_back", number::whole),
-    column(
-        ["first job", "s"],
-        "first_finish_s",
-        number::figure_or_unknown,
-    ),
-    column(["time", "s"], "elapsed_s", number::figure_or_unknown),
-    column(
-        ["driver", "% of jobs"],
-        "little_error_pct",
-        number::figure_or_unknown,
-    ),
-];
-
 /// Builds the section.
 pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {
     let rate = sweep::rate_figure(group);
     let sweeps = sweep::sweeps(group, run, against, rate);
     let laws = Laws::of(&sweeps, rate, run);
     let mut notes = Numbered::default();
-    let tables = tables(run, group, &mut notes);
+    let tables = tables(run, group, against, &mut notes);
     View {
         id: id_of(group.test),
         code: group.test.to_owned(),
@@ -263,6 +98,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
             .chain(figures(&sweeps, rate, &laws, Load::of(group.test)))
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
+        published: published::view(run, group, rate, against),
         machine: machine::figures(&sweeps, rate),
         network: network::view(&sweeps, rate),
         notes: notes.lines(),
@@ -349,17 +185,22 @@ const OF_MACHINE: [&str; 19] = [
     "little_error_pct",
 ];
 
-fn tables(run: &Run, group: &TestGroup<'_>, notes: &mut Numbered) -> Vec<ResultTable> {
-    let columns = columns(run, group);
+fn tables(
+    run: &Run,
+    group: &TestGroup<'_>,
+    against: &[Against<'_>],
+    notes: &mut Numbered,
+) -> Vec<ResultTable> {
+    let columns = columns(run, group, against);
     let is_of_machine = |column: &&&Column| OF_MACHINE.contains(&column.figure);
     let (own, of_machine): (Vec<&Column>, Vec<&Column>) = match columns.len() > COLUMNS_MAX {
         true => columns.iter().partition(|column| !is_of_machine(column)),
         false => (columns, Vec::new()),
     };
-    let mut tables = vec![table(run, group, None, &own, notes)];
+    let mut tables = vec![table(run, group, against, None, &own, notes)];
     if !of_machine.is_empty() {
         let title = "Machine and engine during the test";
-        tables.push(table(run, group, Some(title), &of_machine, notes));
+        tables.push(table(run, group, against, Some(title), &of_machine, notes));
     }
     tables
 }
@@ -367,6 +208,7 @@ fn tables(run: &Run, group: &TestGroup<'_>, notes: &mut Numbered) -> Vec<ResultT
 fn table(
     run: &Run,
     group: &TestGroup<'_>,
+    against: &[Against<'_>],
     title: Option<&'static str>,
     columns: &[&Column],
     notes: &mut Numbered,
@@ -387,10 +229,14 @@ fn table(
         let rows = rows.map(|l| row(run, group, l, columns, repeated, &standing, notes));
         (c.label.clone(), rows.collect())
     });
+    let mut curves: Vec<_> = curves.collect();
+    curves.extend(published::rows(
+        against, group.test, columns, repeated, notes,
+    ));
     ResultTable {
         title,
         heads,
-        curves: curves.collect(),
+        curves,
     }
 }
 
@@ -399,10 +245,11 @@ fn is_of_users(group: &TestGroup<'_>) -> bool {
     users::is_of_users(group.test)
 }
 
-fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
+fn columns(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<&'static Column> {
     let known = |figure: &str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
         levels.any(|l| value(run, l, figure).is_some())
+            || published::is_published(against, group.test, figure)
     };
     let belongs =
         |figure: &str| group.component == Component::Storage || !OF_STORAGE.contains(&figure);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use archive::reference;
 use archive::{Point, Run};
 use stats::ratio::quotient;
 
@@ -12,13 +13,27 @@ use crate::html::figure::Figure;
 const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];
 /// Behind the code of a change: the time until the copy had followed.
 const LAG: &str = "-LAG";
-const PUBLISHED: &str = "Figure 9 of HPE's study shows the same without numbers; its text says that populated tables \
-                         made changes slower only with 2 threads.";
+/// The study whose chart of changes has no numbers, and the place of that chart.
+const STUDY: &str = "dl580-inmemory";
+const CHART: &str = "Figure 9";
 const PUBLISHED_NONE: &str = "HPE's study has no such figure: there, tables in memory and on disk change in one transaction.";
+
+/// What the study says of its chart.
+fn published() -> String {
+    let study = reference::load(STUDY).ok();
+    let charts = study.iter().flat_map(|study| &study.charts);
+    let notes = charts.filter(|chart| chart.place == CHART);
+    let notes = notes.filter_map(|chart| chart.note.as_deref());
+    std::iter::once("Figure 9 of HPE's study shows the same without numbers.")
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
 
 /// Time, lag and processors of the cycles of changes; nothing where there were none.
 pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     let cycles = Cycle::of(run);
+    let published = published();
     let copies: Vec<u32> = replicas.iter().copied().collect();
     let all: Vec<u32> = std::iter::once(DISK).chain(copies.clone()).collect();
     let time = rows(&cycles, &all, |cycle, target| {
@@ -41,7 +56,7 @@ pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
             "One thousandth of all orders is inserted, updated and deleted in the source, in three transactions. 100 % \
              is the source alone; at a level, the time includes the wait until each change was visible in the copy.",
             &time,
-            PUBLISHED,
+            &published,
         ),
         figure(
             "Changes: lag of the copy, ms".into(),
@@ -53,13 +68,13 @@ pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
             "Changes: average CPU utilisation, %".into(),
             "Non-idle processor time of the whole machine; unknown for changes shorter than the sampling interval.",
             &average,
-            PUBLISHED,
+            &published,
         ),
         figure(
             "Changes: peak CPU utilisation, %".into(),
             "The highest sample during any change.",
             &peak,
-            PUBLISHED,
+            &published,
         ),
     ]
     .into_iter()
