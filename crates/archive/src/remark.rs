@@ -16,6 +16,8 @@ mod olap;
 #[macro_use]
 mod columnar;
 #[macro_use]
+mod backup;
+#[macro_use]
 mod storage;
 #[macro_use]
 mod study;

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod backup;
 pub mod check;
 pub mod columnar;
 pub mod fleet;
@@ -23,6 +24,7 @@ use crate::watch::WatchArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 
+pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use judging::{BandAsked, FailOn, Judging};
 pub use layout::{LayoutArguments, LayoutVerb};
@@ -63,7 +65,10 @@ pub struct Arguments {
 /// The verbs by what their user wants, as the help lists them.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "study"]),
-    ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
+    (
+        "Workloads",
+        &["oltp", "olap", "columnar", "backup", "vdbench"],
+    ),
     ("Compare", &["compare", "judge", "fleet"]),
     ("Results", &["report", "live", "list", "runs", "export"]),
     ("Platform", &["check", "host", "layout"]),
@@ -148,6 +153,8 @@ pub enum Verb {
     Columnar(ColumnarArguments),
     /// Order-entry workload derived from TPC-C: load, run, check, restore or drop its database
     Oltp(OltpArguments),
+    /// Back up a database, restore it elsewhere, and prove the restored copy; report rates
+    Backup(BackupArguments),
     /// Run vdbench parameter files on the storage below the database
     Vdbench(VdbenchArguments),
     /// Check a database before a run: version, rights, connection, and what a run would lack; changes nothing

@@ -2,6 +2,7 @@
 
 pub mod ab;
 mod array;
+pub mod backup;
 pub mod check;
 pub mod columnar;
 pub mod compare;

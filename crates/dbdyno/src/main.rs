@@ -61,6 +61,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::Live(live) => command::live::live(&live, &arguments.archive),
         Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
         Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb, &arguments.archive),
+        Verb::Backup(backup) => command::backup::backup(&backup.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
         Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
         Verb::Check(check) => command::check::check(&check),

@@ -307,3 +307,61 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
     assert_eq!(none.status, 2, "{}", none.stderr);
     assert!(!place.path("oltp.db").exists());
 }
+
+/// Every method of the engine is measured, restored and proven; nothing is left behind, and what makes no sense is told.
+#[test]
+fn backups_are_restored_and_proven() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    let backup = ["backup", "run", "--target", &url, "--work-seconds", "0.3"];
+    place.fine(&backup);
+    let exported = place.export("last");
+    let all = common::points(&exported);
+    let codes: Vec<&Value> = all.iter().map(|point| &point["test"]).collect();
+    assert_eq!(codes, ["BACKUP-ONLINE", "BACKUP-VACUUM-INTO"]);
+    for point in all {
+        assert_eq!(common::faults(point), [""; 0]);
+        let figure = |name: &str| point[name].as_f64().unwrap();
+        let (logical_mb, elapsed_s) = (figure("backup_logical_mb"), figure("elapsed_s"));
+        let tb_per_h = logical_mb / 1e6 * 3600.0 / elapsed_s;
+        assert!((figure("backup_tb_per_h") / tb_per_h - 1.0).abs() < 1e-9);
+        let parts = ["copy", "replay", "first_commit"].map(|p| figure(&format!("restore_{p}_s")));
+        let restore_s: f64 = parts.iter().sum();
+        assert!((figure("restore_per_backup") / (restore_s / elapsed_s) - 1.0).abs() < 1e-9);
+        assert!(figure("backup_repository_mb") > 50.0 && figure("backup_cpu_s_per_gb") > 0.0);
+        let notes = point["notes"].as_array().unwrap();
+        let proven = notes.iter().find(|note| note["code"] == "restore_proven");
+        let proven = proven.unwrap();
+        assert!(proven["acknowledged"].as_u64().unwrap() > 0, "{proven}");
+    }
+    // The directories of the backups went with their points.
+    let archive = place.archive();
+    let beside = std::fs::read_dir(archive.parent().unwrap()).unwrap();
+    let left = beside.filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("dbdyno-backup-")
+    });
+    assert_eq!(left.count(), 0);
+
+    let page = place.path("page.html");
+    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for text in [
+        "Backup and restore",
+        "sqlite vacuum-into",
+        "restored and proven",
+        "3.16 TB/hr",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+
+    let more = [&backup[..], &["--methods", "onlin"]].concat();
+    let unknown = place.dbdyno(&more);
+    assert!(
+        unknown.stderr.contains("there is no backup method onlin")
+            || unknown.stdout.contains("there is no backup method onlin"),
+        "{} {}",
+        unknown.stdout,
+        unknown.stderr
+    );
+}

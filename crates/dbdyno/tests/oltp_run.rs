@@ -7,6 +7,8 @@ mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
+use std::os::unix::fs::PermissionsExt;
+
 use common::{Place, faults, points};
 use order_entry::{let_work, loaded_server};
 use serde_json::Value;
@@ -29,6 +31,50 @@ fn ramp(place: &Place, url: &str) {
     arguments.extend(SHORT);
     let ended = place.dbdyno(&arguments);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
+}
+
+/// A base backup starts as a server of its own and holds what was acknowledged.
+#[test]
+fn base_backups_of_a_server_are_restored_and_proven() {
+    let place = Place::new();
+    let repository = place.path("backups");
+    std::fs::create_dir(&repository).unwrap();
+    // The server has a user of its own where this is root.
+    for directory in [repository.as_path(), repository.parent().unwrap()] {
+        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
+    }
+    let methods = "basebackup-plain,basebackup-tar-gzip";
+    let ended = place.dbdyno(&[
+        "backup",
+        "run",
+        "--target",
+        "postgres+local:",
+        "--methods",
+        methods,
+        "--work-seconds",
+        "0.3",
+        "--repository",
+        repository.to_str().unwrap(),
+    ]);
+    assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
+    let exported = place.export("last");
+    let [plain, gzip] = points(&exported) else {
+        panic!("two points")
+    };
+    for point in [plain, gzip] {
+        assert_eq!(faults(point), [""; 0]);
+        let notes = point["notes"].as_array().unwrap();
+        let proven = notes.iter().find(|note| note["code"] == "restore_proven");
+        assert!(proven.unwrap()["acknowledged"].as_u64().unwrap() > 0);
+    }
+    let ratio = |point: &Value| point["backup_ratio"].as_f64().unwrap();
+    assert!(
+        ratio(gzip) > 1.5 * ratio(plain),
+        "{} {}",
+        ratio(gzip),
+        ratio(plain)
+    );
+    assert_eq!(std::fs::read_dir(&repository).unwrap().count(), 0);
 }
 
 fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {

@@ -1,5 +1,6 @@
 //! The report as one self-contained HTML file: static tables and SVG, no script, nothing fetched.
 
+mod backup;
 mod card;
 mod charts;
 mod columnar;
@@ -103,6 +104,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         inventory: inventory::view(run),
         card: card::view(run, against),
         columnar: columnar::view(run, against),
+        backup: backup::view(run),
         components,
         missing: missing(run),
         generated_at: options.generated_at.clone(),
@@ -133,6 +135,7 @@ struct Page<'a> {
     inventory: inventory::View,
     card: card::View,
     columnar: columnar::View,
+    backup: backup::View,
     components: Vec<ComponentView>,
     missing: Vec<[String; 3]>,
     generated_at: Option<String>,
@@ -162,6 +165,7 @@ impl Page<'_> {
                 !self.columnar.is_empty(),
                 ("columnar", "In-memory column store"),
             ),
+            (!self.backup.is_empty(), ("backup", "Backup and restore")),
             (true, ("platform", "Platform")),
             (
                 !self.missing.is_empty(),

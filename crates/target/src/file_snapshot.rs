@@ -4,7 +4,7 @@
 //! It is locked by whoever is at it. The files are removed and made anew, never written over: what an
 //! orphan of a killed server still writes then goes to files that are gone.
 
-mod copy;
+pub(crate) mod copy;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -7,6 +7,7 @@
 //! From the bottom up: errors, URLs, values and the catalogue; the traits; the engines, and the in-memory column store
 //! as a service of one of them; the list of all engines, which parses URLs and opens the databases that they name.
 
+mod backup;
 mod capability;
 mod catalogue;
 pub mod conformance;
@@ -45,6 +46,7 @@ mod value;
 mod watch;
 mod whereabouts;
 
+pub use backup::{Backup, BackupMethod, Restored};
 pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};

@@ -1,5 +1,6 @@
 //! PostgreSQL: a client of its own over the server's protocol.
 
+mod backup;
 mod connection;
 mod endpoint;
 mod engine;

@@ -100,7 +100,7 @@ pub fn found(kind: &dyn ServerKind) -> Vec<String> {
 }
 
 /// Turns an error of the operating system into the user's sentence.
-fn failed(what: &str, error: &std::io::Error) -> TargetError {
+pub(crate) fn failed(what: &str, error: &std::io::Error) -> TargetError {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorKind::Full,
         _ => ErrorKind::Unreachable,

@@ -13,7 +13,7 @@ use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
-use crate::{ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch};
+use crate::{Backup, ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -353,6 +353,14 @@ pub trait Target: Send + Sync {
     /// With the reason, where none can be kept.
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         Err("this engine cannot restore a database from a snapshot".into())
+    }
+
+    /// Its backups.
+    ///
+    /// # Errors
+    /// With the reason, where none can be made.
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        Err("dbdyno has no backup methods for this engine; it has them for SQLite files and for servers of postgres+local:".into())
     }
 
     /// Degree of parallelism inside one statement.

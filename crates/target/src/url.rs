@@ -140,6 +140,14 @@ impl TargetUrl {
         }
     }
 
+    /// The same at another file.
+    pub(crate) fn with_path(self, path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            ..self
+        }
+    }
+
     /// The same with this behind the name of its file or database.
     pub(crate) fn with_path_end(&self, end: &str) -> Self {
         Self {

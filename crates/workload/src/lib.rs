@@ -1,6 +1,6 @@
 //! The kinds of work that a plan can use, each a [`lab::Workload`] ([`registry`] lists them all): component tests of a
-//! library, the order-entry workload ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), and tables
-//! in an in-memory column store ([`columnar`]).
+//! library, the order-entry workload ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), tables
+//! in an in-memory column store ([`columnar`]), and backups with their restores ([`backup`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! prepares the tables, runs the operations of a job and verifies the answers. A user's own SQL
@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod backoff;
+pub mod backup;
 pub mod below;
 pub mod bench;
 pub mod columnar;
@@ -37,6 +38,7 @@ pub use exercise::{Exercise, Prepared, exercise_for};
 pub use library::{Amount, Library, LibraryError, Sweep, Table, Test};
 pub use script::Script;
 
+use backup::Backups;
 use columnar::measure::Columnar;
 use component::ComponentTests;
 use mixed::Mixed;
@@ -51,6 +53,7 @@ pub fn registry(library: Library) -> lab::Registry {
         Box::new(Analytical),
         Box::new(Columnar),
         Box::new(Mixed),
+        Box::new(Backups),
     ])
 }
 

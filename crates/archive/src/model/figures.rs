@@ -134,6 +134,16 @@ figures! {
     write_by_others_mb_per_s, "MB/s", Lower, "Upper bound of what programs that are neither the database nor the driver wrote to the target's device, 10^6 bytes per second.";
     read_await_ms_p99, "ms", Lower, "99th percentile of the times of device reads from queueing to completion; known where the kernel times each request.";
     write_await_ms_p99, "ms", Lower, "99th percentile of the times of device writes from queueing to completion; known where the kernel times each request.";
+    backup_logical_mb, "MB", Neither, "Bytes of the database that a backup holds, free pages left out, in 10^6.";
+    backup_repository_mb, "MB", Lower, "Bytes that a backup takes in its repository, in 10^6.";
+    backup_ratio, "times", Higher, "Bytes of the database divided by the bytes of its backup.";
+    backup_tb_per_h, "TB/h", Higher, "Bytes of the database backed up per hour of the backup's time, durable on the repository's device, in 10^12.";
+    backup_cpu_s_per_gb, "s/GB", Lower, "Processor time of the backup per 10^9 bytes of the database; of a server with everything that it did at the same time.";
+    restore_tb_per_h, "TB/h", Higher, "Bytes of the database restored per hour, from the first byte copied to the first commit, in 10^12.";
+    restore_copy_s, "s", Lower, "Time to copy a backup to its new place, durable.";
+    restore_replay_s, "s", Lower, "Time from the end of the copy until the restored database answers, including the replay of its log.";
+    restore_first_commit_s, "s", Lower, "Time from the first answer of a restored database to its first commit.";
+    restore_per_backup, "times", Lower, "Time of the restore divided by the time of the backup.";
 }
 
 impl Figures {

@@ -87,6 +87,20 @@ pub(super) fn condition(number: u32) -> String {
     }
 }
 
+/// "condition 3, the row-count condition".
+pub(super) fn conditions(numbers: &[u32]) -> String {
+    let each: Vec<String> = numbers.iter().copied().map(condition).collect();
+    each.join(", ")
+}
+
+/// "a, b", or that there is none.
+pub(super) fn names(names: &[String]) -> String {
+    match names {
+        [] => "none".into(),
+        names => names.join(", "),
+    }
+}
+
 pub(super) fn unsound(broken: &[Broken], errors: &[String]) -> String {
     let each = broken.iter().map(|broken| {
         let name = condition(broken.condition);

@@ -39,7 +39,23 @@ const ADDED: &[(i64, &[&str])] = &[
         ],
     ),
     (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
-    (10, &["read_await_ms_p99", "write_await_ms_p99"]),
+    (
+        10,
+        &[
+            "read_await_ms_p99",
+            "write_await_ms_p99",
+            "backup_logical_mb",
+            "backup_repository_mb",
+            "backup_ratio",
+            "backup_tb_per_h",
+            "backup_cpu_s_per_gb",
+            "restore_tb_per_h",
+            "restore_copy_s",
+            "restore_replay_s",
+            "restore_first_commit_s",
+            "restore_per_backup",
+        ],
+    ),
 ];
 
 /// The columns that a version added to other tables than `point`, with their declarations.

@@ -15,7 +15,7 @@ const FILES_MAX: u64 = 1_000_000;
 ///
 /// # Errors
 /// When there is a link or a device among them, or something cannot be read or written.
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     copy_any(from, to, DEPTH_MAX, &mut 0)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When the device refuses.
-pub(super) fn sync(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync(directory: &Path) -> io::Result<()> {
     let directory = File::open(directory)?;
     // SAFETY: the descriptor is open for the whole call.
     match unsafe { libc::syncfs(directory.as_raw_fd()) } {

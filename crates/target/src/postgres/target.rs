@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use archive::{Purpose, TargetRecord};
 
+use super::backup::NOT_LOCAL;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::guard::{self, Facts};
@@ -20,7 +21,7 @@ use super::watch::PostgresWatch;
 use crate::catalogue::Source;
 use crate::server::{ControlConnection, LocalServer};
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, TargetUrl, WEAK_LOGIN, Watch,
 };
 use crate::{open_sessions, session_settings};
@@ -109,6 +110,20 @@ impl PostgresTarget {
             .into_iter()
             .filter_map(place)
             .collect()
+    }
+
+    /// The server, where dbdyno started it.
+    pub(super) fn local_server(&self) -> Option<&LocalServer> {
+        self.control.server()
+    }
+
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The texts of a query on the connection that is no job's.
+    pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.with_control(|control| control.texts(sql, &[]))
     }
 
     fn with_control<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
@@ -322,6 +337,13 @@ impl Target for PostgresTarget {
         let only = Some(self.endpoint.schema.clone());
         let source = PostgresSource::open(self.endpoint.clone(), self.url.clone(), only)?;
         Ok(Box::new(source))
+    }
+
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        match self.control.server() {
+            Some(_) => Ok(self),
+            None => Err(NOT_LOCAL.into()),
+        }
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {

@@ -1,5 +1,6 @@
 //! One server that dbdyno made and owns.
 
+mod restored;
 mod snapshot;
 
 use std::collections::BTreeMap;

@@ -10,9 +10,9 @@ use crate::file_snapshot::FileSnapshot;
 use crate::{ErrorKind, Result, TargetError};
 
 /// Stands in every given directory that dbdyno made a server in.
-const MARKER: &str = ".dbdyno-server";
+pub(super) const MARKER: &str = ".dbdyno-server";
 /// The server's own directory inside the given one.
-const DATA: &str = "data";
+pub(super) const DATA: &str = "data";
 /// What a new file system holds; a directory with nothing else is empty.
 const LOST_AND_FOUND: &str = "lost+found";
 

@@ -1,5 +1,6 @@
 //! A SQLite database file (or one in memory) as a target.
 
+mod backup;
 mod snapshot;
 
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
 use crate::inspection::Inspection;
 use crate::{
-    Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Snapshot, Target,
-    TargetError, TargetUrl, files,
+    Backup, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Snapshot,
+    Target, TargetError, TargetUrl, files,
 };
 
 /// The engine.
@@ -430,6 +431,13 @@ impl Target for SqliteTarget {
         match &self.place {
             Place::File(_) => Ok(self),
             Place::Memory(_) => Err("this database is in memory and has no file to copy".into()),
+        }
+    }
+
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        match &self.place {
+            Place::File(_) => Ok(self),
+            Place::Memory(_) => Err("this database is in memory; name a file to back it up".into()),
         }
     }
 

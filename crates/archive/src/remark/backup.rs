@@ -1,0 +1,47 @@
+//! Backups, their restores, and the proofs of both.
+
+macro_rules! backup {
+    ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
+
+/// The engine has no backup methods here, and why.
+NoBackup { why: String } => "{why}";
+/// A method that the engine does not have, with those that it has.
+BackupMethodUnknown { method: String, methods: String } => "there is no backup method {method}; the methods here are {methods}";
+/// The directory for repositories lies inside the data that are backed up.
+RepositoryInsideData { repository: String, data: String } =>
+    "the directory {repository} for the backup lies inside the data {data}, so that a loss of the data would be a loss of the backup; \
+     choose another with repository";
+/// The backup and its restored copy do not fit, told before any of it is written.
+BackupNoRoom { method: String, repository: String, need_bytes: u64, free_bytes: u64 } =>
+    "{method} needs {need} in {repository} for the backup and the restored copy, and only {free} are free; free some space, or choose \
+     another directory with repository",
+    need = stats::words::bytes(*need_bytes), free = stats::words::bytes(*free_bytes);
+/// How a backup is made.
+BackupMade { method: String, how: String, repository: String } => "{method}: {how}; repository in {repository}";
+/// The backup failed.
+BackupFailed { error: String } => "the backup failed: {error}";
+/// The restore failed.
+RestoreFailed { error: String } => "the restore failed, so the backup is worth nothing: {error}";
+/// Files of the repository are not those that the backup wrote.
+BackupDamaged { what: String } => "the repository does not hold what the backup wrote: {what}";
+/// The tool's own verification found the backup wrong.
+BackupNotVerified { what: String } => "the engine's own verification of the backup failed: {what}";
+/// A restored table differs from the table that was backed up.
+RestoredDiffers { table: String, rows: u64, checksum: String, rows_restored: u64, checksum_restored: String } =>
+    "the restored table {table} has {rows_restored} rows with checksum {checksum_restored}, the table backed up had {rows} with {checksum}";
+/// A table is in only one of the two databases.
+RestoredTables { only_source: Vec<String>, only_restored: Vec<String> } =>
+    "the tables differ: only in the source {source}, only in the restored database {restored}",
+    source = words::names(only_source), restored = words::names(only_restored);
+/// The restored database breaks conditions of consistency.
+RestoredUnsound { conditions: Vec<u32> } =>
+    "the restored order-entry database violates {list}", list = words::conditions(conditions);
+/// Acknowledged transactions are missing in the restored database, or others are there.
+RestoredLost { what: Box<Remark> } => "restored database: {what}";
+/// All proofs of a restored backup held.
+RestoreProven { files: u64, tables: u64, rows: u64, conditions: u64, acknowledged: u64, took_s: f64 } =>
+    "restored and proven: checksums of {files} files, the engine's own verification, digests of {rows} rows in {tables} tables, {conditions} \
+     conditions of consistency and {acknowledged} acknowledged transactions; the proofs took {took_s:.3} s";
+
+    } };
+}

@@ -1,0 +1,52 @@
+//! What can be typed behind `dbdyno backup`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use workload::backup::WAREHOUSES_DEFAULT;
+
+use super::{Occasion, SecretText};
+
+/// `dbdyno backup`.
+#[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// What to do with it
+    #[command(subcommand)]
+    pub verb: BackupVerb,
+}
+
+/// The verbs of backups.
+#[derive(Debug, Subcommand)]
+pub enum BackupVerb {
+    /// Measure backup methods; restore and prove each backup
+    Run(Box<BackupRunArguments>),
+}
+
+/// `dbdyno backup run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 every backup was restored and proven · 3 a backup failed, or its restored copy failed a proof"
+)]
+pub struct BackupRunArguments {
+    /// Database to back up (default: SQLite in a temporary file); an order-entry database is loaded if there is none
+    #[arg(long, value_name = "URL")]
+    pub target: Option<SecretText>,
+    /// Methods to measure (default: all that the engine has; docs/BACKUP.md)
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Number of warehouses to load if there is no order-entry database
+    #[arg(long, value_name = "W", default_value_t = WAREHOUSES_DEFAULT)]
+    pub warehouses: u32,
+    /// Seconds for which a user enters orders before each backup; its acknowledged transactions must be in the restored copy
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    pub work_seconds: f64,
+    /// Directory for backups and restored copies; dbdyno makes a new directory in it for each, and removes it (default: that of
+    /// the archive)
+    #[arg(long, value_name = "DIR")]
+    pub repository: Option<PathBuf>,
+    /// Random seed (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub occasion: Occasion,
+}

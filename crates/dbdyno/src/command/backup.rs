@@ -1,0 +1,48 @@
+//! `dbdyno backup run`: the plan that its flags stand for, carried out as any other.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use toml::{Table, Value};
+
+use super::plan_text::{number, step, table};
+use super::run;
+use crate::arguments::BackupVerb;
+use crate::arguments::backup::BackupRunArguments;
+use crate::exit::{InvalidInput, Status};
+
+pub fn backup(verb: &BackupVerb, archive: &Option<PathBuf>) -> Result<Status> {
+    let BackupVerb::Run(asked) = verb;
+    let plan = plan(asked)?;
+    let targets = asked.target.iter().cloned().collect();
+    let arguments = asked.occasion.run_of(&plan, targets, asked.seed);
+    run::run(arguments, archive)
+}
+
+fn plan(asked: &BackupRunArguments) -> Result<Table> {
+    let repository = asked.repository.as_deref().map(text).transpose()?;
+    let methods: Vec<Value> = asked.methods.iter().cloned().map(Value::from).collect();
+    let backup = table([
+        (
+            "methods",
+            (!methods.is_empty()).then(|| Value::Array(methods)),
+        ),
+        ("warehouses", Some(number(asked.warehouses))),
+        ("work_seconds", Some(asked.work_seconds.into())),
+        ("repository", repository.map(Value::from)),
+    ]);
+    Ok(table([
+        ("name", Some("backup".into())),
+        ("repeat", Some(number(asked.occasion.repeat))),
+        ("step", Some(vec![step("backup", backup)].into())),
+    ]))
+}
+
+/// A path as a plan has it: absolute, because a resumed run may begin elsewhere.
+fn text(path: &Path) -> Result<String> {
+    let path = std::path::absolute(path)?;
+    path.into_os_string().into_string().map_err(|path| {
+        let path = path.display();
+        InvalidInput(format!("the path {path} is not UTF-8; choose another")).into()
+    })
+}

@@ -1,0 +1,69 @@
+//! A directory with files that a backup brought back, which another server of the kind can be given.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, lchown};
+use std::path::{Path, PathBuf};
+
+use super::LocalServer;
+use crate::server::{Account, failed, place};
+use crate::{ErrorKind, Result, TargetError};
+
+impl LocalServer {
+    /// Whether the user of the servers can reach a directory.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn check_reaches(&self, directory: &Path) -> Result<()> {
+        match !self.account.is_changed_to || self.account.reaches(directory) {
+            true => Ok(()),
+            false => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "the user {} of the server cannot access {}, where the backup would be restored; make it and its parent \
+                     directories accessible (chmod o+x), or choose another directory with repository",
+                    self.account.name,
+                    directory.display()
+                ),
+            )),
+        }
+    }
+
+    /// The data directory inside a directory that a server is going to be given; the files are to be brought there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn data_inside(&self, directory: &Path) -> Result<PathBuf> {
+        let data = directory.join(place::DATA);
+        let made = fs::create_dir(&data)
+            .and_then(|()| fs::set_permissions(&data, Permissions::from_mode(0o700)));
+        made.map_err(|e| failed(&format!("cannot create {}", data.display()), &e))?;
+        Ok(data)
+    }
+
+    /// Gives a directory with restored files to the user of the servers, and marks it as one that dbdyno made.
+    ///
+    /// # Errors
+    /// When a file cannot be given away.
+    pub fn hand_over(&self, directory: &Path) -> Result<()> {
+        let hand_over = || {
+            let marker = directory.join(place::MARKER);
+            fs::write(&marker, self.kind.name())?;
+            give(directory, &self.account)?;
+            File::open(&marker)?.sync_all()
+        };
+        hand_over().map_err(|e| failed(&format!("cannot hand over {}", directory.display()), &e))
+    }
+}
+
+fn give(path: &Path, account: &Account) -> io::Result<()> {
+    if account.is_changed_to {
+        lchown(path, Some(account.uid), Some(account.gid))?;
+    }
+    if fs::symlink_metadata(path)?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give(&entry?.path(), account)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Backups of a database file while it is in use: by the library's online backup, and by `VACUUM INTO`.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Sqlite, SqliteTarget};
+use crate::backup::{Backup, BackupMethod, Restored};
+use crate::engine::Engine;
+use crate::sqlite::explain;
+use crate::{ErrorKind, Result, TargetError, TargetUrl};
+
+const ONLINE: &str = "online";
+const METHODS: [BackupMethod; 2] = [
+    BackupMethod {
+        name: ONLINE,
+        how: "SQLite's online backup (sqlite3_backup_step), all pages in one step, then fsync",
+    },
+    BackupMethod {
+        name: "vacuum-into",
+        how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
+    },
+];
+/// The database in a repository.
+const FILE: &str = "backup.sqlite";
+/// The database that it becomes.
+const RESTORED: &str = "restored.sqlite";
+/// More pages than a database has: everything is copied in one step, so that no writer makes it begin again.
+const ALL_PAGES: i32 = i32::MAX;
+
+impl Backup for SqliteTarget {
+    fn methods(&self) -> &'static [BackupMethod] {
+        &METHODS
+    }
+
+    fn logical_bytes(&self) -> Result<u64> {
+        self.with_control("cannot count the pages", |c| {
+            let number =
+                |pragma: &str| c.query_row(&format!("PRAGMA {pragma}"), [], |r| r.get::<_, i64>(0));
+            let pages = number("page_count")? - number("freelist_count")?;
+            Ok((pages * number("page_size")?).unsigned_abs())
+        })
+    }
+
+    fn back_up(&self, method: &BackupMethod, into: &Path) -> Result<Duration> {
+        let file = into.join(FILE);
+        let source = self.set_up.connect(&self.place)?;
+        if method.name == ONLINE {
+            online(&source, &file)?;
+        } else {
+            let name = path_text(&file)?;
+            source
+                .execute("VACUUM INTO ?1", [name])
+                .map_err(|e| explain("VACUUM INTO failed", &e))?;
+        }
+        sync(&file)
+            .and_then(|()| sync(into))
+            .map_err(failed(&file))?;
+        Ok(Duration::ZERO)
+    }
+
+    fn verify(&self, _method: &BackupMethod, from: &Path) -> Result<Option<String>> {
+        let path = from.join(FILE);
+        // Read only and immutable: looking must not leave a log beside the backup.
+        let uri = format!("file:{}?immutable=1", encoded(path_text(&path)?));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let looked = Connection::open_with_flags(uri, flags)
+            .and_then(|c| c.query_row("PRAGMA integrity_check(1)", [], |r| r.get::<_, String>(0)));
+        Ok(match looked {
+            Ok(found) if found == "ok" => None,
+            Ok(found) => Some(format!("PRAGMA integrity_check: {found}")),
+            Err(error) => Some(explain("PRAGMA integrity_check", &error).message),
+        })
+    }
+
+    fn restore(&self, _method: &BackupMethod, from: &Path, into: &Path) -> Result<Restored> {
+        let begun = Instant::now();
+        let file = into.join(RESTORED);
+        fs::copy(from.join(FILE), &file)
+            .and_then(|_| sync(&file))
+            .and_then(|()| sync(into))
+            .map_err(failed(&file))?;
+        let copy_took = begun.elapsed();
+        let url = TargetUrl::parse(&self.url)
+            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?
+            .with_path(path_text(&file)?);
+        let target = Sqlite.open(&url)?;
+        target
+            .open_session()?
+            .texts("SELECT count(*) FROM sqlite_schema")?;
+        Ok(Restored {
+            target,
+            copy_took,
+            replay_took: begun.elapsed().saturating_sub(copy_took),
+        })
+    }
+}
+
+fn online(source: &Connection, file: &Path) -> Result<()> {
+    let failed = |e: rusqlite::Error| explain("the online backup failed", &e);
+    let mut copy = Connection::open(file).map_err(failed)?;
+    // The file is synchronised once, when it is whole; a backup that was interrupted is worth nothing.
+    copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;")
+        .map_err(failed)?;
+    let backup = rusqlite::backup::Backup::new(source, &mut copy).map_err(failed)?;
+    backup
+        .run_to_completion(ALL_PAGES, Duration::ZERO, None)
+        .map_err(failed)
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> TargetError {
+    let path: PathBuf = path.to_owned();
+    move |error| {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull => ErrorKind::Full,
+            _ => ErrorKind::Statement,
+        };
+        TargetError::new(kind, format!("SQLite: {}: {error}", path.display()))
+    }
+}
+
+fn path_text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| {
+        TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "SQLite: the path {} is not UTF-8; choose another",
+                path.display()
+            ),
+        )
+    })
+}
+
+/// A path within a URI of SQLite.
+fn encoded(path: &str) -> String {
+    path.replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23")
+}

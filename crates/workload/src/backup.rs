@@ -1,0 +1,138 @@
+//! Backups by the engine's own means, each restored elsewhere and proven.
+//!
+//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
+//! * [`repository`]: the directory of a backup, and when it is whole.
+//! * [`proof`]: whether a restored database is the one that was backed up.
+//!
+//! What is backed up is the order-entry database, in which a user works before each backup with a log of acknowledged
+//! transactions: so that the restored copy can be held against the tables, the twelve conditions and the log.
+
+mod measure;
+mod proof;
+mod repository;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use step::WAREHOUSES_DEFAULT;
+
+use archive::{PointKey, Remark};
+use lab::plan::TableKind;
+use lab::volume::{Volume, Written};
+use lab::{Agenda, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
+use target::TargetUrl;
+
+use crate::oltp;
+use crate::volume::{of_order_entry_load, of_small_transactions};
+use step::BackupStep;
+
+/// In front of the name of a method.
+pub const OF_METHOD: &str = "BACKUP-";
+
+/// Backups as a workload of plans.
+pub struct Backups;
+
+fn code_of(method: &str) -> String {
+    format!("{OF_METHOD}{}", method.to_uppercase())
+}
+
+/// The method of a point.
+fn method_of(code: &str) -> String {
+    code.strip_prefix(OF_METHOD).unwrap_or(code).to_lowercase()
+}
+
+fn title(code: &str) -> String {
+    format!("Backup and restore: {}", method_of(code))
+}
+
+/// The methods of a step on a target.
+///
+/// # Errors
+/// Why none of them can be measured there.
+fn methods(backup: &BackupStep, target: &Nodes) -> std::result::Result<Vec<String>, Remark> {
+    if target.nodes.len() > 1 {
+        return Err(Remark::ClusterNotChecked);
+    }
+    if let Some(obstacle) = oltp::obstacle(&target.engine).or_else(|| target.read_only()) {
+        return Err(obstacle);
+    }
+    let database = target.first().as_ref();
+    let declared = database.backup().map_err(|why| Remark::NoBackup { why })?;
+    let known: Vec<String> = (declared.methods().iter())
+        .map(|method| method.name.to_owned())
+        .collect();
+    if let Some(unknown) = backup.methods.iter().find(|name| !known.contains(name)) {
+        return Err(Remark::BackupMethodUnknown {
+            method: unknown.clone(),
+            methods: known.join(", "),
+        });
+    }
+    if let Some(inside) = backup.repository_inside(database) {
+        return Err(inside);
+    }
+    Ok(match backup.methods.is_empty() {
+        true => known,
+        false => backup.methods.clone(),
+    })
+}
+
+impl Workload for Backups {
+    fn names(&self) -> &'static [&'static str] {
+        &["backup"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[step::TABLE]
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.table::<BackupStep>().check()
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        let places = ground.places().filter(|(target, _)| !target.is_replica());
+        for (target, base) in places {
+            let key = |code: String| PointKey {
+                test: code,
+                ..base.clone()
+            };
+            let (keys, obstacle) = match methods(step.table(), target) {
+                Ok(methods) => {
+                    let codes = methods.iter().map(|method| code_of(method));
+                    (codes.map(key).collect(), None)
+                }
+                Err(obstacle) => (vec![key("BACKUP".into())], Some(obstacle)),
+            };
+            agenda.add(keys, obstacle, title);
+        }
+        Ok(agenda)
+    }
+
+    /// The database, a backup and its restored copy.
+    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+        let mut written = Written::default();
+        for step in steps {
+            let backup: &BackupStep = step.table();
+            let load = of_order_entry_load(backup.warehouses);
+            let work = of_small_transactions(backup.work_seconds);
+            written.add(Volume {
+                written_bytes: load.written_bytes.saturating_mul(3) + work.written_bytes,
+                room_bytes: load.room_bytes.saturating_mul(3) + work.room_bytes,
+            });
+        }
+        Ok(written)
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(title(code))
+    }
+
+    fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        Ok(oltp::fingerprint(targets[number].engine()))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(measure::Measurement { context })
+    }
+}

@@ -1,0 +1,192 @@
+//! What a proof finds, on a real database; and what a repository knows of its files.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use archive::Remark;
+use target::{Target, TargetUrl};
+
+use super::measure::restore_and_prove;
+use super::proof::{Digests, digests};
+use super::repository::Repository;
+use crate::oltp::commit_log::Record;
+use crate::oltp::{self, Constants, LoadOptions, Pacing, World, reconcile};
+
+const ENGINE: &str = "sqlite";
+
+/// An order-entry database as loaded.
+fn loaded(directory: &std::path::Path) -> Arc<dyn Target> {
+    let path = directory.join("source.sqlite");
+    let url = TargetUrl::parse(&format!("sqlite:{}?synchronous=OFF", path.display())).unwrap();
+    let target = target::find(&url).unwrap().open(&url).unwrap();
+    let options = LoadOptions {
+        warehouses: 1,
+        jobs: None,
+        seed: 1,
+        foreign_keys: false,
+        replace: false,
+    };
+    let never = AtomicBool::new(false);
+    oltp::load(target.as_ref(), ENGINE, &options, &never, &|_| ()).unwrap();
+    target
+}
+
+/// Begins the log of a repository; nothing is acknowledged yet.
+fn begin_log(target: &dyn Target, repository: &Repository) -> oltp::CommitLog {
+    let world = World {
+        warehouses: 1,
+        constants: Constants::draw(1, 77),
+        pacing: Pacing::None,
+        run: 1,
+    };
+    let mut session = target.open_session().unwrap();
+    reconcile::begin(session.as_mut(), &repository.journal(), &world).unwrap()
+}
+
+/// Backs up, restores and proves; what is wrong, and whether everything was proven.
+fn outcome(
+    target: &dyn Target,
+    name: &str,
+    before: &Digests,
+    tamper: impl FnOnce(&Repository, &oltp::CommitLog),
+) -> Vec<Remark> {
+    let parent = tempfile::tempdir().unwrap();
+    let repository = Repository::create(parent.path()).unwrap();
+    let log = begin_log(target, &repository);
+    let backup = target.backup().unwrap();
+    let method = *backup.methods().iter().find(|m| m.name == name).unwrap();
+    backup.back_up(&method, &repository.backup()).unwrap();
+    repository.seal(name).unwrap();
+    tamper(&repository, &log);
+    match restore_and_prove((backup, &method), &repository, (ENGINE, before)) {
+        Ok(seen) => {
+            assert_eq!(seen.files, 1);
+            assert!(seen.tables >= 9 && seen.proven.rows > 100_000);
+            seen.proven.reasons
+        }
+        Err(reasons) => reasons,
+    }
+}
+
+#[test]
+fn every_method_is_proven_and_what_is_planted_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = loaded(directory.path());
+    let target = target.as_ref();
+    let before = digests(target).unwrap();
+    let names = target.backup().unwrap().methods();
+    for method in names {
+        assert_eq!(outcome(target, method.name, &before, |_, _| ()), []);
+    }
+
+    // An acknowledged order that the backup does not hold.
+    let order = Record::NewOrder {
+        w: 1,
+        d: 1,
+        c_id: 1,
+        o_id: 9000,
+    };
+    let lost = outcome(target, "online", &before, |_, log| {
+        log.append(&order, true).unwrap();
+    });
+    let [Remark::RestoredLost { what }] = lost.as_slice() else {
+        panic!("{lost:?}")
+    };
+    let Remark::AcknowledgedLost { orders, .. } = what.as_ref() else {
+        panic!("{what:?}")
+    };
+    assert_eq!(orders.missing, 1);
+
+    // A row that differs, and a table that is missing.
+    let mut other = before.clone();
+    other.get_mut("item").unwrap().sum ^= 1;
+    other.insert("gone".into(), Default::default());
+    let found = outcome(target, "vacuum-into", &other, |_, _| ());
+    assert!(
+        matches!(found.as_slice(), [
+            Remark::RestoredTables { only_source, only_restored },
+            Remark::RestoredDiffers { table, rows, rows_restored, .. },
+        ] if only_source == &["gone"] && only_restored.is_empty() && table == "item" && rows == rows_restored),
+        "{found:?}"
+    );
+
+    // A flipped byte: found by the checksum, and by the engine where the manifest was forged as well.
+    let flip = |repository: &Repository| {
+        let file = repository.backup().join("backup.sqlite");
+        let mut bytes = fs::read(&file).unwrap();
+        let at = bytes.len() / 2 / 8192 * 8192;
+        bytes[at] ^= 0xff;
+        fs::write(&file, bytes).unwrap();
+    };
+    let found = outcome(target, "online", &before, |repository, _| flip(repository));
+    assert!(
+        matches!(found.as_slice(), [Remark::BackupDamaged { .. }]),
+        "{found:?}"
+    );
+    let found = outcome(target, "online", &before, |repository, _| {
+        flip(repository);
+        repository.seal("online").unwrap();
+    });
+    assert!(
+        matches!(found.as_slice(), [Remark::BackupNotVerified { .. }]),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_repository_knows_its_files_and_when_it_is_whole() {
+    let parent = tempfile::tempdir().unwrap();
+    let repository = Repository::create(parent.path()).unwrap();
+    let file = |name: &str| repository.backup().join(name);
+    fs::create_dir(file("log")).unwrap();
+    fs::write(file("data"), "rows").unwrap();
+    fs::write(file("log/1"), "changes").unwrap();
+    // As a process that was killed before the end leaves it.
+    let check = || repository.check().unwrap();
+    assert_eq!(
+        check(),
+        Err("the backup was interrupted, it has no manifest".into())
+    );
+    let manifest = repository.seal("tar").unwrap();
+    assert_eq!((manifest.files.len(), manifest.bytes()), (2, 11));
+    assert_eq!(check(), Ok(2));
+    fs::write(file("log/1"), "chances").unwrap();
+    assert_eq!(
+        check(),
+        Err("the file log/1 is not as it was written".into())
+    );
+    fs::remove_file(file("log/1")).unwrap();
+    assert_eq!(check(), Err("the file log/1 is missing".into()));
+    fs::write(file("log/1"), "changes").unwrap();
+    fs::write(file("more"), "").unwrap();
+    assert_eq!(
+        check(),
+        Err("the file more is not as it was written".into())
+    );
+    let path = repository.path().to_owned();
+    drop(repository);
+    assert!(!path.exists());
+}
+
+#[test]
+fn steps_that_contradict_themselves_are_told() {
+    let plan = |backup: &str| {
+        let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
+        crate::tests::plan(&text, &[]).map_err(|error| error.to_string())
+    };
+    let written = plan("methods = ['online']\nrepository = '/backups'").unwrap();
+    assert_eq!(
+        crate::tests::plan(&written.to_toml(), &[]).unwrap(),
+        written
+    );
+    for (wrong, says) in [
+        ("warehouses = 0", "warehouses is not between 1"),
+        ("work_seconds = 0.0", "work_seconds is not between"),
+        ("methods = ['online', 'online']", "methods names one twice"),
+        ("method = 'online'", "did you mean \"methods\""),
+    ] {
+        let error = plan(wrong).unwrap_err();
+        assert!(error.contains(says), "{wrong}: {error}");
+    }
+}
