@@ -132,7 +132,8 @@ impl Backup for PostgresTarget {
         let into = into.ok_or_else(|| statement("the path of the copy is not UTF-8"))?;
         let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
         let url = url.with_path(into);
-        let target = crate::find(&url)?.open(&url)?;
+        let engine = crate::find(&url).map_err(|e| statement(&e.to_string()))?;
+        let target = engine.open(&url)?;
         Ok(Restored {
             target,
             copy_took,
