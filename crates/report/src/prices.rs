@@ -62,8 +62,8 @@ pub fn item(line: &Line) -> [String; 8] {
             .map_or(number::UNKNOWN.to_owned(), |m| amount(of(m)))
     };
     let quantity = match &line.quantity {
-        Ok(quantity) if quantity.how.is_empty() => number::full(quantity.number),
-        Ok(quantity) => format!("{} = {}", number::full(quantity.number), quantity.how),
+        Ok(quantity) if quantity.how.is_empty() => count(quantity.number),
+        Ok(quantity) => format!("{} = {}", count(quantity.number), quantity.how),
         Err(_) => number::UNKNOWN.to_owned(),
     };
     let part = match &item.description {
@@ -245,8 +245,9 @@ pub fn prices(bills: [&Bill; 2], change: &Change, width: usize, colour: bool) ->
 
 /// An amount of money: whole units, and cents where they matter.
 fn amount(value: f64) -> String {
-    match value.abs() < 1_000.0 && value.fract() != 0.0 {
-        true => format!("{value:.2}"),
+    match value.abs() < 1_000.0 {
+        true if value.fract() != 0.0 => format!("{value:.2}"),
+        true => format!("{value:.0}"),
         false => number::full(value.round()),
     }
 }
@@ -254,4 +255,12 @@ fn amount(value: f64) -> String {
 /// The price of one unit: three digits at least.
 fn price(value: f64) -> String {
     number::full(value)
+}
+
+/// How many: whole numbers as such.
+fn count(number: f64) -> String {
+    match number.fract() == 0.0 {
+        true => number::whole(Some(number)),
+        false => format!("{number}"),
+    }
 }

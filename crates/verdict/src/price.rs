@@ -2,7 +2,8 @@
 //!
 //! * [`file`]: the file of prices, as TOML.
 //! * [`bill`]: its items for one platform: quantities, licences by core factors, totals.
-//! * [`worth`]: the total divided by what a run delivers.
+//! * [`limit`]: the users that keep the limit of a run.
+//! * [`mod@worth`]: the total divided by what a run delivers.
 //! * [`change`]: what a change costs beside what it brings, from a comparison.
 //! * [`mod@json`]: all of these for programs.
 //!
@@ -13,10 +14,12 @@ pub mod bill;
 pub mod change;
 pub mod file;
 pub mod json;
+pub mod limit;
 pub mod worth;
 
 pub use bill::{Bill, Line, Money, Origin, Platform, Quantity, Saved, bill, saved_by_cores};
 pub use change::{Change, Gain, change};
 pub use file::{Factor, Item, PriceError, PriceList, Rule};
 pub use json::{change as change_json, json};
-pub use worth::{DISKS_SOURCE, NotKnown, What, Worth, disks_15k, worth};
+pub use limit::NotKnown;
+pub use worth::{DISKS_SOURCE, What, Worth, disks_15k, worth};

@@ -50,7 +50,9 @@ fn without_a_source_nothing_is_divided() {
 
 #[test]
 fn two_runs_of_one_price_list_cost_the_same() {
-    let other = run();
+    let mut other = run();
+    other.id += 1;
+    other.label = "other".into();
     let slide = include_str!("../../../../docs/examples/prices.toml");
     let page = page(priced(slide), &[Against::Run(&other)]);
     assert!(page.contains("A and B cost the same: 1,465,000 USD net."));

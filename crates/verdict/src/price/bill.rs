@@ -3,6 +3,7 @@
 use archive::{Fact, Run};
 
 use super::file::{Factor, FactorTable, Item, PriceList, Rule};
+use super::limit::users_at_limit;
 
 /// Hours of a year, which a machine that always runs is paid for.
 const HOURS_PER_YEAR: f64 = 8_760.0;
@@ -64,7 +65,7 @@ impl Platform {
         let processor = (file.processor.clone().map(|name| (name, Origin::Prices)))
             .or_else(|| Some((stated("cpu", "type")?.to_owned(), Origin::Stated)))
             .or_else(|| Some((run.platform.processor.clone()?, Origin::Found)));
-        let users = super::worth::users_at_limit(run).map(|users| (users, Origin::Measured));
+        let users = users_at_limit(run).map(|users| (users, Origin::Measured));
         Self {
             processor,
             cores: pick(file.cores, number("server", "cores")).or(found(run.platform.cores)),

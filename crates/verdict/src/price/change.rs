@@ -12,7 +12,7 @@ use crate::metric::{self, Metric};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub currency: String,
-    /// Total of each side; `None` where it is not known.
+    /// Total of each side; `None` where it is not known, or is in another currency or for another time than the other.
     pub totals: [Option<Money>; 2],
     /// Why nothing is divided.
     pub refused: Option<String>,
@@ -47,7 +47,11 @@ pub struct Gain {
 /// have none.
 pub fn change(a: &Bill, b: &Bill, compared: &Comparison) -> Change {
     let refused = refused(a, b);
-    let totals = [a.total, b.total];
+    // Amounts of different currencies or times have no difference either.
+    let totals = match a.currency == b.currency && a.term_years == b.term_years {
+        true => [a.total, b.total],
+        false => [None, None],
+    };
     let gains = match (&refused, totals) {
         (None, [Some(a), Some(b)]) => {
             let rows = compared.primary();

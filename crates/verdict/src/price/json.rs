@@ -5,7 +5,8 @@ use stats::Interval;
 
 use super::bill::{Bill, Line, Money};
 use super::change::{Change, Gain};
-use super::worth::{NotKnown, What, Worth, disks_15k};
+use super::limit::NotKnown;
+use super::worth::{What, Worth, disks_15k};
 
 /// A bill and what its run's figures cost.
 pub fn json(bill: &Bill, worth: &[Worth]) -> Value {

@@ -420,8 +420,8 @@ fn a_change_costs_and_brings() {
         "{worth:?}"
     );
     assert!((0.88..0.90).contains(&worth.estimate), "{worth:?}");
-    // 30,000 USD for about 500 ops/s.
+    // The best level is that of four jobs, 2,000 ops/s: 30,000 USD for about 1,000 more.
     let per_unit = gain.per_unit.unwrap();
-    assert!((57.0..63.0).contains(&per_unit.estimate), "{per_unit:?}");
+    assert!((29.0..31.0).contains(&per_unit.estimate), "{per_unit:?}");
     assert!(per_unit.low < per_unit.estimate && per_unit.estimate < per_unit.high);
 }

@@ -17,7 +17,7 @@ use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::{print, print_json};
 use crate::exit::Status;
-use sizing::Sizing;
+use sizing::{Sizing, interval};
 use verdict::price::PriceList;
 
 /// Version of the JSON.
@@ -298,15 +298,6 @@ fn sampled(table: &SizedTable) -> String {
         100.0 * sampled.share(),
         shown.join(", "),
     )
-}
-
-fn interval(interval: Interval) -> Value {
-    json!({
-        "estimate": interval.estimate,
-        "low": interval.low,
-        "high": interval.high,
-        "confidence": interval.confidence,
-    })
 }
 
 fn table(table: &SizedTable) -> Value {

@@ -2,6 +2,7 @@ use archive::{PointKey, TargetRecord};
 use stats::Histogram;
 
 use super::*;
+use crate::price::limit::users_at_limit;
 use crate::price::{PriceList, bill};
 
 fn run() -> Run {

@@ -11,7 +11,6 @@ use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Published, Sizes, holds, needs, published};
 
-use super::interval;
 use crate::arguments::columnar::SizeArguments;
 use crate::exit::InvalidInput;
 
@@ -227,4 +226,14 @@ fn between(of: Interval) -> String {
 
 fn size_of(table: &Published) -> String {
     format!("at {}", size(table.disk_bytes))
+}
+
+/// An interval as JSON.
+pub fn interval(interval: Interval) -> Value {
+    json!({
+        "estimate": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "confidence": interval.confidence,
+    })
 }
