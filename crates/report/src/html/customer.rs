@@ -221,9 +221,9 @@ mod tests {
                 ..Platform::default()
             },
             targets: vec![TargetRecord {
-                name: "postgres".to_owned(),
+                name: "server".to_owned(),
                 url: String::new(),
-                engine: "postgres".to_owned(),
+                engine: "engine".to_owned(),
                 engine_version: "18.1".to_owned(),
                 nodes: 1,
                 device: None,
