@@ -25,7 +25,10 @@ pub fn of_reference(reference: &Reference, test: &str) -> Vec<Events> {
     let tables = tables.filter(|t| t.kind == "events" && t.test.as_deref() == Some(test));
     let cell = |cell: &Cell| match cell {
         Cell::Empty => String::new(),
-        Cell::Number(value) => number::full(*value),
+        Cell::Number(value) if value.fract() == 0.0 && *value >= 0.0 => {
+            number::count(*value as u64)
+        }
+        Cell::Number(value) => value.to_string(),
         Cell::Text(text) => text.clone(),
     };
     let events = tables.map(|table| Events {
@@ -49,7 +52,7 @@ pub fn of_run(group: &TestGroup<'_>, rate: Rate) -> Vec<Events> {
         "Waits",
         "Time (s)",
         "Avg wait (ms)",
-        "% of the jobs' time",
+        "% of time",
         "Wait class",
     ];
     let curves = group.curves.iter().filter_map(|curve| {
