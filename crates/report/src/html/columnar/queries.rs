@@ -97,7 +97,7 @@ impl Queries {
     /// Whether it tells the degrees of parallelism that were measured.
     fn is_measured(&self, point: &Point) -> bool {
         match self.is_alone() {
-            true => is_query(point),
+            true => is_query(point) || self.is_of(point),
             false => self.is_of(point),
         }
     }
