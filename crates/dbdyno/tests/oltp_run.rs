@@ -43,14 +43,13 @@ fn base_backups_of_a_server_are_restored_and_proven() {
     for directory in [repository.as_path(), repository.parent().unwrap()] {
         std::fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
     }
-    let methods = "basebackup-plain,basebackup-tar-gzip";
     let ended = place.dbdyno(&[
         "backup",
         "run",
         "--target",
         "postgres+local:",
         "--methods",
-        methods,
+        "basebackup-tar",
         "--work-seconds",
         "0.3",
         "--repository",
@@ -58,22 +57,13 @@ fn base_backups_of_a_server_are_restored_and_proven() {
     ]);
     assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
     let exported = place.export("last");
-    let [plain, gzip] = points(&exported) else {
-        panic!("two points")
+    let [point] = points(&exported) else {
+        panic!("one point")
     };
-    for point in [plain, gzip] {
-        assert_eq!(faults(point), [""; 0]);
-        let notes = point["notes"].as_array().unwrap();
-        let proven = notes.iter().find(|note| note["code"] == "restore_proven");
-        assert!(proven.unwrap()["acknowledged"].as_u64().unwrap() > 0);
-    }
-    let ratio = |point: &Value| point["backup_ratio"].as_f64().unwrap();
-    assert!(
-        ratio(gzip) > 1.5 * ratio(plain),
-        "{} {}",
-        ratio(gzip),
-        ratio(plain)
-    );
+    assert_eq!(faults(point), [""; 0]);
+    let notes = point["notes"].as_array().unwrap();
+    let proven = notes.iter().find(|note| note["code"] == "restore_proven");
+    assert!(proven.unwrap()["acknowledged"].as_u64().unwrap() > 0);
     assert_eq!(std::fs::read_dir(&repository).unwrap().count(), 0);
 }
 

@@ -365,6 +365,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "ae761422532bb406", "{columns:#?}");
+        assert_eq!(&digest[..16], "fd25ad67c61bba53", "{columns:#?}");
     }
 }

@@ -103,6 +103,10 @@ impl Place<'_> {
             &manifest,
         );
         let restored = restore_and_prove((backup, method), &repository, (&self.on.engine, &before));
+        // A server that was stopped on the way is no finding about the backup.
+        if self.context.stop.load(Ordering::Relaxed) {
+            return Err(Measured::Interrupted);
+        }
         enter_restore(&mut point, logical_bytes, restored);
         Ok(Measured::Points(vec![point]))
     }
