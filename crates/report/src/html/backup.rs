@@ -105,8 +105,12 @@ fn published() -> Option<(String, Vec<[String; 2]>)> {
     let stated = reference.stated.iter();
     let stated = stated.filter(|figure| KINDS.contains(&figure.kind.as_str()));
     let rows = stated.map(|figure| {
-        let value = format!("{} {}", figure.printed, figure.unit);
-        [figure.name.clone(), value.trim_end().to_owned()]
+        // Some are printed with their unit.
+        let value = match figure.printed.ends_with(&figure.unit) {
+            true => figure.printed.clone(),
+            false => format!("{} {}", figure.printed, figure.unit),
+        };
+        [figure.name.clone(), value]
     });
     Some((reference.title.clone(), rows.collect()))
 }

@@ -42,7 +42,11 @@ impl Measure for Measurement<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let beside = archive.path().parent().unwrap_or(Path::new("."));
+        // A name without a directory has an empty one.
+        let beside = archive.path().parent();
+        let beside = beside
+            .filter(|directory| !directory.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let asked: &BackupStep = step.table();
         let parent = asked.repository.clone().unwrap_or(beside.to_owned());
         let place = Place {
