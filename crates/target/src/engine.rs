@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use archive::Purpose;
+
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
 use crate::inspection::Inspection;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
@@ -26,6 +28,11 @@ pub trait Engine: Sync {
 
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
+
+    /// What URLs can keep apart from the data, as `place.log=DIR`; empty where the engine's files lie in one place.
+    fn places(&self) -> &'static [Purpose] {
+        &[]
+    }
 
     /// The setting that makes its cache so large, and its value; `None` where a URL does not set it.
     fn cache_setting(&self, _bytes: u64) -> Option<(&'static str, String)> {

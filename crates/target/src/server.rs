@@ -24,6 +24,7 @@ mod spec;
 mod staging;
 
 pub use account::Account;
+pub(crate) use asked::PLACE;
 pub(crate) use control_connection::ControlConnection;
 pub(crate) use executed::executed;
 pub use find::{Installation, Surroundings, Version};
@@ -73,6 +74,10 @@ pub const SETTINGS: &[(&str, &str)] = &[
     (
         "memory",
         "memory limit of the server, including its page cache, e.g. 2GiB (default: no limit)",
+    ),
+    (
+        "place.log",
+        "directory of the log, apart from the data; likewise place.temporary and place.undo where the server can",
     ),
     ("KEY", "any setting of the server"),
 ];

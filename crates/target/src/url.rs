@@ -132,10 +132,17 @@ impl TargetUrl {
         (!self.path.is_empty()).then(|| PathBuf::from(&self.path))
     }
 
-    /// The same without its file or directory.
+    /// The same without its file or directory, and without directories apart from that.
     pub(crate) fn in_new_directory(&self) -> Self {
+        let is_not_place = |(key, _): &(String, String)| !key.starts_with(crate::server::PLACE);
         Self {
             path: String::new(),
+            settings: self
+                .settings
+                .clone()
+                .into_iter()
+                .filter(is_not_place)
+                .collect(),
             ..self.clone()
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
+use archive::Purpose;
 use storage::layout::{Definition, Layouts, Made, Stands, Step};
+use target::Engine;
 
 use super::print;
 use crate::arguments::LayoutVerb;
@@ -122,5 +124,37 @@ fn standing(made: &Made) -> String {
             let _ = writeln!(text, "  {:<9} in {}", purpose.name(), place.display());
         }
     }
+    for engine in target::engines()
+        .iter()
+        .filter(|it| !it.places().is_empty())
+    {
+        if let Some(url) = url(*engine, made) {
+            let _ = writeln!(text, "  --target '{url}'");
+        }
+    }
     text
+}
+
+/// URL of an engine's local server with its files in a layout; `None` where the layout has no place for data.
+fn url(engine: &dyn Engine, made: &Made) -> Option<String> {
+    let layout = &made.definition;
+    let place = |purpose: &Purpose| {
+        made.place(*purpose)
+            .filter(|_| layout.place.contains_key(purpose))
+    };
+    let data = place(&Purpose::Data)?;
+    // What lies on the volume of the data stays where the engine puts it by itself.
+    let is_apart =
+        |purpose: &&Purpose| layout.place.get(purpose) != layout.place.get(&Purpose::Data);
+    let apart = engine.places().iter().filter(is_apart);
+    let apart =
+        apart.filter_map(|it| Some(format!("place.{}={}", it.name(), place(it)?.display())));
+    let apart: Vec<String> = apart.collect();
+    let mark = if apart.is_empty() { "" } else { "?" };
+    Some(format!(
+        "{}:{}{mark}{}",
+        engine.scheme(),
+        data.display(),
+        apart.join("&")
+    ))
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use archive::Purpose;
+
 use super::access::{Access, SETTINGS, others_allowed};
 use super::inspect::inspect;
 use super::local::MariaDbServer;
@@ -12,7 +14,7 @@ use super::tls;
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
-use crate::server::{self, LocalServer, ServerSpec};
+use crate::server::{self, LocalServer, ServerKind, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
 use crate::{Result, Target, TargetUrl};
 
@@ -114,6 +116,10 @@ impl Engine for LocalMySql {
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         server::SETTINGS
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        MariaDbServer.places()
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {

@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use archive::Purpose;
+
 use crate::server::{
     Installation, Layout, SESSIONS_MAX, SESSIONS_RESERVE, Segment, ServerKind, ServerSpec, Signals,
     Surroundings, Version, ask_all, memory_for, newest_first, parse_bytes,
 };
 use crate::{ErrorKind, Result, TargetError};
+
+/// How many files hold undo; 0 by default before version 11.
+const UNDO_TABLESPACES: &str = "innodb_undo_tablespaces";
 
 /// The kind.
 pub struct MariaDbServer;
@@ -124,6 +129,10 @@ impl ServerKind for MariaDbServer {
         RESERVED
     }
 
+    fn places(&self) -> &'static [Purpose] {
+        &[Purpose::Log, Purpose::Temporary, Purpose::Undo]
+    }
+
     fn canonical(&self, key: &str) -> String {
         key.to_ascii_lowercase().replace('-', "_")
     }
@@ -207,8 +216,28 @@ impl ServerKind for MariaDbServer {
                 "pid_file",
                 shown(&layout.socket_directory.join("mysqld.pid")),
             ),
-            ("tmpdir", shown(&layout.data)),
+            (
+                "tmpdir",
+                shown(
+                    layout
+                        .places
+                        .get(&Purpose::Temporary)
+                        .unwrap_or(&layout.data),
+                ),
+            ),
         ];
+        let apart = [
+            (Purpose::Log, "innodb_log_group_home_dir"),
+            (Purpose::Undo, "innodb_undo_directory"),
+        ];
+        let apart = apart
+            .iter()
+            .filter_map(|(of, key)| Some((*key, shown(layout.places.get(of)?))));
+        // Without table spaces of its own, undo lies with the data.
+        let has_undo = layout.places.contains_key(&Purpose::Undo);
+        let undo = (has_undo && !settings.contains_key(UNDO_TABLESPACES))
+            .then(|| (UNDO_TABLESPACES, "3".to_owned()));
+        let own: Vec<(&str, String)> = own.into_iter().chain(apart).chain(undo).collect();
         let own = own.iter().map(|(k, v)| (*k, v.as_str()));
         let asked = settings.iter().map(|(k, v)| (k.as_str(), v.as_str()));
         for (key, value) in asked.chain(own) {

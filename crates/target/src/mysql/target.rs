@@ -371,8 +371,9 @@ impl Target for MySqlTarget {
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         let server = self.control.own_server();
         server
-            .map(|_| self as &dyn Snapshot)
-            .map_err(|foreign| foreign.message)
+            .and_then(|server| server.keeps_all_with_its_data())
+            .map(|()| self as &dyn Snapshot)
+            .map_err(|error| error.message)
     }
 
     fn threads(&self) -> u32 {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use archive::Purpose;
+
 use super::endpoint::{Endpoint, own_schema};
 use super::inspect::inspect;
 use super::local::PostgresServer;
@@ -11,7 +13,7 @@ use super::target::PostgresTarget;
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
-use crate::server::{self, LocalServer, ServerSpec};
+use crate::server::{self, LocalServer, ServerKind, ServerSpec};
 use crate::session_settings::SessionSettings;
 use crate::{Result, Target, TargetUrl};
 
@@ -116,6 +118,10 @@ impl Engine for LocalPostgres {
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         server::SETTINGS
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        PostgresServer.places()
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use archive::Purpose;
+
 use crate::server::{
     Installation, Layout, SESSIONS_MAX, SESSIONS_RESERVE, Segment, ServerKind, ServerSpec, Signals,
     Surroundings, Version, ask_all, is_zombie, memory_for, newest_first,
@@ -131,6 +133,10 @@ impl ServerKind for PostgresServer {
         RESERVED
     }
 
+    fn places(&self) -> &'static [Purpose] {
+        &[Purpose::Log]
+    }
+
     fn canonical(&self, key: &str) -> String {
         key.to_ascii_lowercase()
     }
@@ -195,6 +201,9 @@ impl ServerKind for PostgresServer {
             .arg("--data-checksums")
             // dbdyno syncs once, for all.
             .arg("--no-sync");
+        if let Some(log) = layout.places.get(&Purpose::Log) {
+            command.arg("--waldir").arg(log);
+        }
         clean_environment(&mut command);
         command
     }
@@ -481,6 +490,7 @@ mod tests {
                     root: None,
                 },
                 data: PathBuf::new(),
+                places: BTreeMap::new(),
                 socket_directory: PathBuf::new(),
                 configuration: PathBuf::new(),
                 run: PathBuf::new(),

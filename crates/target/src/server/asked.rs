@@ -1,6 +1,7 @@
 //! What a URL asks of a kind of local server.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::kind::ServerKind;
 use super::spec::{ServerSpec, parse_bytes};
@@ -8,11 +9,13 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Least memory of a group: a server with the smallest areas does not start with much less.
 const MEMORY_BYTES_MIN: u64 = 128 << 20;
+/// Begins the keys that put files apart from the data.
+pub(crate) const PLACE: &str = "place.";
 /// Settings that a URL may carry.
 const SETTINGS_MAX: usize = 256;
 
 impl ServerSpec {
-    /// Takes `…:[DATA_DIR][?version=…&memory=…&KEY=VALUE]` apart; touches nothing.
+    /// Takes `…:[DATA_DIR][?version=…&memory=…&place.log=DIR&KEY=VALUE]` apart; touches nothing.
     ///
     /// # Errors
     /// When a size is none, a setting's name or value cannot be one, or dbdyno decides it itself.
@@ -28,10 +31,38 @@ impl ServerSpec {
             match key.as_str() {
                 "version" => spec.version = Some(value.clone()),
                 "memory" => spec.memory_bytes = Some(memory(value)?),
-                _ => spec.add_setting(kind, key, value)?,
+                _ => match key.strip_prefix(PLACE) {
+                    Some(purpose) => spec.add_place(kind, purpose, value)?,
+                    None => spec.add_setting(kind, key, value)?,
+                },
             }
         }
+        if !spec.places.is_empty() && spec.data_directory.is_none() {
+            return Err(bad(format!(
+                "{url} puts files apart from its data; name the directory of the data too, behind the colon"
+            )));
+        }
         Ok(spec)
+    }
+
+    fn add_place(&mut self, kind: &dyn ServerKind, purpose: &str, value: &str) -> Result<()> {
+        let known = kind.places().iter().find(|it| it.name() == purpose);
+        let Some(known) = known else {
+            let names: Vec<&str> = kind.places().iter().map(|it| it.name()).collect();
+            return Err(bad(format!(
+                "{PLACE}{purpose}: {} keeps apart from its data: {}",
+                kind.title(),
+                names.join(", ")
+            )));
+        };
+        let path = PathBuf::from(value);
+        if !path.is_absolute() {
+            return Err(bad(format!(
+                "{PLACE}{purpose}={value} is not an absolute path"
+            )));
+        }
+        self.places.insert(*known, path);
+        Ok(())
     }
 
     fn add_setting(&mut self, kind: &dyn ServerKind, key: &str, value: &str) -> Result<()> {

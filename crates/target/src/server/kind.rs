@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use archive::Purpose;
+
 use super::{Installation, ServerSpec, Surroundings, Version};
 use crate::Result;
 
@@ -14,6 +16,8 @@ pub struct Layout {
     pub installation: Installation,
     /// Data directory.
     pub data: PathBuf,
+    /// Directories of files that lie apart from the data, by what they are.
+    pub places: BTreeMap<Purpose, PathBuf>,
     /// Directory of the socket, which only dbdyno's user and the server's may enter.
     pub socket_directory: PathBuf,
     /// The settings, as the server reads them.
@@ -67,6 +71,11 @@ pub trait ServerKind: Sync {
 
     /// Settings that dbdyno decides, with the reason: a URL must not change them.
     fn reserved(&self) -> &'static [(&'static str, &'static str)];
+
+    /// What it can keep apart from its data.
+    fn places(&self) -> &'static [Purpose] {
+        &[]
+    }
 
     /// The spelling of a setting's name that [`ServerKind::defaults`] uses.
     fn canonical(&self, key: &str) -> String;

@@ -12,6 +12,8 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use archive::Purpose;
+
 use super::group::MemoryGroup;
 use super::janitor;
 use super::place::{self, Place};
@@ -47,6 +49,7 @@ pub struct LocalServer {
     child: Mutex<Option<Child>>,
     // Dropped in this order: the data's lock, the group when nobody is in it, the directory with the notes.
     place: Place,
+    apart: BTreeMap<Purpose, Place>,
     group: Option<MemoryGroup>,
     run: RunDirectory,
 }
@@ -65,6 +68,7 @@ impl LocalServer {
             None => Place::throw_away(run.path(), &account)?,
             Some(given) => Place::given(given, kind, &account)?,
         };
+        let apart = place.apart(&spec.places, kind, &account)?;
         let made_by = kind.version_of_data(&place.data);
         let found = kind.find(&Surroundings::of_process())?;
         let installation = choose::choose(kind, found, spec.version.as_deref(), made_by.as_ref())?;
@@ -78,6 +82,10 @@ impl LocalServer {
         let layout = Layout {
             installation,
             data: place.data.clone(),
+            places: apart
+                .iter()
+                .map(|(of, it)| (*of, it.data.clone()))
+                .collect(),
             socket_directory: run.path().join("socket"),
             configuration: run.path().join("server.conf"),
             run: run.path().to_owned(),
@@ -91,6 +99,7 @@ impl LocalServer {
             layout,
             child: Mutex::new(None),
             place,
+            apart,
             group,
             run,
         };
@@ -313,6 +322,10 @@ impl LocalServer {
                 process::describe(status)
             )));
         }
+        // The data last: until then all of it is taken for half made.
+        for place in self.apart.values_mut() {
+            place.set_initialised(self.kind)?;
+        }
         self.place.set_initialised(self.kind)
     }
 
@@ -320,10 +333,16 @@ impl LocalServer {
     fn forget_files(&self) -> Result<Cooled> {
         let _forget =
             tracing::debug_span!("drop cached files", server = self.kind.title()).entered();
-        cache::forget(&self.layout.data).map_err(|e| {
-            let what = format!("cannot read the files in {}", self.layout.data.display());
-            failed(&what, &e)
-        })
+        let forget = |directory: &Path| {
+            cache::forget(directory).map_err(|e| {
+                let what = format!("cannot read the files in {}", directory.display());
+                failed(&what, &e)
+            })
+        };
+        for apart in self.layout.places.values() {
+            forget(apart)?;
+        }
+        forget(&self.layout.data)
     }
 
     fn launch(&self) -> Result<()> {

@@ -1,8 +1,11 @@
 //! The data directory: one that goes with the server, or one that was given and stays.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+
+use archive::Purpose;
 
 use super::kind::ServerKind;
 use super::{Account, failed, run_directory};
@@ -114,6 +117,40 @@ impl Place {
             is_initialised,
             given: Some(Given { directory, marker }),
         })
+    }
+
+    /// Directories apart from the data, by what they hold; they were made together with it.
+    ///
+    /// # Errors
+    /// As for [`Place::given`], or when they belong to other data.
+    pub(super) fn apart(
+        &self,
+        asked: &BTreeMap<Purpose, PathBuf>,
+        kind: &dyn ServerKind,
+        account: &Account,
+    ) -> Result<BTreeMap<Purpose, Self>> {
+        let mut places = BTreeMap::new();
+        for (purpose, directory) in asked {
+            let place = Self::given(directory, kind, account)?;
+            if place.is_initialised != self.is_initialised {
+                let (new, old) = match self.is_initialised {
+                    true => (directory.as_path(), self.data.as_path()),
+                    false => (self.data.as_path(), directory.as_path()),
+                };
+                return Err(TargetError::new(
+                    ErrorKind::Foreign,
+                    format!(
+                        "the data and the {} of a server are made together, but {} is new and {} is not; name the directories \
+                         that belong together, or two empty ones",
+                        purpose.name(),
+                        new.display(),
+                        old.display()
+                    ),
+                ));
+            }
+            places.insert(*purpose, place);
+        }
+        Ok(places)
     }
 
     /// Whether the data stays when the server goes.

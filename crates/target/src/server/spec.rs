@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use archive::Purpose;
+
 /// Sessions that a server must bear: the largest degree of parallelism of a sweep.
 pub const SESSIONS_MAX: u32 = 512;
 /// Sessions beside those of the jobs: set-up, proofs, samplers of counters and waits.
@@ -12,6 +14,8 @@ pub(crate) const SESSIONS_RESERVE: u32 = 64;
 pub struct ServerSpec {
     /// Where its data lies and stays; `None` for a directory that goes with the server.
     pub data_directory: Option<PathBuf>,
+    /// Where else some of its files lie and stay, by what they are.
+    pub places: BTreeMap<Purpose, PathBuf>,
     /// Version or series of versions, e.g. "15".
     pub version: Option<String>,
     /// Size of the memory group, page cache included.

@@ -5,12 +5,30 @@ use std::time::Duration;
 use super::LocalServer;
 use crate::file_snapshot::FileSnapshot;
 use crate::server::{cache, process};
-use crate::{Cooled, Result};
+use crate::{Cooled, ErrorKind, Result, TargetError};
 
 /// What the server started ends with it.
 const ORPHANS_TIME_MAX: Duration = Duration::from_secs(5);
 
 impl LocalServer {
+    /// Fails with the reason where a copy of its data would not be all of it.
+    ///
+    /// # Errors
+    /// When files lie apart from the data.
+    pub fn keeps_all_with_its_data(&self) -> Result<()> {
+        match self.layout.places.keys().next() {
+            None => Ok(()),
+            Some(purpose) => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "its {} lies apart from its data (place.{}), and only both together could be brought back",
+                    purpose.name(),
+                    purpose.name()
+                ),
+            )),
+        }
+    }
+
     /// Label of the copy of its data, `None` when there is none.
     ///
     /// # Errors

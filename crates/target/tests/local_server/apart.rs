@@ -1,0 +1,67 @@
+//! Servers whose log and other files lie apart from their data.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{KINDS, Parent};
+
+/// Names of the files in a directory of a server's own.
+fn files(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory.join("data")).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.collect()
+}
+
+#[test]
+fn a_log_apart_is_written_there_and_stays_with_its_data() {
+    for (kind, purposes, file) in [
+        (KINDS[0], &["log"][..], "000000010000000000000001"),
+        (KINDS[1], &["log", "undo", "temporary"][..], "ib_logfile0"),
+    ] {
+        let parent = Parent::new();
+        let at = |name: &str| parent.path().join(name);
+        let places = |ending: &str| {
+            let places = purposes
+                .iter()
+                .map(|it| format!("place.{it}={}{ending}", at(it).display()));
+            places.collect::<Vec<_>>().join("&")
+        };
+        let rest = format!("{}?{}", at("server").display(), places(""));
+        let server = parent.start(kind, &rest).unwrap();
+        let written = files(&at("log"));
+        assert!(written.iter().any(|name| name == file), "{written:?}");
+        if purposes.contains(&"undo") {
+            assert!(files(&at("undo")).iter().any(|name| name == "undo001"));
+        }
+        let beside = files(&at("server"));
+        assert!(!beside.iter().any(|name| name == file), "{beside:?}");
+        assert!(server.keeps_all_with_its_data().is_err());
+        server.restart().unwrap();
+        drop(server);
+        // Again on the same data and log.
+        drop(parent.start(kind, &rest).unwrap());
+        // With a log that is not its own it would not be the same database.
+        let other = format!("{}?{}", at("server").display(), places("-new"));
+        let refused = parent.refusal(kind, &other);
+        assert!(refused.contains("are made together"), "{refused}");
+        assert!(files(&at("log")).iter().any(|name| name == file));
+    }
+}
+
+#[test]
+fn places_that_make_no_sense_are_refused_before_anything_is_made() {
+    let parent = Parent::new();
+    let refused = |kind, rest: &str| parent.spec(kind, rest).unwrap_err().message;
+    assert_eq!(
+        refused(KINDS[0], "/data/pg?place.undo=/undo"),
+        "place.undo: PostgreSQL keeps apart from its data: log"
+    );
+    assert_eq!(
+        refused(KINDS[1], "/data/my?place.log=log"),
+        "place.log=log is not an absolute path"
+    );
+    assert_eq!(
+        refused(KINDS[0], "?place.log=/log"),
+        "test+local:?place.log=/log puts files apart from its data; name the directory of the data too, behind the colon"
+    );
+}
