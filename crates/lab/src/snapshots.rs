@@ -93,7 +93,11 @@ impl<'a> Taker<'a> {
         // The newest interval is settled only when it is asked for twice.
         for _ in 0..2 {
             if let Some(snapshot) = self.operations(&mut current) {
-                (self.sink)(snapshot);
+                // How much of the last interval the point took is not known here.
+                (self.sink)(Snapshot {
+                    length_s: 0.0,
+                    ..snapshot
+                });
             }
         }
     }
@@ -126,10 +130,10 @@ impl<'a> Taker<'a> {
             length_s: current.taken.elapsed().as_secs_f64(),
             operations: current.is_measuring.then_some(0),
             users: current.key.jobs,
+            cores: self.context.hardware_threads,
             ..Snapshot::default()
         };
         let mut snapshot = self.operations(current).unwrap_or(silent);
-        snapshot.cores = self.context.hardware_threads;
         if let Some(waits) = &self.context.waits_seen {
             let waits = waits.take().into_iter();
             snapshot.waits = waits.map(|(class, n)| (class.into(), n)).collect();
@@ -156,6 +160,7 @@ impl<'a> Taker<'a> {
             response_ns: told.response.filled().collect(),
             service_ns: told.service.filled().collect(),
             users: current.key.jobs,
+            cores: self.context.hardware_threads,
             ..Snapshot::default()
         })
     }
