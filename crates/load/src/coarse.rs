@@ -57,7 +57,8 @@ impl Coarse {
     /// Filled buckets, shortest latency first: where each ends, in ns, and how many latencies are in it.
     pub fn filled(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counts = self.counts.iter().enumerate();
-        counts.filter_map(|(bucket, count)| (*count > 0).then(|| (end_ns(bucket), *count)))
+        let filled = counts.filter(|(_, count)| **count > 0);
+        filled.map(|(bucket, count)| (end_ns(bucket), *count))
     }
 
     /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank);
