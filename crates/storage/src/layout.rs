@@ -6,98 +6,30 @@
 //! has to be remembered, by the identity of what was built on it.
 
 mod definition;
+mod error;
+mod files;
 mod ledger;
 mod programs;
 mod steps;
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use archive::Purpose;
 
 pub use definition::{Definition, Device, FileSystem, Profile, Volume};
+use error::system;
+pub use error::{LayoutError, VARIABLE};
+use files::{PASSABLE, make_passable};
 use ledger::{Entry, Ledger};
-pub use steps::Step;
+pub use steps::{Step, Told};
 
-/// Names the parent of all layouts.
-pub const VARIABLE: &str = "DBDYNO_LAYOUT_DIR";
 /// On disk, unlike /tmp on many systems, and reachable by the servers' users, unlike root's home.
 const PARENT: &str = "/var/tmp";
-/// Others may pass through, which the server's user must, but not look around.
-const PASSABLE: u32 = 0o711;
 /// Room that stays free beside the files of a layout.
 const ROOM_LEFT_BYTES: u64 = 256 << 20;
-
-/// Why a layout cannot be made, shown or removed.
-#[derive(Debug, thiserror::Error)]
-pub enum LayoutError {
-    /// Its file is wrong.
-    #[error("layout {name}: {why}")]
-    Invalid { name: String, why: String },
-    /// There is no such layout, neither built in nor as a file.
-    #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
-    Unknown { name: String, known: String },
-    /// It stands already.
-    #[error("layout {name} is made already")]
-    There { name: String },
-    /// It is not made.
-    #[error("layout {name} is not made")]
-    NotThere { name: String },
-    /// Another process makes, uses or removes it.
-    #[error("another dbdyno is using layout {name}; wait until it has finished")]
-    InUse { name: String },
-    /// Only root can attach and mount.
-    #[error("layouts attach and mount devices; run as root")]
-    NotRoot,
-    /// A program is missing.
-    #[error("{program} is missing; install {package} (on Debian: apt-get install {package})")]
-    Missing {
-        program: &'static str,
-        package: &'static str,
-    },
-    /// Not enough room for the files.
-    #[error(
-        "layout {name} needs {} MiB in {}, where {} MiB are free; name another directory in $DBDYNO_LAYOUT_DIR, or make its devices smaller",
-        need_bytes >> 20, parent.display(), free_bytes >> 20
-    )]
-    NoRoom {
-        name: String,
-        parent: PathBuf,
-        need_bytes: u64,
-        free_bytes: u64,
-    },
-    /// A given device carries something.
-    #[error("{} holds {what}, and a layout would destroy it; name another device, or erase its signature yourself (wipefs)", path.display())]
-    Bears { path: PathBuf, what: String },
-    /// A given device is used.
-    #[error("{} is in use: it is mounted, swapped or stacked upon, or another program holds it", path.display())]
-    DeviceInUse { path: PathBuf },
-    /// A given path is no block device.
-    #[error("{} is not a block device", path.display())]
-    NoDevice { path: PathBuf },
-    /// The directory belongs to somebody else.
-    #[error("{} {why}; name another directory in ${VARIABLE}", path.display())]
-    Foreign { path: PathBuf, why: &'static str },
-    /// The file system below cannot do direct I/O.
-    #[error("{} does not allow direct I/O, without which a loop device measures the page cache; name another directory in ${VARIABLE}", path.display())]
-    NoDirectIo { path: PathBuf },
-    /// Files on it are open.
-    #[error("{} is in use; stop the database on it and close its files (`fuser -vm {}` lists who has them)", path.display(), path.display())]
-    Busy { path: PathBuf },
-    /// A program failed.
-    #[error("{program} failed: {said}")]
-    Failed { program: String, said: String },
-    /// The system refused.
-    #[error("{}: {reason}", path.display())]
-    System { path: PathBuf, reason: io::Error },
-}
-
-fn system(path: &Path) -> impl FnOnce(io::Error) -> LayoutError + use<> {
-    let path = path.to_owned();
-    move |reason| LayoutError::System { path, reason }
-}
 
 /// How long a layout stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +39,6 @@ pub enum Stands {
     /// As long as the value that holds it: once its process has gone, it is left over.
     WhileHeld,
 }
-
-/// Told of every step after it is entered and before it is taken.
-pub type Told<'a> = &'a mut dyn FnMut(&Step);
 
 /// All layouts of this user.
 #[derive(Debug, Clone)]
@@ -334,15 +263,4 @@ impl Made {
             None => Ok(()),
         }
     }
-}
-
-fn make_passable(directory: &Path) -> Result<(), LayoutError> {
-    // Whatever the umask is.
-    fs::set_permissions(directory, Permissions::from_mode(PASSABLE)).map_err(system(directory))
-}
-
-/// Makes what was written last as a rule of the directory.
-fn sync(directory: &Path) -> Result<(), LayoutError> {
-    let synced = File::open(directory).and_then(|directory| directory.sync_all());
-    synced.map_err(system(directory))
 }

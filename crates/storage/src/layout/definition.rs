@@ -7,7 +7,7 @@ use archive::Purpose;
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
-use super::LayoutError;
+use super::error::LayoutError;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../layouts");
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Definition, LayoutError, sync, system};
+use super::definition::Definition;
+use super::error::{LayoutError, system};
+use super::files::sync;
 
 /// Name of the file; a directory without it is none of ours.
 const NAME: &str = ".dbdyno-layout";

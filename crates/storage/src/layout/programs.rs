@@ -6,7 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Definition, FileSystem, LayoutError};
+use super::definition::{Definition, FileSystem};
+use super::error::LayoutError;
 
 /// Where they are, whatever the user's own PATH says.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";

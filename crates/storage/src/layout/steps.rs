@@ -8,10 +8,11 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::definition::{Definition, Device, FileSystem, Profile, Volume};
+use super::error::{LayoutError, system};
+use super::files::make_passable;
 use super::ledger::{Entry, Ledger};
-use super::{
-    Definition, Device, FileSystem, LayoutError, Told, Volume, make_passable, programs, system,
-};
+use super::programs;
 use crate::engine::signature;
 
 /// Files behind loop devices.
@@ -21,6 +22,9 @@ const VOLUMES: &str = "volumes";
 /// A device that was just let go of is detached when the last program that looks at it has closed it.
 const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
+
+/// Told of every step after it is entered and before it is taken.
+pub type Told<'a> = &'a mut dyn FnMut(&Step);
 
 /// What is about to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -300,7 +304,7 @@ fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
             }
         }
         FileSystem::Btrfs => {
-            let profile = volume.profile.map_or("single", super::Profile::name);
+            let profile = volume.profile.map_or("single", Profile::name);
             add(&["-U", uuid, "-d", profile]);
         }
         FileSystem::Raw => {}
