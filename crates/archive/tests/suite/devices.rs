@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use testing::peak_bytes;
 
-use crate::common::{empty, key, maybe_number, measure, new_run, number, point};
+use crate::common::{
+    FIGURES_OF_VERSION_10, empty, key, maybe_number, measure, new_run, number, point,
+};
 
 fn requests() -> impl Strategy<Value = Option<Requests>> {
     let counted = (0..=i64::MAX as u64, number(), maybe_number());
@@ -206,8 +208,7 @@ fn an_archive_of_version_9_keeps_its_digests() {
     old.engine_io.clear();
     old.interfaces.clear();
     old.executions.clear();
-    let figures = ["read_await_ms_p99", "write_await_ms_p99"];
-    for name in figures {
+    for name in FIGURES_OF_VERSION_10 {
         assert!(old.figures.set(name, None));
     }
     old.samples = vec![Sample {
@@ -236,7 +237,8 @@ fn an_archive_of_version_9_keeps_its_digests() {
             |row| row.get(0),
         )
         .unwrap();
-    let dropped = figures.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
+    let dropped =
+        FIGURES_OF_VERSION_10.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
     let sql = format!("DROP VIEW result; {} {view}", dropped.concat());
     sqlite.execute_batch(&sql).unwrap();
     sqlite
