@@ -1,13 +1,12 @@
-//! Backups of a database by its engine's own means, and their restore elsewhere: what an engine can do it declares here.
+//! Methods of backups, and the programs that carry them out.
 
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::server::failed;
-use crate::{ErrorKind, Result, Target, TargetError};
+use crate::{ErrorKind, Result, TargetError};
 
 /// The end of what a program says, where its reason stands.
 const COMPLAINT_CHARACTERS_MAX: usize = 300;
@@ -19,55 +18,6 @@ pub struct BackupMethod {
     pub name: &'static str,
     /// What is done, in a sentence.
     pub how: &'static str,
-}
-
-/// A backup that was restored, and is open.
-pub struct Restored {
-    /// The restored database; it must not outlive its directory.
-    pub target: Arc<dyn Target>,
-    /// How long it took to copy the files to their new place, durably.
-    pub copy_took: Duration,
-    /// How long it took from then until the database answered.
-    pub replay_took: Duration,
-}
-
-/// The backups of one database.
-pub trait Backup: Sync {
-    /// The methods that can be carried out here.
-    fn methods(&self) -> &'static [BackupMethod];
-
-    /// Bytes of the database that a backup holds: without free pages and without logs.
-    ///
-    /// # Errors
-    /// When the engine does not tell.
-    fn logical_bytes(&self) -> Result<u64>;
-
-    /// Backs the database up into an empty directory; when it returns, everything is durable there. Gives the processor time
-    /// of the programs that were executed for it.
-    ///
-    /// # Errors
-    /// When the engine or a file fails; what lies in the directory then is no backup.
-    fn back_up(&self, method: &BackupMethod, into: &Path) -> Result<Duration>;
-
-    /// Whether the engine can open a database that is restored into this directory.
-    ///
-    /// # Errors
-    /// When its user cannot reach it.
-    fn check_place(&self, _directory: &Path) -> Result<()> {
-        Ok(())
-    }
-
-    /// What the engine's own verification says is wrong with a backup; `None` where nothing is.
-    ///
-    /// # Errors
-    /// When it cannot be carried out.
-    fn verify(&self, method: &BackupMethod, from: &Path) -> Result<Option<String>>;
-
-    /// Restores a backup into an empty directory, and opens it there.
-    ///
-    /// # Errors
-    /// When it cannot be restored, or the engine does not open it.
-    fn restore(&self, method: &BackupMethod, from: &Path, into: &Path) -> Result<Restored>;
 }
 
 /// Runs a program to its end; its processor time.

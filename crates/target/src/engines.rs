@@ -11,6 +11,9 @@ use crate::level::Level;
 use crate::url::is_password;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
 
+/// The engine that is used where no target is named: nothing has to be installed for it.
+pub const DEFAULT_ENGINE: &str = "sqlite";
+
 pub fn engines() -> &'static [&'static dyn Engine] {
     &[
         &crate::sqlite::Sqlite,

@@ -24,7 +24,6 @@ mod spec;
 mod staging;
 
 pub use account::Account;
-pub(crate) use asked::PLACE;
 pub(crate) use control_connection::ControlConnection;
 pub(crate) use executed::executed;
 pub use find::{Installation, Surroundings, Version};

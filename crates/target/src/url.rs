@@ -10,6 +10,9 @@ use std::path::PathBuf;
 
 pub use address::{Address, Password};
 
+/// Begins the keys that put files apart from the data.
+pub(crate) const PLACE: &str = "place.";
+
 /// A parsed target URL. Nothing is opened yet.
 ///
 /// Its text, for messages and archives, never has the password.
@@ -134,7 +137,7 @@ impl TargetUrl {
 
     /// The same without its file or directory, and without directories apart from that.
     pub(crate) fn in_new_directory(&self) -> Self {
-        let is_not_place = |(key, _): &(String, String)| !key.starts_with(crate::server::PLACE);
+        let is_not_place = |(key, _): &(String, String)| !key.starts_with(PLACE);
         Self {
             path: String::new(),
             settings: self

@@ -7,6 +7,7 @@
 //! What is backed up is the order-entry database, in which a user works before each backup with a log of acknowledged
 //! transactions: so that the restored copy can be held against the tables, the twelve conditions and the log.
 
+mod code;
 mod measure;
 mod proof;
 mod repository;
@@ -14,6 +15,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+pub use code::OF_METHOD;
 pub use step::WAREHOUSES_DEFAULT;
 
 use archive::{PointKey, Remark};
@@ -24,26 +26,11 @@ use target::TargetUrl;
 
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
+use code::{code_of, title};
 use step::BackupStep;
-
-/// In front of the name of a method.
-pub const OF_METHOD: &str = "BACKUP-";
 
 /// Backups as a workload of plans.
 pub struct Backups;
-
-fn code_of(method: &str) -> String {
-    format!("{OF_METHOD}{}", method.to_uppercase())
-}
-
-/// The method of a point.
-fn method_of(code: &str) -> String {
-    code.strip_prefix(OF_METHOD).unwrap_or(code).to_lowercase()
-}
-
-fn title(code: &str) -> String {
-    format!("Backup and restore: {}", method_of(code))
-}
 
 /// The methods of a step on a target.
 ///

@@ -13,6 +13,8 @@ OrderFixed { levels: String } =>
     "{levels} are measured in a fixed, rising order: a drift, and what one leaves in memory or on disk for the next, looks like an effect";
 /// Published protocol: what the document does not tell, and what is taken instead.
 ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
+/// A doubt that belongs to a published figure, as its reference has it.
+PublishedDoubt { text: String } => "{text}";
 
     } };
 }

@@ -92,7 +92,13 @@ fn studies() -> Result<String> {
         let none = String::new;
         rows.push([name, document, none(), none(), none(), none(), about]);
         for size in Size::value_variants() {
-            let cost = cost::of(&study, *size, false, &workloads, ("postgres", &[]))?;
+            let cost = cost::of(
+                &study,
+                *size,
+                false,
+                &workloads,
+                (target::DEFAULT_ENGINE, &[]),
+            )?;
             rows.push([
                 String::new(),
                 String::new(),

@@ -444,6 +444,17 @@ mod tests {
             // Those of timed requests.
             "read_await_ms_p99",
             "write_await_ms_p99",
+            // Those of backups.
+            "backup_logical_mb",
+            "backup_repository_mb",
+            "backup_ratio",
+            "backup_tb_per_h",
+            "backup_cpu_s_per_gb",
+            "restore_tb_per_h",
+            "restore_copy_s",
+            "restore_replay_s",
+            "restore_first_commit_s",
+            "restore_per_backup",
         ];
         let some = Some;
         let rates = Rates {

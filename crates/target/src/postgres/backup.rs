@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::local::PORT;
-use super::target::PostgresTarget;
-use crate::backup::{Backup, BackupMethod, Restored, run};
+use super::target::{NOT_LOCAL, PostgresTarget};
+use crate::backup::{BackupMethod, run};
 use crate::file_snapshot::copy;
 use crate::server::{LocalServer, failed};
+use crate::session::{Backup, Restored};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 const PLAIN: &str = "basebackup-plain";
@@ -61,10 +63,6 @@ impl PostgresTarget {
         Ok(command)
     }
 }
-
-/// Why a server that somebody else started has no methods.
-pub(super) const NOT_LOCAL: &str = "backups of PostgreSQL are measured on servers that dbdyno starts itself, because the restored \
-     copy needs a server of its own; use postgres+local:";
 
 impl Backup for PostgresTarget {
     fn methods(&self) -> &'static [BackupMethod] {
@@ -132,10 +130,9 @@ impl Backup for PostgresTarget {
         let into = into.ok_or_else(|| statement("the path of the copy is not UTF-8"))?;
         let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
         let url = url.with_path(into);
-        let engine = crate::find(&url).map_err(|e| statement(&e.to_string()))?;
-        let target = engine.open(&url)?;
+        let target = PostgresTarget::open_local(&url)?;
         Ok(Restored {
-            target,
+            target: Arc::new(target),
             copy_took,
             replay_took: starting.elapsed(),
         })

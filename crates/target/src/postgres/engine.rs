@@ -14,7 +14,6 @@ use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
-use crate::session_settings::SessionSettings;
 use crate::{Result, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
@@ -141,13 +140,7 @@ impl Engine for LocalPostgres {
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let spec = ServerSpec::from_url(&PostgresServer, url)?;
-        let set_up = alone();
-        let server = LocalServer::start(&PostgresServer, &spec)?;
-        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
-        let url = url.to_string();
-        let target = PostgresTarget::open("postgres+local", url, endpoint, set_up, Some(server))?;
-        Ok(Arc::new(target))
+        Ok(Arc::new(PostgresTarget::open_local(url)?))
     }
 
     fn type_names(&self) -> TypeNames {
@@ -159,14 +152,6 @@ impl Engine for LocalPostgres {
         let spec = ServerSpec::from_url(&PostgresServer, &url.in_new_directory())?;
         let server = LocalServer::start(&PostgresServer, &spec)?;
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());
-        Ok(inspect(&endpoint, &alone())?.of_local_server(&server))
-    }
-}
-
-/// What a server needs that nobody else can reach, and that has the settings of its URL itself.
-fn alone() -> SetUp {
-    SetUp {
-        others_allowed: true,
-        session: SessionSettings::new(),
+        Ok(inspect(&endpoint, &SetUp::alone())?.of_local_server(&server))
     }
 }

@@ -53,6 +53,14 @@ pub(super) struct SetUp {
 }
 
 impl SetUp {
+    /// What a server needs that nobody else can reach, and that has the settings of its URL itself.
+    pub(super) fn alone() -> Self {
+        Self {
+            others_allowed: true,
+            session: SessionSettings::new(),
+        }
+    }
+
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         let value = |key: &str| url.settings.get(key).map(String::as_str);
         let bad = |message: String| Err(TargetError::new(ErrorKind::Statement, message));

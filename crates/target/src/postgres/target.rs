@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use archive::{Purpose, TargetRecord};
 
-use super::backup::NOT_LOCAL;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::guard::{self, Facts};
+use super::local::PostgresServer;
 use super::processes::postmaster;
 use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
@@ -19,7 +19,7 @@ use super::settings::settings;
 use super::source::PostgresSource;
 use super::watch::PostgresWatch;
 use crate::catalogue::Source;
-use crate::server::{ControlConnection, LocalServer};
+use crate::server::{ControlConnection, LocalServer, ServerSpec};
 use crate::{
     Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, TargetUrl, WEAK_LOGIN, Watch,
@@ -36,6 +36,10 @@ pub(super) const RULES: &str = include_str!("rules.toml");
 pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
      scram-sha-256 (password_encryption) or sslmode=verify-full";
 
+/// Why a server that somebody else started has no methods.
+pub(super) const NOT_LOCAL: &str = "backups of PostgreSQL are measured on servers that dbdyno starts itself, because the restored \
+     copy needs a server of its own; use postgres+local:";
+
 pub(super) struct PostgresTarget {
     scheme: &'static str,
     url: String,
@@ -48,6 +52,20 @@ pub(super) struct PostgresTarget {
 }
 
 impl PostgresTarget {
+    /// Starts a server of dbdyno's own, and opens it.
+    pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
+        let spec = ServerSpec::from_url(&PostgresServer, url)?;
+        let server = LocalServer::start(&PostgresServer, &spec)?;
+        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
+        Self::open(
+            "postgres+local",
+            url.to_string(),
+            endpoint,
+            SetUp::alone(),
+            Some(server),
+        )
+    }
+
     /// Logs on, and makes sure that the database may be used.
     pub(super) fn open(
         scheme: &'static str,

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use super::kind::ServerKind;
 use super::spec::{ServerSpec, parse_bytes};
+use crate::url::PLACE;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Least memory of a group: a server with the smallest areas does not start with much less.
 const MEMORY_BYTES_MIN: u64 = 128 << 20;
-/// Begins the keys that put files apart from the data.
-pub(crate) const PLACE: &str = "place.";
 /// Settings that a URL may carry.
 const SETTINGS_MAX: usize = 256;
 

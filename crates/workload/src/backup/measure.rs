@@ -15,10 +15,10 @@ use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
 use stats::words::counted;
 use target::{Backup, BackupMethod, Counters, ErrorKind, Restored, Target};
 
+use super::code::{method_of, title};
 use super::proof::{self, Digests, Proven};
 use super::repository::{Manifest, Repository};
 use super::step::BackupStep;
-use super::{method_of, title};
 use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 

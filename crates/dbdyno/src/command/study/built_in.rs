@@ -259,7 +259,7 @@ mod tests {
         let error = BuiltIn::named("storage-updates").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are inmemory, memory, \
+            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are backup, inmemory, memory, \
              memory-queries, platform, settings, storage-update, versions"
         );
     }

@@ -144,7 +144,9 @@ pub fn time(time_s: f64) -> String {
 pub fn ask(asked: &Asked<'_>) -> Result<()> {
     let urls = urls(&asked.targets()?)?;
     let workloads = workload::registry(library(None)?);
-    let engine = urls.first().map_or("sqlite", TargetUrl::engine);
+    let engine = urls
+        .first()
+        .map_or(target::DEFAULT_ENGINE, TargetUrl::engine);
     let own = urls.first().and_then(target::data_place);
     let place = own.unwrap_or_else(std::env::temp_dir);
     let machine = Machine::here(&place);

@@ -60,7 +60,7 @@ pub fn rows(
 
 fn said(text: &str) -> Said {
     Said {
-        remark: Remark::Text {
+        remark: Remark::PublishedDoubt {
             text: text.to_owned(),
         },
         invalid: false,

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Sqlite, SqliteTarget};
-use crate::backup::{Backup, BackupMethod, Restored};
+use crate::backup::BackupMethod;
 use crate::engine::Engine;
+use crate::session::{Backup, Restored};
 use crate::sqlite::explain;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 

@@ -1,3 +1,5 @@
+//! Quantities, amounts and licences, by hand.
+
 use super::*;
 
 fn list(text: &str) -> PriceList {

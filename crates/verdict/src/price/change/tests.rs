@@ -1,3 +1,5 @@
+//! What a change costs beside what it brings, by hand.
+
 use super::*;
 use crate::price::{PriceList, bill};
 

@@ -1,3 +1,5 @@
+//! What is wrong in a file of prices, and where.
+
 use super::*;
 
 fn error(text: &str) -> String {

@@ -1,3 +1,5 @@
+//! Prices of what was delivered, by hand.
+
 use archive::{PointKey, TargetRecord};
 use stats::Histogram;
 
