@@ -14,7 +14,7 @@ OrderFixed { levels: String } =>
 /// Published protocol: what the document does not tell, and what is taken instead.
 ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
-PublishedDoubt { text: String } => "{text}";
+PublishedDoubt { doubt: String } => "{doubt}";
 
     } };
 }

@@ -61,7 +61,7 @@ pub fn rows(
 fn said(text: &str) -> Said {
     Said {
         remark: Remark::PublishedDoubt {
-            text: text.to_owned(),
+            doubt: text.to_owned(),
         },
         invalid: false,
     }
