@@ -99,8 +99,9 @@ fn is_told_by_slice(compared: &Value) {
     assert_eq!(pairs.len(), 6);
     for pair in pairs {
         for order in ["ratio_a_first", "ratio_b_first"] {
+            // How large it is depends on what else the machine does in a slice.
             let ratio = pair[order].as_f64().unwrap();
-            assert!((0.01..2.0).contains(&ratio), "{pair}");
+            assert!(ratio.is_finite() && ratio > 0.0, "{pair}");
         }
         assert!(["a", "b"].contains(&pair["first"].as_str().unwrap()));
         assert!(pair["started_at_b"].as_str().unwrap().ends_with('Z'));
