@@ -191,7 +191,7 @@ fn the_stream_of_events_says_what_the_archive_says() {
     assert_eq!(kinds, expected);
     assert_eq!(events[0]["planned"], 2);
     assert_eq!(events[events.len() - 1]["complete"], true);
-    let mut counted = vec![0; 2];
+    let mut counted = [0; 2];
     let (mut responses, mut services, mut at) = (0, 0, 0);
     let sum = |buckets: &serde_json::Value| -> u64 {
         let buckets = buckets.as_array().unwrap().iter();
