@@ -26,8 +26,8 @@ fn wide_and_dark_pages_show_their_charts() {
     let browser = Chromium::new();
     let page = browser.file("wide.html", &page());
 
-    let light = browser.picture(&page, (1280, 6000), &[]);
-    assert_eq!((light.width, light.height), (1280, 6000));
+    let light = browser.picture(&page, (1280, 12_000), &[]);
+    assert_eq!((light.width, light.height), (1280, 12_000));
     // Right of the side bar.
     let paper = light.width - 1;
     assert_eq!(light.pixels[paper], [255, 255, 255], "white paper");
@@ -39,7 +39,7 @@ fn wide_and_dark_pages_show_their_charts() {
 
     let dark = browser.picture(
         &page,
-        (1280, 6000),
+        (1280, 12_000),
         &["--blink-settings=preferredColorScheme=0"],
     );
     let paper = dark.pixels[paper];
