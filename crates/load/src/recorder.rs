@@ -54,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// What was told since this was asked last: see [`Told::take`]. Nothing where nobody watches.
+    /// What was told since this was asked last. Nothing where nobody watches.
     pub fn take_told(&self) -> Option<ToldIntervals> {
         let told = self.told.as_ref()?;
         told.lock().unwrap_or_else(PoisonError::into_inner).take()
