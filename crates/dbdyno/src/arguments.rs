@@ -376,6 +376,7 @@ pub struct LiveArguments {
     /// Times as fast as it was measured
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = speed)]
     pub speed: f64,
+    #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
     /// Where to serve the page: [IP:]PORT
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
     pub at: live::Address,

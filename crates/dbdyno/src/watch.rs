@@ -14,6 +14,7 @@ use crate::say::say;
 /// The flags with which a run can be watched.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WatchArguments {
+    #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
     /// Serve a page that shows the run while it is measured, and /metrics for scrapers: [IP:]PORT (default:
     /// 127.0.0.1:7411; docs/LIVE.md)
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:7411")]

@@ -1,8 +1,8 @@
 //! Backups by the engine's own means, each restored elsewhere and proven.
 //!
-//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
-//! * [`repository`]: the directory of a backup, and when it is whole.
-//! * [`proof`]: whether a restored database is the one that was backed up.
+//! * `step` and `measure`: what a plan says of it, and the points of it.
+//! * `repository`: the directory of a backup, and when it is whole.
+//! * `proof`: whether a restored database is the one that was backed up.
 //!
 //! What is backed up is the order-entry database, in which a user works before each backup with a log of acknowledged
 //! transactions: so that the restored copy can be held against the tables, the twelve conditions and the log.
