@@ -1,10 +1,10 @@
 //! What a platform costs, and what its figures cost: prices of its parts, divided by what was measured.
 //!
-//! * [`file`]: the file of prices, as TOML.
-//! * [`bill`]: its items for one platform: quantities, licences by core factors, totals.
-//! * [`limit`]: the users that keep the limit of a run.
+//! * [`mod@file`]: the file of prices, as TOML.
+//! * [`mod@bill`]: its items for one platform: quantities, licences by core factors, totals.
+//! * [`mod@limit`]: the users that keep the limit of a run.
 //! * [`mod@worth`]: the total divided by what a run delivers.
-//! * [`change`]: what a change costs beside what it brings, from a comparison.
+//! * [`mod@change`]: what a change costs beside what it brings, from a comparison.
 //! * [`mod@json`]: all of these for programs.
 //!
 //! Nothing is guessed: an item without a quantity makes the total unknown, and an item without source or date
