@@ -355,8 +355,9 @@ fn backups_are_restored_and_proven() {
         assert!(page.contains(text), "{text}");
     }
 
-    let more = [&backup[..], &["--methods", "onlin"]].concat();
+    let more = [&backup[..], &["--methods", "online,onlin"]].concat();
     let unknown = place.dbdyno(&more);
-    let says = "there is no backup method onlin;";
-    assert!(unknown.stdout.contains(says), "{}", unknown.stdout);
+    let says = "there is no backup method \"onlin\" (did you mean \"online\"?); the methods here are online, vacuum-into";
+    assert!(unknown.stderr.contains(says), "{}", unknown.stderr);
+    assert_eq!(unknown.status, 2, "{}", unknown.stdout);
 }

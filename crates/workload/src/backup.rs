@@ -18,10 +18,12 @@ mod tests;
 pub use code::OF_METHOD;
 pub use step::WAREHOUSES_DEFAULT;
 
+use std::collections::BTreeSet;
+
 use archive::{PointKey, Remark};
-use lab::plan::TableKind;
+use lab::plan::{TableKind, nearest};
 use lab::volume::{Volume, Written};
-use lab::{Agenda, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
+use lab::{Agenda, Ground, LabError, Measure, Nodes, Result, RunContext, Step, Workload};
 use target::TargetUrl;
 
 use crate::oltp;
@@ -44,22 +46,47 @@ fn methods(backup: &BackupStep, target: &Nodes) -> std::result::Result<Vec<Strin
         return Err(obstacle);
     }
     let database = target.first().as_ref();
-    let declared = database.backup().map_err(|why| Remark::NoBackup { why })?;
-    let known: Vec<String> = (declared.methods().iter())
-        .map(|method| method.name.to_owned())
-        .collect();
-    if let Some(unknown) = backup.methods.iter().find(|name| !known.contains(name)) {
+    database.backup().map_err(|why| Remark::NoBackup { why })?;
+    let known = known_methods(target);
+    if let Some(unknown) = backup
+        .methods
+        .iter()
+        .find(|name| !known.contains(&name.as_str()))
+    {
         return Err(Remark::BackupMethodUnknown {
             method: unknown.clone(),
             methods: known.join(", "),
         });
     }
+    let known = known.into_iter().map(str::to_owned);
     if let Some(inside) = backup.repository_inside(database) {
         return Err(inside);
     }
     Ok(match backup.methods.is_empty() {
-        true => known,
+        true => known.collect(),
         false => backup.methods.clone(),
+    })
+}
+
+/// The methods that a target has; none where it has no backups.
+fn known_methods(target: &Nodes) -> Vec<&'static str> {
+    let declared = target.first().backup();
+    let methods = declared.iter().flat_map(|backup| backup.methods());
+    methods.map(|method| method.name).collect()
+}
+
+/// Refuses the name of a method that none of the targets has. One that some of them have is left out on the others.
+fn refuse_unknown(backup: &BackupStep, ground: &Ground<'_>) -> Result<()> {
+    let known: BTreeSet<&str> = ground.targets.iter().flat_map(known_methods).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut asked = backup.methods.iter();
+    let unknown = asked.find(|name| !known.is_empty() && !known.contains(&name.as_str()));
+    unknown.map_or(Ok(()), |name| {
+        let hint = nearest(name, &known);
+        let known = known.join(", ");
+        Err(LabError::Plan(format!(
+            "there is no backup method \"{name}\"{hint}; the methods here are {known}"
+        )))
     })
 }
 
@@ -77,6 +104,7 @@ impl Workload for Backups {
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        refuse_unknown(step.table(), ground)?;
         let mut agenda = Agenda::default();
         let places = ground.places().filter(|(target, _)| !target.is_replica());
         for (target, base) in places {
