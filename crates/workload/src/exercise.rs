@@ -20,7 +20,7 @@ pub(crate) use prepared::{prepare_empty, prepare_tables};
 pub(crate) use worker::{Worker, failure};
 
 use crate::bench::Bench;
-use crate::library::Kind;
+use crate::library::{Computation, Kind};
 
 /// The exercise of a bench's test.
 pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
@@ -29,9 +29,15 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
             parameter,
             passes,
             answer,
-        } => Box::new(expression::Expression::new(
-            bench, parameter, passes, answer,
-        )),
+            smaller,
+        } => {
+            let published = Computation {
+                parameter,
+                passes,
+                answer,
+            };
+            Box::new(expression::Expression::new(bench, published, smaller))
+        }
         Kind::Lookup {
             table,
             keys,

@@ -16,7 +16,8 @@ use target::Feature;
 use crate::script::Script;
 
 pub use definition::{
-    Amount, Cache, Definition, Importance, Keys, Kind, SizeClass, Sweep, Table, Weight, Work,
+    Amount, Cache, Computation, Definition, Importance, Keys, Kind, SizeClass, Sweep, Table,
+    Weight, Work,
 };
 
 pub(crate) static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
@@ -347,7 +348,7 @@ impl Test {
     /// The amount of work of a size class on an engine.
     pub fn amount(&self, size: SizeClass, engine: &str) -> Amount {
         let work = &self.definition.work;
-        if size.factor == 0 || self.script().is_some() {
+        if size.is_published() || self.script().is_some() {
             return work.published;
         }
         let quick = *work.quick_on.get(engine).unwrap_or(&work.quick);
@@ -395,8 +396,8 @@ mod tests {
         let codes: Vec<_> = library.tests().map(|t| t.code().to_owned()).collect();
         assert_eq!(
             codes.join(" "),
-            "D111 D112 D121 D122 T132 T133 T141 T151 T152 T153 T211 T311 T331 T332 T421 T426 T431 T512 T521 T531 \
-             T611 T616 T621 T626 T716 T721"
+            "D111 D112 D121 D122 T132 T133 T141 T151 T152 T153 T154 T155 T211 T311 T331 T332 T421 T426 T431 T512 \
+             T521 T531 T611 T616 T621 T626 T716 T721"
         );
         for test in library.tests() {
             assert!(

@@ -11,6 +11,10 @@ OnePoint { why: String } => "one point: {why}";
 PoolShared { threads: u32 } => "all jobs share the engine's pool of {threads} threads";
 /// The test measures the engine's own language or executor.
 EngineSpecific => "not comparable across engines: it measures this engine's executor";
+/// A smaller input was computed than the published one, and what that would take.
+SmallerInput { input: u64, input_published: u64, scaled_s: f64 } =>
+    "computed for {input} instead of the published {input_published}, which at the same time for each operation would take \
+     {scaled_s:.1} s (scaled, not measured)";
 /// Times of one kind of transaction of a script, accurate to 3 %.
 TransactionTimes { name: String, completed: u64, per_s: f64, service_p50_ms: Option<f64>, service_p99_ms: Option<f64> } =>
     "transaction \"{name}\": {completed} completed, {per_s:.1}/s, service time p50 {p50} ms, p99 {p99} ms (accurate to 3 %)",

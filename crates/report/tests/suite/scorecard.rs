@@ -229,8 +229,8 @@ fn another_language_runtime_is_said_to_be_one() {
 
 #[test]
 fn a_published_time_is_named_where_there_is_no_rate() {
-    let dl980 = reference::load("dl980-violin").unwrap();
-    let card = scorecard(&crate::fixture::run(), &[Against::Reference(&dl980)]);
+    let reference = crate::fixture::reference();
+    let card = scorecard(&crate::fixture::run(), &[Against::Reference(&reference)]);
     match cell(&card, "T151", "Fibonacci", 2) {
         Cell::Absent { reason, .. } => assert!(reason.contains("states 15 s"), "{reason}"),
         Cell::Value(_) => panic!("a time is no rate"),

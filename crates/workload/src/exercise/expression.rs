@@ -6,21 +6,23 @@ use target::{Fetched, Result, Statement, Value};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared};
+use crate::library::Computation;
 
 pub struct Expression {
     bench: Bench,
-    parameter: i64,
-    passes: u64,
-    answer: i64,
+    computed: Computation,
+    /// What the published size computes, where that is more.
+    published: Option<Computation>,
 }
 
 impl Expression {
-    pub fn new(bench: Bench, parameter: i64, passes: u64, answer: i64) -> Self {
+    /// Computes what is published, or in all other sizes what is smaller, if there is such.
+    pub fn new(bench: Bench, published: Computation, smaller: Option<Computation>) -> Self {
+        let smaller = smaller.filter(|_| !bench.size.is_published());
         Self {
             bench,
-            parameter,
-            passes,
-            answer,
+            computed: smaller.unwrap_or(published),
+            published: smaller.map(|_| published),
         }
     }
 }
@@ -43,8 +45,7 @@ impl Exercise for Expression {
                 Ok(Box::new(Computer {
                     worker: Worker::new(session, &self.bench.meter),
                     statement,
-                    parameter: self.parameter,
-                    answer: self.answer,
+                    computed: self.computed,
                 }) as Box<dyn BlockingClient>)
             })
             .collect()
@@ -55,33 +56,45 @@ impl Exercise for Expression {
         Ok(Vec::new())
     }
 
+    /// What the published input would have taken, where another one was computed.
+    fn notes(&self, outcome: &Outcome) -> Vec<Remark> {
+        let service = outcome.total().service;
+        let published = self.published.filter(|_| !service.is_empty());
+        let smaller = published.map(|published| Remark::SmallerInput {
+            input: self.computed.parameter.unsigned_abs(),
+            input_published: published.parameter.unsigned_abs(),
+            scaled_s: service.mean_us() / 1e6 * published.passes as f64
+                / self.computed.passes as f64,
+        });
+        smaller.into_iter().collect()
+    }
+
     fn operations_scale(&self) -> u64 {
-        self.passes
+        self.computed.passes
     }
 }
 
 struct Computer {
     worker: Worker,
     statement: Statement,
-    parameter: i64,
-    answer: i64,
+    computed: Computation,
 }
 
 impl BlockingClient for Computer {
     fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let right = Fetched {
             rows: 1,
-            digest: self.answer as u64,
+            digest: self.computed.answer as u64,
         };
         let found = self
             .worker
             .session
-            .fetch(self.statement, &[Value::Int(self.parameter)])
+            .fetch(self.statement, &[Value::Int(self.computed.parameter)])
             .map_err(failure)?;
         if found != right {
             return Err(Failure::Operation(format!(
                 "wrong answer: the statement returned {} (in {} rows), expected {}",
-                found.digest as i64, found.rows, self.answer
+                found.digest as i64, found.rows, self.computed.answer
             )));
         }
         Ok(Done {

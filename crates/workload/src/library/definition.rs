@@ -171,6 +171,9 @@ pub enum Kind {
         passes: u64,
         /// The one integer it must return.
         answer: i64,
+        /// What is computed instead in every size but the published one, which takes long.
+        #[serde(default)]
+        smaller: Option<Computation>,
     },
     /// Reads rows by key.
     Lookup {
@@ -218,6 +221,18 @@ pub enum Kind {
     Script(Arc<Script>),
     /// Creates an index over a table, and drops it after it was checked.
     CreateIndex { table: Table },
+}
+
+/// What a statement computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Computation {
+    /// Bound to the statement's only parameter.
+    pub parameter: i64,
+    /// Operations that one statement counts for.
+    pub passes: u64,
+    /// The one integer it must return.
+    pub answer: i64,
 }
 
 impl Kind {
@@ -282,6 +297,11 @@ pub struct SizeClass {
 }
 
 impl SizeClass {
+    /// Whether it is that of the published evaluations.
+    pub fn is_published(&self) -> bool {
+        self.factor == 0
+    }
+
     /// Rows of a table in this class.
     pub fn rows(&self, table: Table) -> u64 {
         match table {

@@ -1,7 +1,7 @@
 //! Single published figures of a test, and the same figure of each of our curves where it has one.
 
-use archive::Run;
 use archive::reference::{Reference, StatedFigure};
+use archive::{Remark, Run};
 
 use crate::html::sweep::Rate;
 use crate::level::{Curve, Level, TestGroup};
@@ -78,6 +78,9 @@ fn ours(run: &Run, curve: &Curve<'_>, rate: Rate, figure: &StatedFigure) -> Ours
             None => return unknown("no valid level".to_owned()),
         },
     };
+    if let Some(scaled) = scaled(&level, figure) {
+        return scaled;
+    }
     let detail = format!("@{}", level.dop());
     match value(&level, is) {
         Some(value) => Ours {
@@ -86,6 +89,25 @@ fn ours(run: &Run, curve: &Curve<'_>, rate: Rate, figure: &StatedFigure) -> Ours
         },
         None => unknown(format!("not known at DOP {}", level.dop())),
     }
+}
+
+/// Ours where another input was computed than the published one: what that would take, and that it was not measured.
+fn scaled(level: &Level<'_>, figure: &StatedFigure) -> Option<Ours> {
+    let notes = level.points.iter().flat_map(|point| &point.notes);
+    let scaled = notes.filter_map(|note| match note {
+        Remark::SmallerInput {
+            input, scaled_s, ..
+        } => Some((*input, *scaled_s)),
+        _ => None,
+    });
+    let scaled: Vec<(u64, f64)> = scaled.collect();
+    let (input, _) = *scaled.first()?;
+    let times: Vec<f64> = scaled.into_iter().map(|(_, scaled_s)| scaled_s).collect();
+    let mean_s = stats::summary::mean(&times)?;
+    Some(Ours {
+        value: format!("≈ {} {}", number::figure(mean_s), figure.unit),
+        detail: format!("scaled from n = {input}, not measured"),
+    })
 }
 
 /// The valid level at a degree of parallelism; never an extra.

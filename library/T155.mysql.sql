@@ -1,0 +1,1 @@
+CALL dbdyno_t155(?)
