@@ -92,3 +92,30 @@ fn connections_that_others_take_meanwhile_cost_their_level() {
         );
     }
 }
+
+/// A server that is started for a run has room for more sessions than it usually has. What each of them takes of its memory
+/// is told, but not of few, whom everything else that the server does outweighs.
+#[test]
+fn a_local_server_has_a_session_for_each_of_its_users() {
+    let place = Place::new();
+    let plan = "name = 'many'\nsample_ms = 250\n\
+        [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
+        stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
+        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n\
+        [[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\nusers = [8, 520]\npauses = true\n\
+        check = 'none'\nstop = false\n";
+    let url = "postgres+local:?version=15&shared_buffers=32MB&fsync=off";
+    let plan = place.file("plan.toml", plan);
+    let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "many"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("many");
+    let opened = exported["targets"][0]["url"].as_str().unwrap();
+    assert!(opened.contains("max_connections=584"), "{opened}");
+    let [few, many] = of(&exported, "OLTP")[..] else {
+        panic!("two levels")
+    };
+    assert_eq!(few["session_memory_mb"], Value::Null);
+    // A process with the statements of five transactions.
+    let session_mb = many["session_memory_mb"].as_f64().unwrap();
+    assert!((0.3..20.0).contains(&session_mb), "{session_mb} MB");
+}

@@ -100,10 +100,20 @@ impl Stat {
 
 /// Processor time of the living children; one that ends meanwhile is left out.
 fn children(pid: u32) -> Option<HashMap<u32, u64>> {
+    let pids = pids_of_children(pid)?.into_iter();
+    Some(pids.filter_map(|pid| Some((pid, clock_ns(pid)?))).collect())
+}
+
+/// The living children of a process; `None` where it cannot be seen.
+pub(crate) fn pids_of_children(pid: u32) -> Option<Vec<u32>> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let pids = text.split_ascii_whitespace().take(CHILDREN_MAX);
-    let pids = pids.filter_map(|word| word.parse().ok());
-    Some(pids.filter_map(|pid| Some((pid, clock_ns(pid)?))).collect())
+    Some(pids.filter_map(|word| word.parse().ok()).collect())
+}
+
+/// When a process began, in ticks since the machine did; `None` where there is none.
+pub(crate) fn began_ticks(pid: u32) -> Option<u64> {
+    Some(Stat::of(pid)?.began_ticks)
 }
 
 /// Processor time of all threads of a process, those that have ended included.

@@ -6,6 +6,8 @@
 //! * [`device_of`]: the block device under a path; [`Stack`]: all devices of a database, and what they are built of.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`memory`](mod@memory): available memory, and the memory of this process.
+//! * [`OwnMemory`]: what the processes of a server take for themselves.
+//! * [`limits`]: limits of open files and processes, raised as far as the system allows.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
 //! * [`CpuOwners`]: who used the CPU time of a window.
@@ -26,10 +28,12 @@ mod facts;
 mod family;
 mod interfaces;
 pub mod inventory;
+pub mod limits;
 pub mod lint;
 pub mod memory;
 mod mounts;
 mod nvme;
+mod own_memory;
 mod owners;
 mod rates;
 pub mod remote;
@@ -49,6 +53,7 @@ pub use device::{DeviceError, device_of, devices_of};
 pub use facts::facts;
 pub use interfaces::INTERFACES_MAX;
 pub use mounts::mounted_below;
+pub use own_memory::OwnMemory;
 pub use owners::{CpuOwners, Programs};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};

@@ -14,6 +14,7 @@ use crate::nodes::{Nodes, source_of};
 use crate::plan::Validity;
 use crate::point::{fingerprint, point_seed};
 use crate::programs::programs_of;
+use crate::server_memory::ServerMemory;
 use crate::servers::Servers;
 use crate::session_sampler::WaitsSeen;
 
@@ -42,6 +43,8 @@ pub struct RunContext<'a> {
     pub stop: &'a AtomicBool,
     /// Since when the servers run.
     pub servers: Servers,
+    /// What the servers took of memory before there were users.
+    pub server_memory: ServerMemory,
     /// The side of a study that is measured in slices, in turn with the other one.
     pub side: Option<&'a Side<'a>>,
     /// Where the sessions' waits are added up for who watches the run.
@@ -77,6 +80,34 @@ impl RunContext<'_> {
         let source = source_of(self.targets).filter(|_| target.is_replica());
         let both = std::iter::once(target).chain(source);
         programs_of(both.flat_map(|target| &target.nodes))
+    }
+
+    /// Sessions are about to be opened on databases in the server of this target: what its server takes of memory until now is
+    /// not theirs. Nothing where its processes are not known, or two sides of a study share it.
+    pub fn sessions_open(&self, nodes: &Nodes, site: u32) {
+        if let (None, Ok(programs)) = (self.side, self.programs(site)) {
+            self.server_memory.look_before(site, nodes, &programs);
+        }
+    }
+
+    /// MB of memory that each of so many sessions takes, which are open now; `None` where it cannot be known: for few sessions,
+    /// and on other machines.
+    ///
+    /// # Errors
+    /// Why it is not known here.
+    pub fn session_memory_mb(
+        &self,
+        nodes: &Nodes,
+        site: u32,
+        sessions: u32,
+    ) -> std::result::Result<Option<f64>, String> {
+        match (self.side, self.programs(site)) {
+            (None, Ok(programs)) if !programs.is_inside => {
+                let server = (nodes, &programs);
+                self.server_memory.per_session_mb(site, server, sessions)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// A point of a step without figures, begun now; `definition` is the fingerprint of what is measured.

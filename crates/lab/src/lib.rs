@@ -14,6 +14,7 @@
 mod advice;
 pub mod agenda;
 pub mod alternate;
+mod beside;
 pub mod bottleneck;
 pub mod checks;
 mod context;
@@ -30,6 +31,7 @@ pub mod programs;
 pub mod registry;
 pub mod requests;
 pub mod run;
+pub mod server_memory;
 pub mod servers;
 pub mod session_sampler;
 mod sessions;

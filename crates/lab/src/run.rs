@@ -47,7 +47,8 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     if let Some(label) = &options.label {
         archive::store::check_label(label)?;
     }
-    let groups = group(&options.targets)?;
+    let room = sessions::most(&options.plan, &options.workloads);
+    let groups = group(&sessions::with_room(&options.targets, room)?)?;
     let machine = Machine::of(&groups, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
     let targets = groups

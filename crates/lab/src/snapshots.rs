@@ -8,6 +8,7 @@ use archive::PointKey;
 use archive::stream::{DeviceRates, Snapshot};
 use load::Progress;
 
+use crate::beside::beside;
 use crate::context::RunContext;
 use crate::observer::Snapshots;
 
@@ -54,23 +55,13 @@ impl<'a> Taker<'a> {
 
     /// Does the work of a run beside the thread.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Ends the thread even when the work panics.
-        struct End<'t, 'a>(&'t Taker<'a>);
-        impl Drop for End<'_, '_> {
-            fn drop(&mut self) {
-                self.0.lock().is_over = true;
-                self.0.changed.notify_all();
-            }
-        }
-        std::thread::scope(|scope| {
-            let _end = End(self);
-            let thread = std::thread::Builder::new().name("snapshots".into());
-            // Without it a run is as if nobody watched.
-            if let Err(error) = thread.spawn_scoped(scope, || self.take_until_over()) {
-                tracing::warn!("nobody can watch this run: {error}");
-            }
-            work()
-        })
+        let end = || {
+            self.lock().is_over = true;
+            self.changed.notify_all();
+        };
+        // Without it a run is as if nobody watched.
+        let names = ("snapshots", "nobody can watch this run");
+        beside(names, || self.take_until_over(), end, work)
     }
 
     pub fn point_begins(&self, key: &PointKey, progress: &Arc<Progress>) {

@@ -18,7 +18,9 @@ pub struct Start<'a> {
     target: &'a Nodes,
     programs: std::result::Result<Programs, String>,
     io: Option<std::result::Result<IoAccounts, String>>,
-    taken: Arc<Mutex<Option<(HostMark, Counters)>>>,
+    taken: Mutex<Option<(HostMark, Counters)>>,
+    /// What the host did, and what the engine had counted at the start, where the window was ended already.
+    ended: Mutex<Option<(HostUse, Counters)>>,
     watcher: Option<&'a SessionSampler>,
     timed: bool,
 }
@@ -41,7 +43,8 @@ impl<'a> Start<'a> {
             target: &context.targets[target as usize],
             programs,
             io,
-            taken: Arc::default(),
+            taken: Mutex::default(),
+            ended: Mutex::default(),
             timed,
         }
     }
@@ -93,22 +96,40 @@ impl<'a> Start<'a> {
         Arc::new(AtomicUsize::new(if self.timed { 1 } else { jobs }))
     }
 
+    /// The window is over for the host: what is done from now on, such as closing thousands of sessions, is no part of it.
+    pub fn end(&self) {
+        self.take();
+        let ended = self.until_now();
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+    }
+
+    /// The host's use since the common start, and what the engine had counted then.
+    fn until_now(&self) -> (HostUse, Counters) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mark, before) = taken
+            .take()
+            .expect("take() was called before, and fills it");
+        (self.sampler.finish(mark), before)
+    }
+
     /// The host's use since the common start, and the counters of the engine, or of the sessions where they have their own.
     pub fn finish(&self, sessions: Counters) -> (HostUse, Counters) {
-        self.take();
-        let taken = self
-            .taken
+        let ended = self
+            .ended
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let (mark, before) = taken.expect("take() has just filled it");
+        let (used, before) = ended.unwrap_or_else(|| {
+            self.take();
+            self.until_now()
+        });
         let engine = engine_counters(self.target).since(before);
         let counters = Counters {
             buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
             redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
             pages_read: sessions.pages_read.or(engine.pages_read),
         };
-        (self.sampler.finish(mark), counters)
+        (used, counters)
     }
 }
 

@@ -99,6 +99,7 @@ pub fn study(
         workloads.prepare(&mut side.plan)?;
     }
     check(&options)?;
+    make_room(&mut options)?;
     let machine = machine(&options.sides, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
     let name = options
@@ -181,6 +182,22 @@ pub fn study(
     };
     let watched = (options.until).map(|until| Watched::new(until, stopping, whole.ids));
     whole.through(&mut archive, watched, observer)
+}
+
+/// Servers that are started for the sides let in as many sessions as these need, and both as many.
+fn make_room(options: &mut StudyOptions) -> Result<()> {
+    let sides = options.sides.iter().zip(&options.workloads);
+    let needed = sides.map(|(side, workloads)| sessions::most(&side.plan, workloads));
+    let needed: Vec<u64> = needed.collect();
+    let of_both = match options.slice {
+        // They may be on one server at once.
+        Some(_) => needed.iter().sum(),
+        None => needed.iter().copied().max().unwrap_or(0),
+    };
+    for side in &mut options.sides {
+        side.targets = sessions::with_room(&side.targets, of_both)?;
+    }
+    Ok(())
 }
 
 /// Goes on with a study that was interrupted or killed. Blocks that are whole are kept; one that was broken

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use load::Progress;
 use target::Target;
 
+use crate::beside::beside;
 use crate::nodes::Nodes;
 
 /// Longest and shortest time without a completed operation before the server is asked, where the plan says nothing.
@@ -94,23 +95,13 @@ impl<'a> Watchdog<'a> {
 
     /// Looks after the targets on a thread of its own as long as `work` lasts.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Ends the thread even when the work panics, which would otherwise wait for it for ever.
-        struct End<'d, 'a>(&'d Watchdog<'a>);
-        impl Drop for End<'_, '_> {
-            fn drop(&mut self) {
-                self.0.lock().is_over = true;
-                self.0.changed.notify_all();
-            }
-        }
-        std::thread::scope(|scope| {
-            let _end = End(self);
-            let thread = std::thread::Builder::new().name("watchdog".into());
-            // Without it a run is as it would be without a watchdog.
-            if let Err(error) = thread.spawn_scoped(scope, || self.look()) {
-                tracing::warn!("nothing notices a server that hangs: {error}");
-            }
-            work()
-        })
+        let end = || {
+            self.lock().is_over = true;
+            self.changed.notify_all();
+        };
+        // Without it a run is as it would be without a watchdog.
+        let names = ("watchdog", "nothing notices a server that hangs");
+        beside(names, || self.look(), end, work)
     }
 
     /// Does the work of a point under its eyes; with what is wrong if the server was found to hang.

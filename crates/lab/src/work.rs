@@ -18,6 +18,7 @@ use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::point::fingerprint;
 use crate::registry::Registry;
+use crate::server_memory::ServerMemory;
 use crate::servers::Servers;
 use crate::session_sampler::WaitsSeen;
 use crate::snapshots::Taker;
@@ -102,6 +103,7 @@ impl Work<'_> {
             clock: Arc::clone(self.clock),
             stop: signal::stop_flag(),
             servers: Servers::behind(&queue.newest(archive)?),
+            server_memory: ServerMemory::default(),
             side: self.side,
             waits_seen: sink.as_ref().map(|_| WaitsSeen::default()),
         };

@@ -66,6 +66,11 @@ pub trait Workload: Send + Sync {
     /// What does not exist.
     fn written(&self, steps: &[&Step], engine: &str) -> Result<Written>;
 
+    /// Most jobs of a point of a step, as far as it is known before a database is opened.
+    fn jobs_most(&self, step: &Step) -> u32 {
+        step.jobs.iter().copied().max().unwrap_or(1)
+    }
+
     /// The sessions that a point holds at once.
     fn sessions(&self, _step: &Step, key: &PointKey) -> Sessions {
         Sessions {

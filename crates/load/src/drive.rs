@@ -22,7 +22,7 @@ use crate::threads;
 use crate::window_start::announced;
 
 /// Most clients of one drive.
-pub const JOBS_MAX: usize = 4096;
+pub const JOBS_MAX: usize = 8192;
 
 /// Who asks for operations.
 #[derive(Clone, Copy)]
@@ -102,6 +102,9 @@ pub struct Drive<'a> {
     /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
     /// counters of the machine.
     pub entering: Option<&'a (dyn Fn() + Sync)>,
+    /// Called once when all clients have left and none of them is closed yet, unless the drive was stopped: for what is to be
+    /// seen of their sessions, and for a mark before these are closed.
+    pub leaving: Option<&'a (dyn Fn() + Sync)>,
     /// Set from outside, it stops the drive: at once where clients wait, after the operation in hand where they work.
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.
@@ -123,6 +126,7 @@ impl<'a> Drive<'a> {
             threads: 1..=1,
             seed: 1,
             entering: None,
+            leaving: None,
             stop,
             progress: None,
             clock: Clock::Monotonic,
@@ -293,6 +297,7 @@ impl<'a> Context<'a> {
                 }
             })
         });
+        self.tell_leaving();
         let Left {
             mut slots,
             used,
@@ -326,6 +331,7 @@ impl<'a> Context<'a> {
         let clients = clients.map(|(number, client)| (client, self.service(number)));
         let clients = clients.collect();
         let mut left = self.announced(&barrier, || threads::run(clients, &shared));
+        self.tell_leaving();
         left.sort_by_key(|thread| thread.number);
         let mut ended = Ended {
             recorders: Vec::new(),
@@ -353,6 +359,13 @@ impl<'a> Context<'a> {
         let how = self.how;
         let begins = (self.window.from_ns, &how.clock);
         announced(how.entering, begins, barrier, self.cancellation, drive)
+    }
+
+    /// All have left, and hold their sessions still.
+    fn tell_leaving(&self) {
+        if let Some(leaving) = self.how.leaving.filter(|_| !self.cancellation.pulled()) {
+            leaving();
+        }
     }
 
     fn outcome(&self, ended: Ended<'a>) -> Outcome {

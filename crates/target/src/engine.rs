@@ -39,6 +39,12 @@ pub trait Engine: Sync {
         None
     }
 
+    /// The setting with which a server that is started for a run lets so many sessions in, and its value; `None` where its
+    /// usual value does, and where nothing limits them.
+    fn sessions_setting(&self, _sessions: u32) -> Option<(&'static str, String)> {
+        None
+    }
+
     /// Memory that the server of a URL takes beside what runs on the machine, with this many sessions; `None` where no server
     /// is started, or the URL makes no sense.
     fn memory_need_bytes(&self, _url: &TargetUrl, _sessions: u32) -> Option<u64> {

@@ -90,6 +90,25 @@ pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetU
     Ok(url)
 }
 
+/// The URL with room for so many sessions of jobs, where a server is started for it whose usual settings have none, and the
+/// URL does not say how many.
+///
+/// # Errors
+/// When the URL is wrong in itself.
+pub fn with_sessions(
+    mut url: TargetUrl,
+    sessions: u32,
+) -> std::result::Result<TargetUrl, UrlError> {
+    if let Some((key, value)) = find(&url)?.sessions_setting(sessions) {
+        let is_said =
+            |said: &String| said.eq_ignore_ascii_case(key) || said.replace('-', "_") == key;
+        if !url.settings.keys().any(is_said) {
+            url.settings.insert(key.to_owned(), value);
+        }
+    }
+    Ok(url)
+}
+
 /// The settings of a URL with which a local server would run programs, load libraries or use files by their names.
 pub fn executed_settings(url: &TargetUrl) -> Vec<&str> {
     match reach(&url.scheme) {
@@ -178,6 +197,29 @@ mod tests {
         let url = TargetUrl::parse("sqlite:x?cache=1").unwrap();
         let message = find(&url).err().unwrap().to_string();
         assert!(message.contains("cache_mb"), "{message}");
+    }
+
+    #[test]
+    fn a_server_that_is_started_gets_room_for_the_sessions_of_its_plan() {
+        let with = |url: &str, sessions| {
+            let url = TargetUrl::parse(url).unwrap();
+            with_sessions(url, sessions).unwrap().to_string()
+        };
+        for scheme in ["postgres+local", "mysql+local"] {
+            let plain = format!("{scheme}:");
+            assert_eq!(with(&plain, 512), plain, "the usual room does");
+            let roomy = format!("{scheme}:?max_connections=5064");
+            assert_eq!(with(&plain, 5000), roomy);
+            let said = format!("{scheme}:?max_connections=20");
+            assert_eq!(with(&said, 5000), said, "what is said is kept");
+        }
+        for other in [
+            "mysql+local:?max-connections=20",
+            "sqlite:x",
+            "postgres://bench@server/bench",
+        ] {
+            assert_eq!(with(other, 5000), other);
+        }
     }
 
     #[test]

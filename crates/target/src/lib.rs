@@ -52,6 +52,7 @@ pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
 pub use engines::{
     DEFAULT_ENGINE, engines, executed_settings, find, inspect, open, password_places, with_cache,
+    with_sessions,
 };
 pub use error::{ErrorKind, Result, TargetError};
 pub use file_io::FileIo;

@@ -32,8 +32,8 @@ pub use kind::{Layout, Segment, ServerKind, Signals};
 pub use local::LocalServer;
 pub(crate) use process::is_zombie;
 pub(crate) use run_directory::usual_parent;
-pub(crate) use spec::SESSIONS_RESERVE;
-pub use spec::{SESSIONS_MAX, ServerSpec, parse_bytes};
+pub(crate) use spec::{MAX_CONNECTIONS, SESSIONS_USUAL, connections_for, sessions_setting};
+pub use spec::{ServerSpec, parse_bytes};
 
 use crate::{ErrorKind, TargetError, TargetUrl};
 

@@ -274,6 +274,12 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Bytes of the cache that lie in the processes' own memory, as far as it is filled; 0 where the cache is shared memory,
+    /// and `None` where the server does not tell.
+    fn cache_in_processes_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+
     /// Opens a session within `patience` and closes it, as a sign of life; an engine in this process needs none.
     ///
     /// # Errors

@@ -125,12 +125,33 @@ pub struct SessionsLeft {
     pub count: u64,
     /// What limits it, with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
     pub limit: String,
+    /// How to raise that: "raise it with SET GLOBAL max_connections = N".
+    pub how_to_raise: String,
+}
+
+/// A limit of sessions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionLimit<'l> {
+    pub name: &'l str,
+    pub most: u64,
+    /// How many of them are kept for others.
+    pub reserved: u64,
+    pub used: u64,
+    /// How to raise it.
+    pub how_to_raise: &'l str,
 }
 
 impl SessionsLeft {
-    /// Under the tightest of some limits: name, sessions at most, how many of them are reserved for others and in use.
-    pub(crate) fn under(limits: &[(&str, u64, u64, u64)]) -> Option<Self> {
-        let left = limits.iter().map(|(name, most, reserved, used)| {
+    /// Under the tightest of some limits.
+    pub(crate) fn under(limits: &[SessionLimit<'_>]) -> Option<Self> {
+        let left = limits.iter().map(|limit| {
+            let SessionLimit {
+                name,
+                most,
+                reserved,
+                used,
+                how_to_raise,
+            } = *limit;
             let reserved_words = match reserved {
                 0 => String::new(),
                 n => format!("{n} of them reserved and "),
@@ -138,6 +159,7 @@ impl SessionsLeft {
             Self {
                 count: most.saturating_sub(reserved + used),
                 limit: format!("{name} is {most}, {reserved_words}{used} in use"),
+                how_to_raise: how_to_raise.to_owned(),
             }
         });
         left.min_by_key(|left| left.count)

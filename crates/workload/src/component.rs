@@ -18,7 +18,7 @@ use target::{Target, TargetUrl};
 use crate::library::Kind;
 use crate::volume::{Extent, of_point, of_table, table_of};
 use crate::{Library, Script, Table, Test, tables};
-use points::{foreseen, obstacle, sweep, tests_of};
+use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
 
 /// The tests of a library.
 pub struct ComponentTests {
@@ -105,6 +105,11 @@ impl Workload for ComponentTests {
             }
         }
         Ok(agenda)
+    }
+
+    fn jobs_most(&self, step: &Step) -> u32 {
+        let cores = host::facts(Path::new("/")).threads.unwrap_or(1);
+        jobs_swept(step, cores).into_iter().max().unwrap_or(1)
     }
 
     fn written(&self, steps: &[&Step], engine: &str) -> Result<Written> {

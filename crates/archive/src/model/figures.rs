@@ -144,6 +144,7 @@ figures! {
     restore_replay_s, "s", Lower, "Time from the end of the copy until the restored database answers, including the replay of its log.";
     restore_first_commit_s, "s", Lower, "Time from the first answer of a restored database to its first commit.";
     restore_per_backup, "times", Lower, "Time of the restore divided by the time of the backup.";
+    session_memory_mb, "MB", Lower, "Memory that each session takes of its server, 10^6 bytes: growth of the own memory of the server's processes (anonymous pages and page tables, without the database's cache) since before the run's first sessions of users, divided by the open sessions. Known from 16 sessions on, for servers on the machine that runs dbdyno.";
 }
 
 impl Figures {

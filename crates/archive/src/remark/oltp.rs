@@ -11,6 +11,8 @@ NoThinkTime => "no think time: without it, the number of warehouses sets only th
 /// More users than the specification allows for the number of warehouses.
 TooManyUsers { users: u32, users_specified: u32, users_of_a_warehouse: u32 } =>
     "{users} users instead of the {users_specified} of the specification ({users_of_a_warehouse} per warehouse)";
+/// It is unknown how much memory a session takes of its server.
+SessionMemoryUnknown { why: String } => "the memory of a session is unknown: {why}";
 /// Connections that were given up and replaced.
 ConnectionsGivenUp { connections: u64 } =>
     "{connections} connections were closed and replaced because an operation took too long";

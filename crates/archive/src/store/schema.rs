@@ -54,6 +54,7 @@ const ADDED: &[(i64, &[&str])] = &[
             "restore_replay_s",
             "restore_first_commit_s",
             "restore_per_backup",
+            "session_memory_mb",
         ],
     ),
 ];
@@ -205,7 +206,7 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     }
     let version = version(connection)?;
     let columns = columns(connection, "point")?;
-    let later = added_after(version);
+    let later = figures_added_after(version);
     let lacks = |name: &&str| !columns.contains(*name) && !later.contains(name);
     if let Some(name) = FIGURES.iter().map(|figure| figure.name).find(lacks) {
         return Err(damaged(format!(
@@ -272,7 +273,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     // IMMEDIATE, and looked at again: another process may be doing the same.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
-    for name in added_after(found) {
+    for name in figures_added_after(found) {
         transaction.execute_batch(&format!("ALTER TABLE point ADD COLUMN {name} REAL"))?;
     }
     for (table, added) in columns_added_after(found) {
@@ -293,7 +294,7 @@ pub(super) fn look_migrated(connection: &Connection) -> Result<()> {
     // What is temporary is found before what is in the file.
     let tables = tables_added_after(version).replace("CREATE TABLE", "CREATE TEMP TABLE");
     connection.execute_batch(&format!("PRAGMA temp_store = MEMORY; {tables}"))?;
-    let figures = added_after(version);
+    let figures = figures_added_after(version);
     if !figures.is_empty() {
         look_wider(connection, "point", figures.into_iter())?;
     }
@@ -318,7 +319,8 @@ fn version(connection: &Connection) -> Result<i64> {
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
-fn added_after(version: i64) -> Vec<&'static str> {
+/// The figures that an archive of a version does not have yet.
+pub fn figures_added_after(version: i64) -> Vec<&'static str> {
     let later = ADDED.iter().filter(|(since, _)| *since > version);
     later.flat_map(|(_, names)| names.iter().copied()).collect()
 }
@@ -365,6 +367,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "fd25ad67c61bba53", "{columns:#?}");
+        assert_eq!(&digest[..16], "0022fdc608267ca4", "{columns:#?}");
     }
 }

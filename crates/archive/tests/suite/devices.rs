@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
+use archive::store::figures_added_after;
 use archive::{
     Archive, DeviceSample, DeviceUse, Point, Purpose, Remark, Requests, RunName, Sample,
 };
@@ -9,9 +10,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use testing::peak_bytes;
 
-use crate::common::{
-    FIGURES_OF_VERSION_10, empty, key, maybe_number, measure, new_run, number, point,
-};
+use crate::common::{empty, key, maybe_number, measure, new_run, number, point};
 
 fn requests() -> impl Strategy<Value = Option<Requests>> {
     let counted = (0..=i64::MAX as u64, number(), maybe_number());
@@ -208,7 +207,7 @@ fn an_archive_of_version_9_keeps_its_digests() {
     old.engine_io.clear();
     old.interfaces.clear();
     old.executions.clear();
-    for name in FIGURES_OF_VERSION_10 {
+    for name in figures_added_after(9) {
         assert!(old.figures.set(name, None));
     }
     old.samples = vec![Sample {
@@ -237,9 +236,11 @@ fn an_archive_of_version_9_keeps_its_digests() {
             |row| row.get(0),
         )
         .unwrap();
-    let dropped =
-        FIGURES_OF_VERSION_10.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
-    let sql = format!("DROP VIEW result; {} {view}", dropped.concat());
+    let dropped = figures_added_after(9).into_iter();
+    let dropped: String = dropped
+        .map(|name| format!("ALTER TABLE point DROP COLUMN {name};"))
+        .collect();
+    let sql = format!("DROP VIEW result; {dropped} {view}");
     sqlite.execute_batch(&sql).unwrap();
     sqlite
         .execute_batch(

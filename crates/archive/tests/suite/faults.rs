@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{FIGURES_OF_VERSION_10, key, measure, new_run, point};
-use archive::store::SCHEMA_VERSION;
+use crate::common::{key, measure, new_run, point};
+use archive::store::{SCHEMA_VERSION, figures_added_after};
 use archive::{Archive, ArchiveError, NewRun, Point, PointKey, RunName, RunState, Sample};
 
 /// Set in a child process: the archive it appends to until somebody or something stops it.
@@ -355,21 +355,7 @@ fn an_older_archive_is_read_and_continued() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.dbdyno");
     let mut old = point(key(1));
-    let added = [
-        "scaled_queries_per_h",
-        "workers",
-        "busy_cores_mean",
-        "table_disk_mb",
-        "table_memory_mb",
-        "compress_factor",
-        "cpu_by_database_pct",
-        "cpu_by_driver_pct",
-        "cpu_by_kernel_pct",
-        "cpu_by_others_pct",
-        "read_by_others_mb_per_s",
-        "write_by_others_mb_per_s",
-    ];
-    let added = [&added[..], &FIGURES_OF_VERSION_10].concat();
+    let added = figures_added_after(1);
     for name in &added {
         assert!(old.figures.set(name, None));
     }

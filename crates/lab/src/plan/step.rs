@@ -27,8 +27,8 @@ pub(crate) const STEP_KEYS: [&str; 15] = [
     "operations_per_session",
     "contention",
 ];
-/// Most jobs of a point.
-pub const JOBS_MAX: u32 = 4096;
+/// Most jobs of a point, and most connections that users have.
+pub const JOBS_MAX: u32 = load::JOBS_MAX as u32;
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -142,5 +142,5 @@ fn impossible_drives_are_refused_in_one_sentence() {
     );
     let how = plain(CLOSED, End::Time(ms(1)));
     let outcome = run(&how, sessions(Mock::new(), JOBS_MAX + 1));
-    assert!(outcome.fatal.unwrap().contains("use at most 4096"));
+    assert!(outcome.fatal.unwrap().contains("use at most 8192"));
 }

@@ -191,6 +191,23 @@ impl NonblockingClient for Breaks {
     }
 }
 
+/// Has no connection, and is never asked for anything.
+struct Unconnected;
+
+impl NonblockingClient for Unconnected {
+    fn descriptor(&self) -> i32 {
+        -1
+    }
+
+    fn begin(&mut self, _request: load::Request) -> Turn {
+        panic!("the drive was to be refused")
+    }
+
+    fn ready(&mut self) -> Turn {
+        panic!("the drive was to be refused")
+    }
+}
+
 /// Pauses twice in each operation; meanwhile its server says something at once.
 struct Pauses {
     near: UnixStream,
@@ -323,11 +340,8 @@ fn what_cannot_be_driven_is_refused_or_done_at_once() {
     );
     let bad = run_nonblocking(&plain(open(-1.0), End::Time(AN_HOUR)), |_| Vec::new());
     assert!(bad.fatal.unwrap().contains("cannot be scheduled"));
-    let many = run_nonblocking(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
-        let Clock::Virtual(time) = clock else {
-            panic!("it is virtual")
-        };
-        let one = |_| Box::new(Breaks::after(AN_HOUR, time)) as _;
+    let many = run_nonblocking(&plain(CLOSED, End::Time(AN_HOUR)), |_| {
+        let one = |_| Box::new(Unconnected) as _;
         (0..=JOBS_MAX).map(one).collect()
     });
     assert!(many.fatal.unwrap().contains("at most"));

@@ -10,7 +10,7 @@ mod queue;
 mod real_time;
 mod timeouts;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -63,17 +63,21 @@ impl UserPopulation for Flock {
 
 /// Who was served what, in the order of serving.
 #[derive(Default)]
-struct Log(Mutex<Vec<(u32, u8)>>);
+struct Log {
+    operations: Mutex<Vec<(u32, u8)>>,
+    /// Connections that were closed.
+    closed: AtomicUsize,
+}
 
 impl Log {
     fn add(&self, user: u32, kind: u8) {
-        let log = self.0.lock();
+        let log = self.operations.lock();
         log.unwrap_or_else(PoisonError::into_inner)
             .push((user, kind));
     }
 
     fn of_user(&self, user: u32) -> Vec<u8> {
-        let log = self.0.lock().unwrap();
+        let log = self.operations.lock().unwrap();
         let of = log.iter().filter(|(who, _)| *who == user);
         of.map(|(_, kind)| *kind).collect()
     }
@@ -83,6 +87,12 @@ impl Log {
 struct Kept<'a, C: ?Sized> {
     inner: Box<C>,
     log: &'a Log,
+}
+
+impl<C: ?Sized> Drop for Kept<'_, C> {
+    fn drop(&mut self) {
+        self.log.closed.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl NonblockingClient for Kept<'_, dyn NonblockingClient> {

@@ -249,6 +249,37 @@ fn the_window_is_announced_once() {
     }
 }
 
+/// Whoever wants to see the sessions of a drive is called once, behind its window, and before any of them is closed.
+#[test]
+fn leaving_is_told_while_all_sessions_are_open() {
+    for way in WAYS {
+        let (clock, _) = Clock::new_virtual();
+        let log = Log::default();
+        let told = std::sync::Mutex::new(Vec::new());
+        let leaving = || {
+            let closed = log.closed.load(std::sync::atomic::Ordering::Relaxed);
+            told.lock().unwrap().push((clock.now_ns(), closed));
+        };
+        let mock = Mock::new().on(&clock).latency(ms(2));
+        let how = Drive {
+            leaving: Some(&leaving),
+            clock: clock.clone(),
+            ..plain(4, ms(200))
+        };
+        let flock = super::Flock::new(4, Think::None);
+        let pool = super::connections(way, &mock, 2, &log);
+        let outcome = super::drive_population(&flock, pool, super::KINDS, &how);
+        super::check_virtual(&outcome);
+        let [(at_ns, closed)] = told.lock().unwrap()[..] else {
+            panic!("not told once: {way:?}")
+        };
+        assert_eq!(closed, 0, "{way:?}");
+        let ended = outcome.started.unwrap() + outcome.elapsed;
+        assert!(clock.instant_of(at_ns) >= ended, "{way:?}");
+        assert_eq!(log.closed.load(std::sync::atomic::Ordering::Relaxed), 2);
+    }
+}
+
 /// Who is stopped in the ramp-up is never told of a window.
 #[test]
 fn a_window_that_does_not_come_is_not_announced() {
@@ -260,11 +291,13 @@ fn a_window_that_does_not_come_is_not_announced() {
             pulled.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         let entering = || panic!("there was no window");
+        let leaving = || panic!("it was stopped");
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(2));
         let how = Drive {
             ramp_up: RampUp::Time(ms(300)),
             entering: Some(&entering),
+            leaving: Some(&leaving),
             stop: &stop,
             clock,
             ..plain(4, ms(200))

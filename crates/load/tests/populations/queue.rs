@@ -14,7 +14,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
         let outcome = logged(way, &mock, 1, Think::None, &plain(20, ms(400)), &log);
         // The one that ends with the window does not count.
         assert_eq!((outcome.operations(), outcome.unfinished), (399, 20));
-        let log = log.0.into_inner().unwrap();
+        let log = log.operations.into_inner().unwrap();
         let turns: Vec<u32> = log.iter().map(|(user, _)| *user).collect();
         assert_eq!(turns.len(), 400);
         assert!(

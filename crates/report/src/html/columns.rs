@@ -49,7 +49,7 @@ pub const CORES_LEFT_AVG: &str = "cores_left_avg";
 pub const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-pub static COLUMNS: [Column; 39] = [
+pub static COLUMNS: [Column; 40] = [
     column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(
         ["operations", "/s"],
@@ -151,6 +151,11 @@ pub static COLUMNS: [Column; 39] = [
         ["connection", "wait p99"],
         "connection_wait_us_p99",
         number::latency,
+    ),
+    column(
+        ["session", "memory MB"],
+        "session_memory_mb",
+        number::figure_or_unknown,
     ),
     column(
         ["round trips", "/op"],

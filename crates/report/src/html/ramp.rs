@@ -41,7 +41,8 @@ pub fn figures(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> 
     }
     let throughput = one_line(&sides, &format!("Throughput, {}", rate.unit), rate.name);
     let cpu = one_line(&sides, "Host CPU utilisation, %", "cpu_pct_avg");
-    [throughput, response(&sides), cpu]
+    let memory = one_line(&sides, "Memory of each session, MB", "session_memory_mb");
+    [throughput, response(&sides), cpu, memory]
         .into_iter()
         .flatten()
         .collect()
@@ -100,6 +101,9 @@ fn one_line(sides: &[Side<'_, '_>], caption: &str, figure: &str) -> Option<Figur
     let how = match figure {
         "cpu_pct_avg" => {
             "All processors of the host, mean of each level: at 100 %, more users can only wait."
+        }
+        "session_memory_mb" => {
+            "What the server took for each session that was open: more users with sessions of their own need as much memory more."
         }
         _ => "Higher is better. Where a curve flattens, more users only wait longer.",
     };

@@ -126,6 +126,10 @@ impl Engine for LocalMySql {
         Some(("innodb_buffer_pool_size", bytes.to_string()))
     }
 
+    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
+        server::sessions_setting(sessions)
+    }
+
     fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
         server::memory_need_bytes(&MariaDbServer, url, sessions)
     }

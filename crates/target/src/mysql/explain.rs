@@ -30,6 +30,7 @@ mod code {
     pub const DEADLOCK: u16 = 1213;
     pub const RIGHT_MISSING: u16 = 1227;
     pub const LIMIT_OF_USER: u16 = 1226;
+    pub const TOO_MANY_STATEMENTS: u16 = 1461;
     pub const ACCESS_DENIED_BY_PLUGIN: u16 = 1698;
     pub const CONNECTION_KILLED: u16 = 1927;
     pub const TABLE_CORRUPT: u16 = 1877;
@@ -78,6 +79,10 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
         code::TOO_MANY_CONNECTIONS | code::TOO_MANY_OF_USER | code::LIMIT_OF_USER => (
             ErrorKind::Statement,
             "; raise the limit (max_connections, or the user's) above the number of jobs, or use fewer jobs",
+        ),
+        code::TOO_MANY_STATEMENTS => (
+            ErrorKind::Statement,
+            "; raise it (SET GLOBAL max_prepared_stmt_count = N), or use fewer sessions",
         ),
         code::ACCESS_DENIED | code::ACCESS_DENIED_BY_PLUGIN => (
             ErrorKind::Unreachable,

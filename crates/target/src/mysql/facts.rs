@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::client::Client;
 use super::flavour::Flavour;
+use crate::value::SessionLimit;
 use crate::{Counters, Result, SessionsLeft};
 
 /// Told in any case; what a server does not have is left out.
@@ -121,6 +122,11 @@ pub(super) fn running_since(client: &mut Client, flavour: Flavour) -> Result<Opt
     ))
 }
 
+/// How to raise each limit of sessions.
+const RAISE_MOST: &str = "raise it (SET GLOBAL max_connections = N, and in the server's configuration; of a local server in its URL)";
+const RAISE_OF_USER: &str =
+    "raise it (SET GLOBAL max_user_connections = N, or GRANT … WITH MAX_USER_CONNECTIONS N)";
+
 /// Sessions that the server lets in beside those that are there.
 pub(super) fn sessions_left(client: &mut Client) -> Result<Option<SessionsLeft>> {
     let rows = client.read(
@@ -136,15 +142,26 @@ pub(super) fn sessions_left(client: &mut Client) -> Result<Option<SessionsLeft>>
         return Ok(None);
     };
     let limits = [
-        ("max_connections", *most, 0, connected),
-        ("max_user_connections", *of_user, 0, *users),
+        ("max_connections", RAISE_MOST, *most, connected),
+        ("max_user_connections", RAISE_OF_USER, *of_user, *users),
     ];
     // Nothing of a user is no limit.
-    let limits: Vec<_> = limits
-        .into_iter()
-        .filter(|(_, most, ..)| *most > 0)
-        .collect();
-    Ok(SessionsLeft::under(&limits))
+    let limits = limits.into_iter().filter(|(_, _, most, _)| *most > 0);
+    let limits = limits.map(|(name, how_to_raise, most, used)| SessionLimit {
+        name,
+        how_to_raise,
+        most,
+        reserved: 0,
+        used,
+    });
+    Ok(SessionsLeft::under(&limits.collect::<Vec<_>>()))
+}
+
+/// Bytes of the buffer pool that hold data.
+pub(super) fn buffer_pool_bytes(client: &mut Client) -> Result<Option<u64>> {
+    const BYTES: &str = "Innodb_buffer_pool_bytes_data";
+    let status = status(client, &[BYTES])?;
+    Ok(status.get(&BYTES.to_ascii_lowercase()).copied())
 }
 
 /// Pages asked of the buffer pool and bytes of log made, of the whole server.

@@ -11,8 +11,9 @@ use std::time::Duration;
 use archive::Purpose;
 
 use crate::server::{
-    Installation, Layout, SESSIONS_MAX, SESSIONS_RESERVE, Segment, ServerKind, ServerSpec, Signals,
-    Surroundings, Version, ask_all, memory_for, newest_first, parse_bytes,
+    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerKind, ServerSpec,
+    Signals, Surroundings, Version, ask_all, connections_for, memory_for, newest_first,
+    parse_bytes,
 };
 use crate::{ErrorKind, Result, TargetError};
 
@@ -141,7 +142,7 @@ impl ServerKind for MariaDbServer {
         let pool = (BUFFER_POOL_BYTES.min(memory_for(spec) / 4) >> 20).max(8);
         let pool = format!("{pool}M");
         let log = format!("{}M", LOG_FILE_BYTES >> 20);
-        let connections = (SESSIONS_MAX + SESSIONS_RESERVE).to_string();
+        let connections = connections_for(SESSIONS_USUAL);
         [
             // What a commit promises: written out, so that nobody has to look up that it is kept.
             ("innodb_flush_log_at_trx_commit", "1"),
@@ -156,7 +157,9 @@ impl ServerKind for MariaDbServer {
             // A cold start is cold.
             ("innodb_buffer_pool_dump_at_shutdown", "OFF"),
             ("innodb_buffer_pool_load_at_startup", "OFF"),
-            ("max_connections", connections.as_str()),
+            (MAX_CONNECTIONS, connections.as_str()),
+            // A cap alone: its 16,382 are few where thousands of sessions have theirs.
+            ("max_prepared_stmt_count", "1048576"),
             // Sessions that fail are counted by their jobs; a server that blocks its only host helps nobody.
             ("max_connect_errors", "4294967295"),
             // Off by default, and the only source of timed events.

@@ -315,6 +315,10 @@ impl Target for MySqlTarget {
         self.with_control(facts::sessions_left).ok()?
     }
 
+    fn cache_in_processes_bytes(&self) -> Option<u64> {
+        self.with_control(facts::buffer_pool_bytes).ok()?
+    }
+
     fn knock(&self, patience: Duration) -> Result<()> {
         let access = &self.access;
         let (tls, login) = (access.tls.as_ref(), access.login());

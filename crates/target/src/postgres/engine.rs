@@ -127,6 +127,10 @@ impl Engine for LocalPostgres {
         Some(("shared_buffers", format!("{}kB", bytes / 1024)))
     }
 
+    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
+        server::sessions_setting(sessions)
+    }
+
     fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
         server::memory_need_bytes(&PostgresServer, url, sessions)
     }

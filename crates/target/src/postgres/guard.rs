@@ -12,7 +12,7 @@ use archive::{RightsMissing, Unseen};
 use super::connection::Connection;
 use super::version::major;
 use crate::register;
-use crate::value::Identities;
+use crate::value::{Identities, SessionLimit};
 use crate::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value};
 
 /// The comment on the schema.
@@ -171,6 +171,11 @@ fn rights_missing(
     Ok(Some(RightsMissing { unseen, grant }))
 }
 
+/// How to raise each limit of sessions.
+const RAISE_MOST: &str = "raise it (ALTER SYSTEM SET max_connections = N, then restart the server; of a local server in its URL)";
+const RAISE_OF_USER: &str = "raise it (ALTER ROLE … CONNECTION LIMIT N)";
+const RAISE_OF_DATABASE: &str = "raise it (ALTER DATABASE … CONNECTION LIMIT N)";
+
 /// Limits of sessions, of which −1 is none: the server's, how many of it are kept for others, how many are in use; the
 /// user's with those of its own; the database's with those in it.
 const SESSIONS: &str = "SELECT current_setting('max_connections'), \
@@ -198,14 +203,29 @@ pub(super) fn sessions_left(connection: &mut Connection) -> Result<Option<Sessio
         return Ok(None);
     };
     let limits = [
-        ("max_connections", most, reserved, used),
-        ("the user's CONNECTION LIMIT", of_user, &0, users),
-        ("the database's CONNECTION LIMIT", of_database, &0, there),
+        ("max_connections", RAISE_MOST, most, reserved, used),
+        (
+            "the user's CONNECTION LIMIT",
+            RAISE_OF_USER,
+            of_user,
+            &0,
+            users,
+        ),
+        (
+            "the database's CONNECTION LIMIT",
+            RAISE_OF_DATABASE,
+            of_database,
+            &0,
+            there,
+        ),
     ];
-    let limits = limits.into_iter().filter(|(_, most, ..)| **most >= 0);
-    let limits = limits.map(|(name, most, reserved, used)| {
-        let whole = |n: &i64| n.unsigned_abs();
-        (name, whole(most), whole(reserved), whole(used))
+    let limits = limits.into_iter().filter(|(_, _, most, ..)| **most >= 0);
+    let limits = limits.map(|(name, how_to_raise, most, reserved, used)| SessionLimit {
+        name,
+        how_to_raise,
+        most: most.unsigned_abs(),
+        reserved: reserved.unsigned_abs(),
+        used: used.unsigned_abs(),
     });
     Ok(SessionsLeft::under(&limits.collect::<Vec<_>>()))
 }

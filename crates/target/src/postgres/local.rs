@@ -8,8 +8,8 @@ use std::process::Command;
 use archive::Purpose;
 
 use crate::server::{
-    Installation, Layout, SESSIONS_MAX, SESSIONS_RESERVE, Segment, ServerKind, ServerSpec, Signals,
-    Surroundings, Version, ask_all, is_zombie, memory_for, newest_first,
+    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerKind, ServerSpec,
+    Signals, Surroundings, Version, ask_all, connections_for, is_zombie, memory_for, newest_first,
 };
 use crate::{ErrorKind, Result, TargetError};
 
@@ -146,7 +146,7 @@ impl ServerKind for PostgresServer {
         let workers = workers.max(WORKERS_MIN);
         let shared_buffers_kib = SHARED_BUFFERS_BYTES.min(memory_for(spec) / 4) >> 10;
         let shared_buffers = format!("{shared_buffers_kib}kB");
-        let connections = (SESSIONS_MAX + SESSIONS_RESERVE).to_string();
+        let connections = connections_for(SESSIONS_USUAL);
         let workers = workers.to_string();
         let libraries = spec.settings.get("shared_preload_libraries");
         let samples_waits = libraries.is_some_and(|list| list.contains("pg_wait_sampling"));
@@ -157,7 +157,7 @@ impl ServerKind for PostgresServer {
             ("full_page_writes", "on"),
             ("autovacuum", "on"),
             ("shared_buffers", shared_buffers.as_str()),
-            ("max_connections", connections.as_str()),
+            (MAX_CONNECTIONS, connections.as_str()),
             ("max_worker_processes", workers.as_str()),
             ("max_parallel_workers", workers.as_str()),
             // Compiling a query costs more than it brings for most of the library, depends on the build

@@ -1,6 +1,6 @@
 //! What a local server adds to the settings that are archived.
 
-use super::{LocalServer, SESSIONS_MAX, process};
+use super::{LocalServer, process};
 
 impl LocalServer {
     /// Its program, its user, the memory it is held to, and what a reader of its figures should know.
@@ -19,7 +19,7 @@ impl LocalServer {
             let library = library.to_string_lossy().into_owned();
             about.push(("dbdyno.preload".into(), library));
         }
-        let notes = self.notes(SESSIONS_MAX);
+        let notes = self.notes(self.sessions());
         if !notes.is_empty() {
             about.push(("dbdyno.notes".into(), notes.join("; ")));
         }

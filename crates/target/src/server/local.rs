@@ -19,8 +19,10 @@ use super::janitor;
 use super::place::{self, Place};
 use super::process::{self, Bonds};
 use super::run_directory::RunDirectory;
+use super::spec::sessions_under;
 use super::{
-    Account, Layout, ServerKind, ServerSpec, Surroundings, cache, choose, failed, staging,
+    Account, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec, Surroundings, cache,
+    choose, failed, staging,
 };
 use crate::{Cooled, ErrorKind, Result, TargetError};
 
@@ -164,6 +166,13 @@ impl LocalServer {
     /// Memory charged to it now; only with a limit.
     pub fn memory_used_bytes(&self) -> Option<u64> {
         self.group.as_ref().and_then(MemoryGroup::usage_bytes)
+    }
+
+    /// Sessions of jobs that it lets in.
+    pub(super) fn sessions(&self) -> u32 {
+        let most = self.settings.get(MAX_CONNECTIONS);
+        most.and_then(|most| most.parse().ok())
+            .map_or(SESSIONS_USUAL, sessions_under)
     }
 
     /// What a reader of its figures should know for a load of `sessions` sessions: settings that it took

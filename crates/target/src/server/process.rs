@@ -63,7 +63,7 @@ fn settle(bonds: &Bonds, parent: u32) -> io::Result<()> {
     unsafe {
         // Ctrl-C on the terminal is for dbdyno, which then ends its servers in order.
         check(libc::setsid())?;
-        raise_open_files();
+        host::limits::raise_for_server();
         if let Some(group) = &bonds.group
             && libc::write(group.as_raw_fd(), b"0\n".as_ptr().cast(), 2) != 2
         {
@@ -82,24 +82,6 @@ fn settle(bonds: &Bonds, parent: u32) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Servers need a file per session and table; where the limit is low they quietly allow fewer sessions.
-///
-/// # Safety
-/// None to mind: plain system calls; unsafe only because the calls are.
-unsafe fn raise_open_files() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the struct is ours and outlives both calls.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
-        }
-    }
 }
 
 /// Sends a signal; false when there is no such process.

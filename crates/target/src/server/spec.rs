@@ -5,10 +5,28 @@ use std::path::PathBuf;
 
 use archive::Purpose;
 
-/// Sessions that a server must bear: the largest degree of parallelism of a sweep.
-pub const SESSIONS_MAX: u32 = 512;
+/// Sessions that every server lets in: the largest degree of parallelism of a sweep.
+pub(crate) const SESSIONS_USUAL: u32 = 512;
 /// Sessions beside those of the jobs: set-up, proofs, samplers of counters and waits.
-pub(crate) const SESSIONS_RESERVE: u32 = 64;
+const SESSIONS_RESERVE: u32 = 64;
+/// The setting of all kinds of server that limits sessions.
+pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
+
+/// What [`MAX_CONNECTIONS`] has to be for so many sessions of jobs.
+pub(crate) fn connections_for(sessions: u32) -> String {
+    sessions.saturating_add(SESSIONS_RESERVE).to_string()
+}
+
+/// Sessions of jobs under a value of [`MAX_CONNECTIONS`].
+pub(super) fn sessions_under(connections: u32) -> u32 {
+    connections.saturating_sub(SESSIONS_RESERVE)
+}
+
+/// The setting that lets so many sessions of jobs in; `None` where the usual value does.
+pub(crate) fn sessions_setting(sessions: u32) -> Option<(&'static str, String)> {
+    (sessions > SESSIONS_USUAL).then(|| (MAX_CONNECTIONS, connections_for(sessions)))
+}
+
 /// What is asked of a local server; everything else has a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerSpec {

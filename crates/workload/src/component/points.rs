@@ -112,17 +112,22 @@ pub(super) fn sweep(test: &Test, step: &Step, target: &Nodes, cores: u32) -> Vec
     swept(test, step, cores)
 }
 
+fn or_powers(list: &[u32], last: u32) -> Vec<u32> {
+    match list {
+        [] => powers_of_two(last),
+        list => list.to_vec(),
+    }
+}
+
+/// Jobs of a step's points, of tests that sweep them.
+pub(super) fn jobs_swept(step: &Step, cores: u32) -> Vec<u32> {
+    or_powers(&step.jobs, 4 * cores)
+}
+
 /// Jobs and threads of a test's points on a target that lacks nothing.
 fn swept(test: &Test, step: &Step, cores: u32) -> Vec<(u32, u32)> {
-    let or_powers = |list: &[u32], last: u32| {
-        if list.is_empty() {
-            powers_of_two(last)
-        } else {
-            list.to_vec()
-        }
-    };
     match test.definition.sweep {
-        Sweep::Jobs => or_powers(&step.jobs, 4 * cores)
+        Sweep::Jobs => jobs_swept(step, cores)
             .into_iter()
             .map(|jobs| (jobs, 1))
             .collect(),

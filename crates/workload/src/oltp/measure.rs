@@ -111,6 +111,14 @@ impl Workload for OrderEntry {
         Ok(written)
     }
 
+    fn jobs_most(&self, step: &Step) -> u32 {
+        step.table::<OltpStep>()
+            .users()
+            .last()
+            .copied()
+            .unwrap_or(1)
+    }
+
     fn sessions(&self, step: &Step, key: &PointKey) -> Sessions {
         Sessions {
             count: step.table::<OltpStep>().connections(key.jobs).into(),

@@ -7,7 +7,7 @@ use load::{Objective, UserSteps, UserStepsError};
 use serde::{Deserialize, Serialize};
 
 use lab::Step;
-use lab::plan::{Keys, TableKind, bounded, is_default};
+use lab::plan::{JOBS_MAX as CONNECTIONS_MAX, Keys, TableKind, bounded, is_default};
 
 /// `[step.oltp]`.
 pub(crate) const TABLE: TableKind = TableKind {
@@ -35,8 +35,6 @@ const KEYS: Keys = Keys {
 const WARM_UP_LEAST: Duration = Duration::from_millis(400);
 /// Most users of a point.
 const USERS_MAX: u32 = 1_000_000;
-/// Most connections of a point.
-const CONNECTIONS_MAX: u32 = 4096;
 
 /// What a step does with the order-entry database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -382,19 +382,3 @@ pub fn example_run() -> Run {
     );
     archive.load_run(&RunName::Last).unwrap()
 }
-
-/// The figures that version 10 of the schema added.
-pub const FIGURES_OF_VERSION_10: [&str; 12] = [
-    "read_await_ms_p99",
-    "write_await_ms_p99",
-    "backup_logical_mb",
-    "backup_repository_mb",
-    "backup_ratio",
-    "backup_tb_per_h",
-    "backup_cpu_s_per_gb",
-    "restore_tb_per_h",
-    "restore_copy_s",
-    "restore_replay_s",
-    "restore_first_commit_s",
-    "restore_per_backup",
-];

@@ -123,7 +123,11 @@ impl Checked {
             facts.push(("Clock", clock_words(clock)));
         }
         if let Some(left) = &found.sessions_left {
-            facts.push(("Sessions left", format!("{} ({})", left.count, left.limit)));
+            let words = format!(
+                "{} ({}; for more, {})",
+                left.count, left.limit, left.how_to_raise
+            );
+            facts.push(("Sessions left", words));
         }
         if let Some(place) = &found.place {
             facts.push(("Tables", place.to_string()));
@@ -168,7 +172,7 @@ impl Checked {
                 "ahead_us": clock.ahead_us, "uncertainty_us": clock.uncertainty_us,
             })),
             "sessions_left": found.sessions_left.as_ref().map(|left| json!({
-                "count": left.count, "limit": left.limit,
+                "count": left.count, "limit": left.limit, "how_to_raise": left.how_to_raise,
             })),
             "tables": found.place.as_ref().map(ToString::to_string),
             "data": found.data,

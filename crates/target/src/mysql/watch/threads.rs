@@ -1,13 +1,13 @@
 //! What the threads of a server on this machine use of its processors, from the kernel's account.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::super::client::Client;
 use crate::{Result, process};
 
 /// Sessions whose threads are kept; more than any server is asked for.
-const SESSIONS_MAX: usize = 4096;
+const SESSIONS_MAX: usize = 1 << 14;
 
 /// Parts of the time since the last look that a thread was at work and that it waited for a processor.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ impl Threads {
         client: &mut Client,
         sessions: impl Iterator<Item = u64>,
     ) -> Result<()> {
-        let sessions: Vec<u64> = sessions.take(SESSIONS_MAX).collect();
+        let sessions: HashSet<u64> = sessions.take(SESSIONS_MAX).collect();
         if sessions.iter().all(|id| self.known.contains_key(id)) {
             return Ok(());
         }

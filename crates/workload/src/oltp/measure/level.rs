@@ -1,10 +1,10 @@
 //! One level of a ramp: so many users, for so long.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::oltp::work::{Work, WorkOptions};
+use crate::oltp::work::{Opened, Work, WorkOptions};
 use crate::oltp::{Account, Kind, Mode, Pacing};
 use ::load::{
     Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
@@ -65,6 +65,9 @@ pub(crate) struct Seen {
     account: Account,
 }
 
+/// What each session takes of the server's memory, or why it is not known.
+type SessionMemory = Result<Option<f64>, String>;
+
 impl<'a> Level<'a> {
     /// Looks at the database, and readies the users.
     pub fn open(place: &'a PointContext<'a>) -> crate::oltp::Result<Self> {
@@ -112,12 +115,13 @@ impl<'a> Level<'a> {
         beside: Option<&ConcurrentWork<'_>>,
     ) -> Result<Seen, Measured> {
         let place = self.place;
+        let memory = Mutex::new(Ok(None));
         let observation = Observation::of(place.context, place.blank(TOTAL))
             .timed(true)
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
             Ok(Driven {
-                outcome: self.drive_users(start, progress, rate_per_s, beside)?,
+                outcome: self.drive_users((start, &memory), progress, rate_per_s, beside)?,
                 closing: Duration::ZERO,
                 counters: EngineCounters::default(),
                 operations_scale: 1,
@@ -131,6 +135,10 @@ impl<'a> Level<'a> {
         let uncounted = self.work.uncounted(&account, outcome.connections_lost);
         let uncounted = uncounted.map_err(|error| place.failed(error))?;
         let mut total = self.total(observed, rate_per_s, (&account, lost.as_ref()));
+        match memory.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Ok(mb) => total.figures.session_memory_mb = mb,
+            Err(why) => total.notes.push(Remark::SessionMemoryUnknown { why }),
+        }
         total.reasons.extend(uncounted);
         Ok(Seen {
             total,
@@ -143,13 +151,20 @@ impl<'a> Level<'a> {
     /// Lets the users work from the ramp-up to the end of their window.
     fn drive_users(
         &self,
-        start: &Start<'_>,
+        (start, memory): (&Start<'_>, &Mutex<SessionMemory>),
         progress: &Progress,
         rate_per_s: Option<f64>,
         beside: Option<&ConcurrentWork<'_>>,
     ) -> Result<Outcome, Measured> {
-        let opened = self.work.population();
-        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
+        let (population, clients) = self.population()?;
+        let sessions = clients.len() as u32;
+        let leaving = || {
+            let place = self.place;
+            start.end();
+            let seen = (place.context).session_memory_mb(place.on, place.site, sessions);
+            *memory.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+        };
+        let is_alone = self.place.context.side.is_none();
         let entering = || {
             start.take();
             beside
@@ -159,6 +174,7 @@ impl<'a> Level<'a> {
         let drive = self.drive(population.as_ref(), progress, rate_per_s);
         let drive = Drive {
             entering: Some(&entering),
+            leaving: is_alone.then_some(&leaving),
             end: beside.map_or(drive.end, |_| End::Time(CONCURRENT_WORK_MAX)),
             stop: beside.map_or(drive.stop, |concurrent| concurrent.over),
             ..drive
@@ -171,6 +187,14 @@ impl<'a> Level<'a> {
         })
     }
 
+    /// The users, and sessions for them.
+    fn population(&self) -> Result<Opened<'_>, Measured> {
+        let place = self.place;
+        place.context.sessions_open(place.on, place.site);
+        let opened = self.work.population();
+        opened.map_err(|error| place.failed(error))
+    }
+
     /// Operations per second in each interval while the users work unmeasured.
     ///
     /// # Errors
@@ -181,8 +205,7 @@ impl<'a> Level<'a> {
         window: Duration,
         interval: Duration,
     ) -> Result<Vec<f64>, Measured> {
-        let opened = self.work.population();
-        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
+        let (population, clients) = self.population()?;
         let how = Drive {
             ramp_up: RampUp::None,
             end: End::Time(window),
@@ -233,6 +256,7 @@ impl<'a> Level<'a> {
             threads: step.driver_threads(),
             seed: self.seed,
             entering: None,
+            leaving: None,
             stop: self.place.context.stop,
             progress: Some(progress),
             clock: load::Clock::Monotonic,

@@ -1,0 +1,66 @@
+//! Limits that the kernel holds a process to, raised as far as it lets them be.
+
+/// Files that a server opens at most: a socket for each of its sessions and a file for each table, several times over.
+const OPEN_FILES_OF_SERVER: u64 = 1 << 16;
+
+/// Raises the limit of open files of this process to at least `wanted`, or as near to it as the system allows; gives what
+/// the limit is now, and `None` where nobody tells.
+pub fn raise_open_files(wanted: u64) -> Option<u64> {
+    raise(libc::RLIMIT_NOFILE, wanted)
+}
+
+/// Raises the limits of open files and of processes of this process, which is going to be a server. Where they are low,
+/// servers quietly allow fewer sessions. System calls alone: it may be called between fork and exec.
+pub fn raise_for_server() {
+    raise(libc::RLIMIT_NOFILE, OPEN_FILES_OF_SERVER);
+    raise(libc::RLIMIT_NPROC, 0);
+}
+
+/// Files that this process has open; `None` where nobody tells.
+pub fn open_files() -> Option<u64> {
+    let open = std::fs::read_dir("/proc/self/fd").ok()?;
+    // One of them is for reading the list.
+    Some((open.count() as u64).saturating_sub(1))
+}
+
+/// To what the hard limit is, and that to `wanted` where it is less and we may.
+fn raise(resource: libc::__rlimit_resource_t, wanted: u64) -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structs are ours and outlive the calls.
+    unsafe {
+        if libc::getrlimit(resource, &mut limit) != 0 {
+            return None;
+        }
+        let most = limit.rlim_max.max(wanted);
+        for most in [most, limit.rlim_max] {
+            let asked = libc::rlimit {
+                rlim_cur: most,
+                rlim_max: most,
+            };
+            if libc::setrlimit(resource, &asked) == 0 {
+                return Some(most);
+            }
+        }
+    }
+    Some(limit.rlim_cur)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_at_least_what_the_system_had_allowed() {
+        let before = raise_open_files(0).unwrap();
+        assert!(before >= 1);
+        assert_eq!(raise_open_files(0), Some(before));
+        // No system allows so many; what was allowed stays.
+        assert_eq!(raise_open_files(u64::MAX >> 1), Some(before));
+        let open = open_files().unwrap();
+        let _file = std::fs::File::open("/proc/self/stat").unwrap();
+        assert!(open_files().unwrap() > 0 && open > 0);
+    }
+}

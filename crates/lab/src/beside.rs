@@ -1,0 +1,52 @@
+//! A thread that is at work beside something else, and ends with it.
+
+/// Does `work` beside a thread of this name that does `thread`; `end` tells that to end, even when the work panics, which
+/// would otherwise wait for it for ever. Where no thread can be had, the log says what is `missing`.
+pub(crate) fn beside<T>(
+    (name, missing): (&str, &str),
+    thread: impl FnOnce() + Send,
+    end: impl Fn(),
+    work: impl FnOnce() -> T,
+) -> T {
+    struct End<F: Fn()>(F);
+    impl<F: Fn()> Drop for End<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+    std::thread::scope(|scope| {
+        let _end = End(end);
+        let builder = std::thread::Builder::new().name(name.to_owned());
+        if let Err(error) = builder.spawn_scoped(scope, thread) {
+            tracing::warn!("{missing}: {error}");
+        }
+        work()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_the_thread_as_well() {
+        for panics in [false, true] {
+            let (end, ended) = channel();
+            let (tell, told) = channel();
+            let thread = move || {
+                let _ = ended.recv();
+                tell.send(()).unwrap();
+            };
+            let work = || assert!(!panics, "as asked");
+            let names = ("test", "nothing");
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                beside(names, thread, || end.send(()).unwrap(), work);
+            }));
+            assert_eq!(done.is_err(), panics);
+            assert_eq!(told.try_recv(), Ok(()), "it has ended");
+        }
+    }
+}
