@@ -229,7 +229,9 @@ mod tests {
         unsafe {
             libc::write(let_go, std::ptr::from_ref(&byte).cast(), 1);
             libc::waitpid(child, std::ptr::null_mut(), 0);
-            [told, tell, go_on, let_go].map(|end| libc::close(end));
+            for end in [told, tell, go_on, let_go] {
+                libc::close(end);
+            }
         }
         drop(block);
         let mib = |bytes: u64| bytes as usize / MIB;
