@@ -19,7 +19,8 @@ pub struct Section {
 /// A value in the parts between which a line may break: a URL behind what separates its own parts, never within a word.
 pub fn parts(value: &str) -> Vec<&str> {
     const SEPARATORS: [char; 6] = ['/', '?', '&', '@', ':', '='];
-    match value.contains("://") || value.contains(":/") {
+    let is_url = [":/", ":?"].iter().any(|mark| value.contains(mark));
+    match is_url {
         true => value
             .split_inclusive(SEPARATORS)
             .flat_map(|part| part.split_inclusive("%2F"))
@@ -207,6 +208,10 @@ mod tests {
                 "others=",
                 "allow"
             ]
+        );
+        assert_eq!(
+            parts("postgres+local:?version=15"),
+            ["postgres+local:", "?", "version=", "15"]
         );
         assert_eq!(parts("Debian: 12"), ["Debian: 12"]);
     }
