@@ -321,7 +321,7 @@ fn bad_wishes_are_refused() {
         ("step.oltp.limit=p95", "p95=50ms"),
         ("step.oltp.warehouses=0", "between 1 and"),
         ("step.oltp.user=3", "did you mean \"users\"?"),
-        ("step.oltp.users=5000", "connections = N"),
+        ("step.oltp.users=9000", "connections = N"),
         ("step.2.jobs=[1]", "does not apply"),
     ] {
         let sentence = told(&[setting]);
