@@ -33,4 +33,6 @@ pub use point::{
 };
 pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, Run, RunState, TargetRecord};
-pub use study::{Arranged, Arrangement, Ended, PlannedLook, StudyPart, Until};
+pub use study::{
+    Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, StudyPart, Until,
+};

@@ -21,6 +21,7 @@ use std::time::Duration;
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
 use crate::watch::WatchArguments;
+use archive::Screened;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 
@@ -179,12 +180,12 @@ pub enum Verb {
 /// `dbdyno compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Baseline run: number, label, or "last"
+    /// Baseline run: number, label, or "last"; or the name of a study, alone
     #[arg(value_name = "RUN-A")]
     pub a: String,
     /// Run to judge against it
     #[arg(value_name = "RUN-B")]
-    pub b: String,
+    pub b: Option<String>,
     /// Also compare points measured differently (size, schedule, cache …); they are labelled
     #[arg(long)]
     pub anyway: bool,
@@ -232,6 +233,9 @@ pub struct AbArguments {
     /// Text of the plan, from verbs that have one
     #[arg(skip)]
     pub plan_text: Option<String>,
+    /// The sides of a screening instead of two: what each sets, with its row of the design
+    #[arg(skip)]
+    pub screened: Vec<(Vec<SecretText>, Screened)>,
     /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
     /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
     /// itself (A/A)

@@ -22,6 +22,7 @@ pub mod report;
 mod resumed;
 pub mod run;
 pub mod runs;
+mod screening;
 pub mod shell;
 pub mod study;
 pub mod vdbench;
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use ::host::inventory::Stated;
 use anyhow::{Context, Result};
-use archive::{Archive, Run, RunName};
+use archive::{Archive, ArchiveError, Run, RunName};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
@@ -44,6 +45,19 @@ use crate::say::{JsonForTerminal, printable};
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
     let name: RunName = name.parse()?;
     Ok(Archive::open_read_only(place::archive(archive))?.load_run(&name)?)
+}
+
+/// Loads the run called `name`, or all sides of the study called so, A first.
+fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> {
+    let kept = Archive::open_read_only(place::archive(archive))?;
+    match kept.load_run(&name.parse()?) {
+        Ok(run) => Ok(vec![run]),
+        Err(unknown @ ArchiveError::UnknownRun { .. }) => match ab::sides_of(&kept, name) {
+            Ok(sides) if sides.iter().all(|run| run.study.is_some()) => Ok(sides),
+            _ => Err(unknown.into()),
+        },
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// What the machine's owner states in a platform file; nothing without one.

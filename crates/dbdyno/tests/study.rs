@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "study/screening.rs"]
+mod screening;
+mod sleep;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -400,16 +403,6 @@ fn one_setting_is_varied_between_two_sides() {
     };
     refused(&["settings"], "--vary KEY=A,B");
     refused(&["settings", "--vary", "target.x=1"], "exactly two values");
-    refused(
-        &[
-            "settings",
-            "--vary",
-            "target.a=1,2",
-            "--vary",
-            "target.b=1,2",
-        ],
-        "varies one setting",
-    );
     refused(
         &["versions", "--vary", "target.version=15,3"],
         "version 3 of PostgreSQL",

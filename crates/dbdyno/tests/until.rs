@@ -105,7 +105,7 @@ impl Measured {
     fn study(
         within_s: Option<f64>,
         set: impl Fn(&mut Told, &mut Seen),
-    ) -> (Self, lab::Result<[i64; 2]>) {
+    ) -> (Self, lab::Result<Vec<i64>>) {
         let _place = tempfile::tempdir().unwrap();
         let points = Arc::<AtomicU32>::default();
         let mut study = Self {
@@ -154,10 +154,11 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
         plan: Plan::parse(&registry(), PLAN, &[]).unwrap(),
         targets: vec![TargetUrl::parse("sqlite:").unwrap()],
         settings: Vec::new(),
+        screened: None,
     };
     StudyOptions {
-        sides: [side(), side()],
-        pairs: 5,
+        sides: vec![side(), side()],
+        rounds: 5,
         until: Some(Until {
             effect_pct: 3.0,
             within_s,
@@ -168,7 +169,7 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
         archive: archive.to_owned(),
         name: Some("s".into()),
         seed: 1,
-        workloads: [registry(), registry()],
+        workloads: vec![registry(), registry()],
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
@@ -287,12 +288,11 @@ fn a_study_is_resumed_between_two_looks() {
     study.told.points.store(0, Ordering::Relaxed);
     study.told.answered_at = Some(5);
     study.seen.stops_at = None;
-    let (workloads, clock) = ([registry(), registry()], Arc::new(SystemClock));
     study::resume(
         "s",
         &study.archive,
-        workloads,
-        clock,
+        &registry,
+        Arc::new(SystemClock),
         &mut study.told,
         &mut study.seen,
     )

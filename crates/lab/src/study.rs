@@ -1,5 +1,7 @@
-//! Studies: two configurations measured in turn, pair by pair in an order drawn by lot, each block from the
-//! same start, so that a drift of the machine and what a block leaves behind meet both alike.
+//! Studies: two configurations or more measured in turn, round by round in an order drawn by lot, each block from the
+//! same start, so that a drift of the machine and what a block leaves behind meet all alike.
+//!
+//! A study of two configurations is one of pairs; only such a study can take turns in slices, or stop at a look.
 
 mod interleave;
 mod memory;
@@ -13,8 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use archive::{
-    Archive, NewRun, PointKey, RightsMissing, Run, RunName, RunState, StudyPart, TargetRecord,
-    Until,
+    Archive, Arranged, NewRun, PointKey, RightsMissing, Run, RunName, RunState, SIDES_MAX,
+    StudyPart, TargetRecord, Until,
 };
 use host::WallClock;
 use host::inventory::Stated;
@@ -38,31 +40,32 @@ use stopping::Watched;
 pub const PAIRS_DEFAULT: u32 = 10;
 /// Most pairs of a study.
 pub const PAIRS_MAX: u32 = 1000;
-/// Verb by which a study is resumed.
-const VERB: &str = "ab";
-/// Names of the two sides.
-const SIDES: [&str; 2] = ["a", "b"];
-/// What they are called where they are shown.
-const LETTERS: [&str; 2] = ["A", "B"];
+/// Verb by which a study of so many sides is resumed.
+fn verb(sides: usize) -> &'static str {
+    match sides {
+        2 => "ab",
+        _ => "study",
+    }
+}
 
 /// What a study is made of.
 pub struct StudyOptions {
-    /// The two configurations, A and B.
-    pub sides: [Side; 2],
-    /// Pairs of blocks; at most, if the study may stop before.
-    pub pairs: u32,
-    /// How it is looked at before its end; `None` if it has exactly these pairs.
+    /// The configurations, A, B and so on: two to [`SIDES_MAX`].
+    pub sides: Vec<Side>,
+    /// Rounds of blocks, pairs where there are two sides; at most, if the study may stop before.
+    pub rounds: u32,
+    /// How it is looked at before its end; `None` if it has exactly these rounds.
     pub until: Option<Until>,
     /// Length of the slices in which both blocks of a pair are measured in turn; one after the other when `None`.
     pub slice: Option<Duration>,
     /// Where the result goes.
     pub archive: PathBuf,
-    /// Name; made up when `None`. The runs are called `NAME-a` and `NAME-b`.
+    /// Name; made up when `None`. The runs are called `NAME-a`, `NAME-b` and so on.
     pub name: Option<String>,
-    /// Seed of both runs and of the order.
+    /// Seed of all runs and of the order.
     pub seed: u64,
     /// What the plan of each side can ask for: scripts of one name may differ.
-    pub workloads: [Registry; 2],
+    pub workloads: Vec<Registry>,
     pub clock: Arc<dyn WallClock>,
     pub tool_version: String,
     /// What the machine's owner states of it.
@@ -71,18 +74,25 @@ pub struct StudyOptions {
     pub host: HostAsked,
 }
 
-/// Numbers of the two runs of a finished study, A and B.
-pub type Finished = [i64; 2];
+/// Numbers of the runs of a finished study, A, B and so on.
+pub type Finished = Vec<i64>;
 
-/// The order of the blocks: in each pair A or B first, as the lot falls.
+/// The order of the blocks: in each round all sides once, as the lot falls.
 ///
 /// By lot and not by a rigid A B B A, because the lot keeps the error rates whatever the noise does
 /// (docs/METHODOLOGY.md, "How sure a verdict is").
-pub fn draw_order(pairs: u32, seed: u64) -> String {
+pub fn draw_order(sides: usize, rounds: u32, seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x0ab5_70d1);
-    (0..pairs)
-        .map(|_| if random.index(2) == 0 { "ab" } else { "ba" })
-        .collect()
+    let mut order = String::new();
+    for _ in 0..rounds {
+        let mut round: Vec<char> = (0..sides).map(StudyPart::letter).collect();
+        // Fisher and Yates, from the end.
+        for last in (1..sides).rev() {
+            round.swap(last, last - random.index(last + 1));
+        }
+        order.extend(round);
+    }
+    order
 }
 
 /// Carries out a study.
@@ -102,56 +112,19 @@ pub fn study(
     make_room(&mut options)?;
     let machine = machine(&options.sides, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
+    let verb = verb(options.sides.len());
     let name = options
         .name
         .clone()
-        .unwrap_or_else(|| made_up_name("ab", options.clock.now()));
-    let order = draw_order(options.pairs, options.seed);
-    // Both sides are opened, one after the other, before either is entered: a study of which one side cannot begin
-    // would stand in the archive as one that is still running.
-    let mut runs = Vec::new();
-    let mut beside = Vec::new();
-    let on_one_database = options.slice.is_some()
-        && slices::Layout::of(&options.sides, &options.workloads)?.is_on_one_database();
-    let of_sides = options.sides.iter().zip(&options.workloads);
-    for ((side, workloads), letter) in of_sides.zip(SIDES) {
-        let targets = stand::open(&side.targets)?;
-        let agenda = workloads.lay(&side.plan, &targets, machine.threads())?;
-        let needed = sessions::check(&side.plan, workloads, &agenda.points, &targets, &beside)?;
-        if on_one_database {
-            beside = needed;
-        }
-        let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
-        runs.push(NewRun {
-            label: Some(format!("{name}-{letter}")),
-            plan_name: side.plan.name.clone(),
-            plan_toml: side.plan.to_toml(),
-            seed: options.seed,
-            repetitions: options.pairs,
-            targets: sites.iter().map(|site| site.record.clone()).collect(),
-            platform: machine.platform.clone(),
-            inventory: machine.inventory(&options.stated, &targets, &sites),
-            study: Some(StudyPart {
-                name: name.clone(),
-                side: letter.to_owned(),
-                order: order.clone(),
-                settings: side.settings.clone(),
-                slice_ms: options.slice.map(|slice| slice.as_millis() as u32),
-                until: options.until.clone(),
-                arranged: None,
-            }),
-            missing: agenda.missing,
-            tool_version: options.tool_version.clone(),
-            started_at: host::clock::rfc3339(options.clock.now()),
-            planned: agenda.points,
-        });
-    }
-    let arranged = slices::Both {
+        .unwrap_or_else(|| made_up_name(verb, options.clock.now()));
+    let order = draw_order(options.sides.len(), options.rounds, options.seed);
+    let mut runs = new_runs(&options, &machine, (&name, &order))?;
+    let all = slices::All {
         sides: &options.sides,
         workloads: &options.workloads,
-        planned: [&runs[0].planned, &runs[1].planned],
-    }
-    .arranged(options.slice)?;
+        planned: runs.iter().map(|run| &run.planned[..]).collect(),
+    };
+    let arranged = all.arranged(options.slice)?;
     if options.slice.is_some() {
         stand::try_out(&options.sides, &options.workloads)?;
     }
@@ -162,15 +135,12 @@ pub fn study(
     let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
     let ids: Vec<i64> = ids.collect::<Result<_>>()?;
     let total = planned.iter().sum();
-    signal::can_be_resumed(VERB, &name);
+    signal::can_be_resumed(verb, &name);
     observer.begins(&name, total, total);
-    observer.is_arranged(
-        &arranged,
-        options.sides.each_ref().map(|side| &side.settings[..]),
-    );
-    tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
+    tell_arranged(observer, &arranged, &options.sides);
+    tell_rights_of_all(observer, runs.iter().map(|run| &run.targets[..]));
     let whole = Whole {
-        ids: [ids[0], ids[1]],
+        ids,
         sides: &options.sides,
         name: &name,
         order: &order,
@@ -180,7 +150,10 @@ pub fn study(
         workloads: &options.workloads,
         clock: &options.clock,
     };
-    let watched = (options.until).map(|until| Watched::new(until, stopping, whole.ids));
+    let watched = match (options.until, whole.ids.as_slice()) {
+        (Some(until), [a, b]) => Some(Watched::new(until, stopping, [*a, *b])),
+        _ => None,
+    };
     whole.through(&mut archive, watched, observer)
 }
 
@@ -200,6 +173,92 @@ fn make_room(options: &mut StudyOptions) -> Result<()> {
     Ok(())
 }
 
+/// What each side is entered as. All are opened, one after the other, before any is entered: a study of which one side cannot
+/// begin would stand in the archive as one that is still running.
+fn new_runs(
+    options: &StudyOptions,
+    machine: &Machine,
+    (name, order): (&str, &str),
+) -> Result<Vec<NewRun>> {
+    let mut runs = Vec::new();
+    let mut beside = Vec::new();
+    let on_one_database = options.slice.is_some()
+        && slices::Layout::of(&options.sides, &options.workloads)?.is_on_one_database();
+    let of_sides = options.sides.iter().zip(&options.workloads);
+    for (number, (side, workloads)) in of_sides.enumerate() {
+        let targets = stand::open(&side.targets)?;
+        let agenda = workloads.lay(&side.plan, &targets, machine.threads())?;
+        let needed = sessions::check(&side.plan, workloads, &agenda.points, &targets, &beside)?;
+        if on_one_database {
+            beside = needed;
+        }
+        let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
+        runs.push(NewRun {
+            label: Some(StudyPart::label(name, number)),
+            plan_name: side.plan.name.clone(),
+            plan_toml: side.plan.to_toml(),
+            seed: options.seed,
+            repetitions: options.rounds,
+            targets: sites.iter().map(|site| site.record.clone()).collect(),
+            platform: machine.platform.clone(),
+            inventory: machine.inventory(&options.stated, &targets, &sites),
+            study: Some(StudyPart {
+                name: name.to_owned(),
+                side: StudyPart::letter(number).into(),
+                sides: options.sides.len() as u32,
+                order: order.to_owned(),
+                settings: side.settings.clone(),
+                slice_ms: options.slice.map(|slice| slice.as_millis() as u32),
+                until: options.until.clone(),
+                arranged: None,
+                screened: side.screened.clone(),
+            }),
+            missing: agenda.missing,
+            tool_version: options.tool_version.clone(),
+            started_at: host::clock::rfc3339(options.clock.now()),
+            planned: agenda.points,
+        });
+    }
+    Ok(runs)
+}
+
+/// Tells how the sides are measured. Of many, whoever began them says what they are.
+fn tell_arranged(observer: &mut dyn Observer, arranged: &Arranged, sides: &[Side]) {
+    if let [a, b] = sides {
+        observer.is_arranged(arranged, [&a.settings, &b.settings]);
+    }
+}
+
+/// The runs of a study in the archive, side by side; each is locked, as it is to be resumed.
+fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
+    let mut load = |number: usize| -> Result<Run> {
+        let label = RunName::Label(StudyPart::label(name, number));
+        archive.lock_run(archive.run_id(&label)?)?;
+        Ok(archive.load_run(&label)?)
+    };
+    let mut runs = vec![load(0)?];
+    let sides = match &runs[0].study {
+        Some(part) => part.sides as usize,
+        None => 0,
+    };
+    for number in 1..sides.min(SIDES_MAX) {
+        runs.push(load(number)?);
+    }
+    let is_side = |run: &Run| match (&runs[0].study, &run.study) {
+        (Some(first), Some(part)) => run.id == runs[0].id || part.pairs_with(first),
+        _ => false,
+    };
+    let order = runs[0].study.as_ref().map_or("", |part| &part.order);
+    let letters: Vec<char> = (0..runs.len()).map(StudyPart::letter).collect();
+    let is_whole = runs.len() >= 2 && runs.len() == sides && runs.iter().all(is_side);
+    match is_whole && order.chars().all(|letter| letters.contains(&letter)) {
+        true => Ok(runs),
+        false => Err(LabError::Plan(format!(
+            "runs {name}-a and {name}-b are not the sides of a study"
+        ))),
+    }
+}
+
 /// Goes on with a study that was interrupted or killed. Blocks that are whole are kept; one that was broken
 /// off is restored and measured to its end.
 ///
@@ -208,39 +267,30 @@ fn make_room(options: &mut StudyOptions) -> Result<()> {
 pub fn resume(
     name: &str,
     archive_path: &Path,
-    mut workloads: [Registry; 2],
+    registry: &dyn Fn() -> Registry,
     clock: Arc<dyn WallClock>,
     stopping: &mut dyn Stopping,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
     let mut archive = Archive::open(archive_path)?;
-    let mut load = |letter: &str| -> Result<Run> {
-        let label = RunName::Label(format!("{name}-{letter}"));
-        archive.lock_run(archive.run_id(&label)?)?;
-        Ok(archive.load_run(&label)?)
-    };
-    let runs = [load(SIDES[0])?, load(SIDES[1])?];
-    let part = match (&runs[0].study, &runs[1].study) {
-        (Some(a), Some(b)) if a.pairs_with(b) => a.clone(),
-        _ => {
-            return Err(LabError::Plan(format!(
-                "runs {name}-a and {name}-b are not the two sides of a study"
-            )));
-        }
-    };
+    let runs = load(name, &mut archive)?;
     if runs.iter().all(|run| run.state == RunState::Complete) {
         return Err(LabError::Plan(format!(
             "study {name} is complete; there is nothing to resume"
         )));
     }
+    let part = runs[0].study.clone().unwrap_or_default();
+    let mut workloads: Vec<Registry> = runs.iter().map(|_| registry()).collect();
     let side = |run: &Run| -> Result<Side> {
+        let part = run.study.clone().unwrap_or_default();
         Ok(Side {
             plan: Plan::parse(&workloads[0], &run.plan_toml, &[])?,
             targets: urls_of_run(run)?,
-            settings: run.study.clone().unwrap_or_default().settings,
+            settings: part.settings,
+            screened: part.screened,
         })
     };
-    let sides = [side(&runs[0])?, side(&runs[1])?];
+    let sides: Vec<Side> = runs.iter().map(side).collect::<Result<_>>()?;
     let machine = machine(&sides, &HostAsked::of_run(&runs[0]))?;
     for (run, workloads) in runs.iter().zip(&mut workloads) {
         refuse_other_machine(&run.platform, &machine.platform)?;
@@ -250,14 +300,14 @@ pub fn resume(
     }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
-    signal::can_be_resumed(VERB, name);
+    signal::can_be_resumed(verb(sides.len()), name);
     observer.begins(name, planned as usize, planned as usize - finished);
-    if let Some(arranged) = runs[0].study.as_ref().and_then(|s| s.arranged.as_ref()) {
-        observer.is_arranged(arranged, sides.each_ref().map(|side| &side.settings[..]));
+    if let Some(arranged) = &part.arranged {
+        tell_arranged(observer, arranged, &sides);
     }
-    tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
+    tell_rights_of_all(observer, runs.iter().map(|run| &run.targets[..]));
     let whole = Whole {
-        ids: [runs[0].id, runs[1].id],
+        ids: runs.iter().map(|run| run.id).collect(),
         sides: &sides,
         name,
         order: &part.order,
@@ -267,7 +317,10 @@ pub fn resume(
         workloads: &workloads,
         clock: &clock,
     };
-    let watched = (part.until).map(|until| Watched::new(until, stopping, whole.ids));
+    let watched = match (part.until, whole.ids.as_slice()) {
+        (Some(until), [a, b]) => Some(Watched::new(until, stopping, [*a, *b])),
+        _ => None,
+    };
     whole.through(&mut archive, watched, observer)
 }
 
@@ -277,24 +330,40 @@ fn told_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&Stri
     (&target.name, target.rights_missing.as_ref(), login)
 }
 
-/// What the users of the targets of both sides may not see; once where it is the same.
-fn tell_rights_of_both(observer: &mut dyn Observer, [a, b]: [&[TargetRecord]; 2]) {
-    let is_told = |target: &&TargetRecord| {
-        let mut told = a.iter();
-        !told.any(|t| told_of(t) == told_of(target))
-    };
-    tell_rights(observer, a.iter().chain(b.iter().filter(is_told)));
+/// What the users of the targets of all sides may not see; once where it is the same.
+fn tell_rights_of_all<'t>(
+    observer: &mut dyn Observer,
+    sides: impl Iterator<Item = &'t [TargetRecord]>,
+) {
+    let mut told: Vec<&TargetRecord> = Vec::new();
+    for target in sides.flatten() {
+        if !told.iter().any(|t| told_of(t) == told_of(target)) {
+            told.push(target);
+        }
+    }
+    tell_rights(observer, told);
 }
 
 fn check(options: &StudyOptions) -> Result<()> {
-    if !(1..=PAIRS_MAX).contains(&options.pairs) {
+    if !(1..=PAIRS_MAX).contains(&options.rounds) {
         return Err(LabError::Plan(format!(
             "pairs = {} is not between 1 and {PAIRS_MAX}",
-            options.pairs
+            options.rounds
+        )));
+    }
+    let sides = options.sides.len();
+    if !(2..=SIDES_MAX).contains(&sides) || options.workloads.len() != sides {
+        return Err(LabError::Plan(format!(
+            "a study has 2 to {SIDES_MAX} sides, not {sides}"
+        )));
+    }
+    if sides > 2 && (options.slice.is_some() || options.until.is_some()) {
+        return Err(LabError::Plan(format!(
+            "only two sides can take turns in slices or stop at a look, not {sides}; measure them in blocks, in a fixed number of rounds"
         )));
     }
     for side in &options.sides {
-        if side.plan.repeat != options.pairs {
+        if side.plan.repeat != options.rounds {
             return Err(LabError::Plan(
                 "a study repeats in pairs; set repeat of both plans to the number of pairs".into(),
             ));
@@ -305,7 +374,7 @@ fn check(options: &StudyOptions) -> Result<()> {
         slices::check(&options.sides, slice, &options.workloads)?;
     }
     match &options.name {
-        Some(name) => Ok(archive::store::check_label(&format!("{name}-a"))?),
+        Some(name) => Ok(archive::store::check_label(&StudyPart::label(name, 0))?),
         None => Ok(()),
     }
 }
@@ -317,23 +386,23 @@ pub fn made_up_name(word: &str, now: SystemTime) -> String {
     format!("{word}-{digits}")
 }
 
-/// The one machine of the targets of both sides.
-fn machine(sides: &[Side; 2], asked: &HostAsked) -> Result<Machine> {
-    let mut groups = group(&sides[0].targets)?;
-    groups.extend(group(&sides[1].targets)?);
-    Machine::of(&groups, asked)
+/// The one machine of the targets of all sides.
+fn machine(sides: &[Side], asked: &HostAsked) -> Result<Machine> {
+    let groups = sides.iter().map(|side| group(&side.targets));
+    let groups: Vec<_> = groups.collect::<Result<_>>()?;
+    Machine::of(&groups.concat(), asked)
 }
 
 /// A study with everything that its blocks share.
 struct Whole<'a> {
-    ids: [i64; 2],
-    sides: &'a [Side; 2],
+    ids: Vec<i64>,
+    sides: &'a [Side],
     name: &'a str,
     order: &'a str,
     slice: Option<Duration>,
     seed: u64,
     machine: &'a Machine,
-    workloads: &'a [Registry; 2],
+    workloads: &'a [Registry],
     clock: &'a Arc<dyn WallClock>,
 }
 
@@ -344,35 +413,35 @@ impl Whole<'_> {
         watched: Option<Watched<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Finished> {
-        let ended = self.pairs(archive, watched, observer);
+        let ended = self.rounds(archive, watched, observer);
         let now = host::clock::rfc3339(self.clock.now());
         let state = match ended {
             Ok(()) => RunState::Complete,
             Err(_) => RunState::Interrupted,
         };
-        for id in self.ids {
-            let kept = archive.finish_run(id, state, Some(&now));
+        for id in &self.ids {
+            let kept = archive.finish_run(*id, state, Some(&now));
             // After a failure the points are safe all the same; the first error is the one to tell.
             if ended.is_ok() {
                 kept?;
             }
         }
-        ended.map(|()| self.ids)
+        ended.map(|()| self.ids.clone())
     }
 
-    fn pairs(
+    fn rounds(
         &self,
         archive: &mut Archive,
         mut watched: Option<Watched<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        for pair in 1..=(self.order.len() / 2) as u32 {
+        for (number, order) in (1..).zip(self.order.as_bytes().chunks(self.sides.len())) {
             match self.slice {
-                Some(slice) => self.pair_in_turn(archive, (pair, slice), observer)?,
-                None => self.pair_of_blocks(archive, pair, observer)?,
+                Some(slice) => self.pair_in_turn(archive, (number, slice), observer)?,
+                None => self.round_of_blocks(archive, (number, order), observer)?,
             }
             if let Some(watched) = &mut watched
-                && watched.stops_after(pair, archive)?
+                && watched.stops_after(number, archive)?
             {
                 break;
             }
@@ -380,16 +449,15 @@ impl Whole<'_> {
         Ok(())
     }
 
-    fn pair_of_blocks(
+    fn round_of_blocks(
         &self,
         archive: &mut Archive,
-        pair: u32,
+        (number, order): (u32, &[u8]),
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let first = 2 * (pair as usize - 1);
-        for letter in self.order[first..first + 2].chars() {
-            let side = usize::from(letter == 'b');
-            let queue = self.queue(archive, side, pair)?;
+        for letter in order {
+            let side = usize::from(letter - b'a');
+            let queue = self.queue(archive, side, number)?;
             if !queue.todo.is_empty() {
                 self.block(archive, side, &queue, observer)?;
             }
@@ -398,16 +466,21 @@ impl Whole<'_> {
     }
 
     fn queue(&self, archive: &Archive, side: usize, repetition: u32) -> Result<Queue> {
-        let (id, other) = (self.ids[side], self.ids[1 - side]);
+        let id = self.ids[side];
         let there = archive.finished(id)?;
-        let planned = archive.planned(id)?;
+        let own = archive.planned(id)?;
         let is_open = |key: &&PointKey| key.repetition == repetition && !there.contains(key);
+        let (mut planned, mut finished) = (0, 0);
+        for id in &self.ids {
+            planned += archive.planned(*id)?.len();
+            finished += archive.finished(*id)?.len();
+        }
         Ok(Queue {
             id,
             label: self.name.to_owned(),
-            planned: planned.len() + archive.planned(other)?.len(),
-            finished: there.len() + archive.finished(other)?.len(),
-            todo: planned.iter().filter(is_open).cloned().collect(),
+            planned,
+            finished,
+            todo: own.iter().filter(is_open).cloned().collect(),
         })
     }
 
@@ -420,14 +493,17 @@ impl Whole<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(queue
-                .interrupted(queue.finished)
-                .resumed_by(VERB, self.name));
+            return Err(self.resumable(queue.interrupted(queue.finished)));
         }
         let targets = stand::opened(&self.sides[side], &self.workloads[side])?;
         self.work(side, &targets, None)
             .measure_all(archive, queue, observer)
-            .map_err(|error| error.resumed_by(VERB, self.name))
+            .map_err(|error| self.resumable(error))
+    }
+
+    /// The same error, with how the study is resumed.
+    fn resumable(&self, error: LabError) -> LabError {
+        error.resumed_by(verb(self.sides.len()), self.name)
     }
 
     fn work<'w>(
@@ -443,7 +519,7 @@ impl Whole<'_> {
             machine: self.machine,
             seed: self.seed,
             clock: self.clock,
-            letter: Some(LETTERS[side]),
+            letter: Some(StudyPart::letter(side).to_ascii_uppercase()),
             side: in_turn,
         }
     }
@@ -455,13 +531,34 @@ mod tests {
 
     #[test]
     fn every_pair_holds_both_sides_and_the_lot_decides_which_is_first() {
-        let order = draw_order(200, 1);
-        assert_eq!(order, draw_order(200, 1));
-        assert_ne!(order, draw_order(200, 2));
+        let order = draw_order(2, 200, 1);
+        assert_ne!(order, draw_order(2, 200, 2));
+        // As in earlier releases for the same seed.
+        let mut random = Random::new(1 ^ 0x0ab5_70d1);
+        let pairs = (0..200).map(|_| ["ab", "ba"][random.index(2)]);
+        assert_eq!(order, pairs.collect::<String>());
         let firsts = (0..200).filter(|i| &order[2 * i..=2 * i] == "a").count();
         assert!((70..=130).contains(&firsts), "{firsts}");
         for i in 0..200 {
             assert!(["ab", "ba"].contains(&&order[2 * i..2 * i + 2]));
         }
+    }
+
+    /// 2,400 rounds of four: each of the 24 orders about a hundred times.
+    #[test]
+    fn every_round_holds_all_sides_in_any_order() {
+        let order = draw_order(4, 2_400, 1);
+        let mut counts = std::collections::BTreeMap::new();
+        for round in order.as_bytes().chunks(4) {
+            let mut sorted = round.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(sorted, b"abcd");
+            *counts.entry(round).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        assert!(
+            counts.values().all(|n| (60..=140).contains(n)),
+            "{counts:?}"
+        );
     }
 }

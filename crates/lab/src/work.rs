@@ -49,7 +49,7 @@ pub(crate) struct Work<'a> {
     pub seed: u64,
     pub clock: &'a Arc<dyn WallClock>,
     /// Letter of the side of a study, shown beside the target.
-    pub letter: Option<&'a str>,
+    pub letter: Option<char>,
     /// The side that is measured in slices, in turn with the other one.
     pub side: Option<&'a Side<'a>>,
 }

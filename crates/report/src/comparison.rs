@@ -5,6 +5,7 @@ mod forest;
 mod looks;
 mod pairs;
 mod ramps;
+mod screening;
 mod shifts;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub(crate) use forest::Scale;
 pub use looks::{ended, length, look, looks_words, planned};
 pub(crate) use pairs::{between_words, odd_words, scatter_words, within_words};
 pub use ramps::ramps;
+pub(crate) use screening::{advice as screening_advice, rounds_words, sure as screening_sure};
+pub use screening::{design_words, screening};
 pub use shifts::shifts;
 
 /// How much of a comparison is shown.
@@ -219,7 +222,8 @@ fn sure_of(confidence: f64, metrics: usize, compared: &Comparison) -> String {
 }
 
 fn forest_table(rows: &[&Row], width: usize, paint: &Paint, sure: &str) -> String {
-    let scale = Scale::of(rows, FOREST_WIDTH);
+    let ratios = rows.iter().filter_map(|row| row.result.ratio);
+    let scale = Scale::of(ratios, FOREST_WIDTH);
     let axis: &'static str = "B / A, log scale";
     let column = |head, align, leave| Column {
         heads: [head, "", ""],
@@ -293,7 +297,7 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
         value(&row.b),
         ratio,
         interval,
-        scale.draw(row),
+        scale.draw(row.result.ratio, row.band),
         verdict,
     ]
 }

@@ -31,6 +31,7 @@ mod queries;
 mod ramp;
 mod rounds;
 mod scaling;
+mod screening;
 mod series;
 mod shift;
 mod sweep;
@@ -66,6 +67,9 @@ pub struct HtmlOptions {
 /// Renders a run, set beside others, as one HTML page.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {
     let groups = level::tests(run, scorecard::rank);
+    // The sides of a screening are one result, and not each set beside the run.
+    let (sides, against) = &screening::divide(run, against);
+    let (screening, effects) = screening::view(run, sides);
     let components = SECTIONS
         .into_iter()
         .map(|section| ComponentView {
@@ -85,12 +89,13 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .collect();
     let (users, forest) = (users::summaries(&groups), forest::view(run, against));
     let charts = ramp::figures(run, &groups, against);
-    let first = first::view(run, &groups, against, (&users, charts), forest.outcomes());
+    let answers = (effects, forest.outcomes());
+    let first = first::view(run, &groups, against, (&users, charts), answers);
     let mut page = Page {
         title: options
             .title
             .clone()
-            .unwrap_or_else(|| format!("dbdyno · {}", run.label)),
+            .unwrap_or_else(|| format!("dbdyno · {}", title(run, sides))),
         run,
         first,
         links: Vec::new(),
@@ -98,6 +103,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         facts: facts::view(run, against),
         customer: customer::view(run, against),
         differences: differences::view(run, against),
+        screening,
         forest,
         shift: shift::view(run, against),
         price: price::view(run, against, &options.prices),
@@ -117,6 +123,12 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .expect("the template writes plain values into a String, which cannot fail")
 }
 
+/// What the page is of: a run, or the study of which all sides are here.
+fn title<'r>(run: &'r Run, sides: &[&Run]) -> &'r str {
+    let study = run.study.as_ref().filter(|_| !sides.is_empty());
+    study.map_or(&run.label, |study| &study.name)
+}
+
 #[derive(Template)]
 #[template(path = "report.html", whitespace = "minimize")]
 struct Page<'a> {
@@ -129,6 +141,7 @@ struct Page<'a> {
     facts: facts::View,
     customer: customer::View,
     differences: differences::View,
+    screening: screening::View,
     forest: forest::View,
     shift: shift::View,
     price: price::View,
@@ -150,6 +163,7 @@ impl Page<'_> {
         let all = [
             (true, ("verdict", "Answer")),
             (!self.users.is_empty(), ("users", "Users")),
+            (!self.screening.is_empty(), ("screening", "Screening")),
             (
                 !self.forest.is_empty(),
                 ("forest", "Performance comparison"),

@@ -37,7 +37,8 @@ mod users;
 
 pub use arrangement::arrangement;
 pub use comparison::{
-    Shown, chances, comparison, ended, length, look, looks_words, planned, ramps, shifts,
+    Shown, chances, comparison, design_words, ended, length, look, looks_words, planned, ramps,
+    screening, shifts,
 };
 pub use fleet::text as fleet_text;
 pub use html::{HtmlOptions, fleet as fleet_page, html};

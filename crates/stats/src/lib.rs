@@ -14,6 +14,7 @@ pub mod compare;
 pub mod components;
 pub mod distribution;
 pub mod drift;
+pub mod factorial;
 pub mod forecast;
 pub mod histogram;
 pub mod interval;

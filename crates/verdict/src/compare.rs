@@ -4,10 +4,10 @@
 //! the other, which is said. Primary metrics were named before the first point was measured, in the plan or,
 //! when it names none, by rule: the throughput of every test, at its best level.
 
-mod comparable;
+pub(crate) mod comparable;
 mod error;
 mod json;
-mod metrics;
+pub(crate) mod metrics;
 mod oddities;
 mod pairs;
 mod scatter;
@@ -175,6 +175,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     adjust(&mut rows);
     let mut cautions = pairing.cautions.clone();
     cautions.extend(looks.as_ref().and_then(of_looks));
+    cautions.extend(of_more_sides(a).filter(|_| pairing.design.is_paired()));
     let differences = differences(a, b);
     if differences.is_empty() && !is_same_on_purpose(a, b) {
         cautions.push("nothing that is recorded differs between the two runs; if something was changed, note what".into());
@@ -211,6 +212,17 @@ fn of_looks(looks: &Looks) -> Option<String> {
         None if *taken == 0 => Some("the study was interrupted before its first look, so there is no interval yet; resume it".into()),
         None => Some(format!("the study was interrupted after look {taken}: only its first {pairs} pairs count until the next look; resume it")),
     }
+}
+
+/// What is to be said of two sides of a study that has more.
+fn of_more_sides(run: &Run) -> Option<String> {
+    let sides = run.study.as_ref().map(|study| study.sides)?;
+    (sides > 2).then(|| {
+        format!(
+            "these are two of the {sides} sides of a study: the intervals hold for these two, not for all {} pairs of sides together",
+            sides * (sides - 1) / 2
+        )
+    })
 }
 
 /// Whether two runs are the sides of a study that sets nothing: the same configuration, twice.

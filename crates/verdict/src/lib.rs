@@ -8,6 +8,7 @@
 //! * [`mod@method`]: laws that the figures of any right measurement keep.
 //! * [`mod@price`]: what a platform and its figures cost.
 //! * [`mod@ramps`]: compares two ramps of users.
+//! * [`mod@screening`]: several settings screened at once, with the effect of each.
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
 //! * [`sla`]: checks a run against limits.
 
@@ -22,5 +23,6 @@ pub mod metric;
 mod outcome;
 pub mod price;
 pub mod ramps;
+pub mod screening;
 pub mod shift;
 pub mod sla;

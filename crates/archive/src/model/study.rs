@@ -2,15 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The part that one run plays in a study of two configurations.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// Most configurations of a study: the letters "a" to "p".
+pub const SIDES_MAX: usize = 16;
+
+/// The part that one run plays in a study of several configurations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudyPart {
-    /// Name of the study, the same in both runs.
+    /// Name of the study, the same in all runs.
     pub name: String,
-    /// This run's configuration: "a" or "b".
+    /// This run's configuration: "a", "b", …
     pub side: String,
-    /// Order in which the repetitions were measured, drawn before the first: "abba…", two letters a pair.
+    /// Number of configurations; 2 in archives that do not tell.
+    pub sides: u32,
+    /// Order in which the repetitions were measured, drawn before the first: of two configurations "abba…", a letter a block and
+    /// as many letters a round as there are configurations.
     pub order: String,
     /// What was set for this side alone, as `KEY=VALUE`.
     pub settings: Vec<String>,
@@ -21,6 +27,43 @@ pub struct StudyPart {
     pub until: Option<Until>,
     /// How both sides were measured and why; `None` in archives that do not tell.
     pub arranged: Option<Arranged>,
+    /// Which settings are screened, where the configurations are the rows of a design.
+    pub screened: Option<Screened>,
+}
+
+impl Default for StudyPart {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            side: String::new(),
+            sides: 2,
+            order: String::new(),
+            settings: Vec::new(),
+            slice_ms: None,
+            until: None,
+            arranged: None,
+            screened: None,
+        }
+    }
+}
+
+/// One configuration of a screening: a row of a two-level design.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Screened {
+    /// The settings, each with two values.
+    pub factors: Vec<Factor>,
+    /// Whether each of them is high in this configuration.
+    pub high: Vec<bool>,
+}
+
+/// A setting with two values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Factor {
+    pub key: String,
+    pub low: String,
+    pub high: String,
 }
 
 /// A study that stops at one of several looks, planned in advance.
@@ -115,14 +158,32 @@ pub enum Arrangement {
 }
 
 impl StudyPart {
-    /// Pairs for which the order was drawn.
-    pub fn pairs(&self) -> usize {
-        self.order.len() / 2
+    /// Rounds for which the order was drawn: of two configurations its pairs.
+    pub fn rounds(&self) -> usize {
+        self.order.len() / self.sides.max(1) as usize
     }
 
-    /// Whether `other` is the other side of the same study, drawn in the same order.
+    /// The letters of a round, counted from 1, in the order of its blocks.
+    pub fn round(&self, number: usize) -> &str {
+        let sides = self.sides as usize;
+        let first = number.saturating_sub(1) * sides;
+        self.order.get(first..first + sides).unwrap_or_default()
+    }
+
+    /// Letter of the configuration of this number, from 0.
+    pub fn letter(number: usize) -> char {
+        char::from(b'a' + (number % SIDES_MAX) as u8)
+    }
+
+    /// Label of the run of the configuration of this number, from 0.
+    pub fn label(study: &str, number: usize) -> String {
+        format!("{study}-{}", Self::letter(number))
+    }
+
+    /// Whether `other` is another side of the same study, drawn in the same order.
     pub fn pairs_with(&self, other: &StudyPart) -> bool {
-        self.name == other.name && self.order == other.order && self.side != other.side
+        (&self.name, &self.order, self.sides) == (&other.name, &other.order, other.sides)
+            && self.side != other.side
     }
 }
 
@@ -142,7 +203,18 @@ mod tests {
         assert!(part("s", "a").pairs_with(&part("s", "b")));
         assert!(!part("s", "a").pairs_with(&part("s", "a")));
         assert!(!part("s", "a").pairs_with(&part("t", "b")));
-        assert_eq!(part("s", "a").pairs(), 2);
+        assert_eq!(part("s", "a").rounds(), 2);
+        assert_eq!(
+            (part("s", "a").round(2), part("s", "a").round(3)),
+            ("ba", "")
+        );
+        let of_four = StudyPart {
+            sides: 4,
+            ..part("s", "c")
+        };
+        assert!(!of_four.pairs_with(&part("s", "a")));
+        assert_eq!((of_four.rounds(), of_four.round(1)), (1, "abba"));
+        assert_eq!(StudyPart::label("s", 15), "s-p");
     }
 
     #[test]
@@ -164,5 +236,6 @@ mod tests {
         let old = r#"{"name": "s", "side": "a", "order": "ab", "settings": []}"#;
         let part: StudyPart = serde_json::from_str(old).unwrap();
         assert_eq!((part.until, part.slice_ms), (None, None));
+        assert_eq!((part.sides, part.screened), (2, None));
     }
 }

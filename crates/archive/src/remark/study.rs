@@ -1,4 +1,5 @@
-//! Studies: what is unsound in a published protocol that is repeated as it stands.
+//! Studies: what is unsound in a published protocol that is repeated as it stands, and what the design of a screening cannot tell
+//! apart.
 
 macro_rules! study {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
@@ -15,6 +16,16 @@ OrderFixed { levels: String } =>
 ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
 PublishedDoubt { doubt: String } => "{doubt}";
+/// Screening: the effect of a setting cannot be told from these interactions of two others.
+EffectAliased { factor: String, with: Vec<String> } =>
+    "the effect of {factor} cannot be told from {list}: if two settings act on each other, the other effect is in it",
+    list = words::interactions(with);
+/// Screening: a part of every interaction of two settings is in the effect of every other one.
+EffectsPartlyAliased { share: f64 } =>
+    "{pct:.0} % of every interaction of two settings is in the effect of every other setting", pct = share * 100.0;
+/// Screening: effects stand alone, but interactions of two settings cannot be told from each other.
+InteractionsAliased { resolution: u32 } =>
+    "resolution {resolution}: no effect of a setting is confounded with an interaction of two others; these cannot be told from each other, and none is estimated";
 
     } };
 }

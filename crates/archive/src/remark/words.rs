@@ -19,6 +19,14 @@ pub(super) fn list(numbers: &[u32]) -> String {
     joined(numbers, ", ", u32::to_string)
 }
 
+/// "the interaction of a and b, or of c and d".
+pub(super) fn interactions(pairs: &[String]) -> String {
+    match pairs {
+        [] => UNKNOWN.to_owned(),
+        pairs => format!("the interaction of {}", pairs.join(", or of ")),
+    }
+}
+
 pub(super) fn allowed(allowed: bool) -> &'static str {
     match allowed {
         true => "; allowed by the plan",

@@ -130,8 +130,13 @@ fn reason_to_keep(
     for id in ids.into_iter().filter(|id| !with.contains(id)) {
         let (label, part) = read::study_part(transaction, id)?;
         if part.is_some_and(|part| part.pairs_with(study)) {
+            let all = match study.sides {
+                2 => "whose other side is {label}; delete both",
+                _ => "whose sides belong together, as {label}; delete all of them",
+            };
+            let all = all.replace("{label}", &label);
             return Ok(Some(format!(
-                "it is one side of the study {}, whose other side is {label}; delete both",
+                "it is one side of the study {}, {all}",
                 study.name
             )));
         }

@@ -207,7 +207,7 @@ pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Un
         // While it goes on, its last look may be put off.
         let pairs = match until.ended {
             Some(_) => until.pairs(),
-            None => part.pairs() as u32,
+            None => part.rounds() as u32,
         };
         let beyond = read::finished(&transaction, run_id)?;
         if let Some(key) = beyond.into_iter().find(|key| key.repetition > pairs) {

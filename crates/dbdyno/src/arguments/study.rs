@@ -31,17 +31,21 @@ pub struct StudyArguments {
     /// Order and repetitions: ours, or those of the document, with what is unsound in them said on the page
     #[arg(long, value_enum, default_value_t, conflicts_with = "resume")]
     pub protocol: Protocol,
-    /// Setting to vary, with two values, such as target.work_mem=4MB,64MB (of plans and databases as in `dbdyno ab --a`)
+    /// Setting to vary, with two values, such as target.work_mem=4MB,64MB (of plans and databases as in `dbdyno ab --a`). Several
+    /// --vary: a screening of all of them, with the effect of each
     #[arg(long, value_name = "KEY=A,B")]
     pub vary: Vec<SecretText>,
+    /// Configurations of a screening: 4, 8, 12 or 16 (default: the fewest that its settings need)
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    pub configurations: Option<usize>,
     /// How large: a try, for an hour or two, or as published (default: quick; with --protocol published: published)
     #[arg(long, value_enum)]
     pub size: Option<Size>,
     /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     pub memory: Option<u64>,
-    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
+    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs); rounds of a screening
+    #[arg(long, visible_alias = "rounds", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: Option<u32>,
     /// Database to measure (default: SQLite and DuckDB in files, see --work-dir)
     #[arg(long = "target", value_name = "URL")]

@@ -1,4 +1,4 @@
-//! `dbdyno ab`: two configurations measured in turn, then compared.
+//! `dbdyno ab`: two configurations measured in turn, then compared; and the measuring of studies of more.
 
 mod until;
 
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
-use archive::{Archive, Run, RunName, RunState, Until};
+use anyhow::{Result, anyhow};
+use archive::{Archive, Run, RunName, RunState, SIDES_MAX, Screened, StudyPart, Until};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
@@ -35,7 +35,10 @@ const STUDIES_MAX: usize = 5;
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
     super::prices::check(&arguments.judging.prices)?;
     let watched = arguments.watch.open()?;
-    let [a, b] = measured(arguments, archive_asked, &watched)?;
+    if let Some(name) = &arguments.resume {
+        refuse_more_sides(name, archive_asked)?;
+    }
+    let [a, b] = two(measured(arguments, archive_asked, &watched)?)?;
     let status = show(&a, &b, arguments, archive_asked, &watched)?;
     if a.valid() && b.valid() {
         return Ok(status);
@@ -47,6 +50,27 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
     Ok(Status::CheckFailed)
 }
 
+/// A study of more sides has another result.
+fn refuse_more_sides(name: &str, archive: &Option<PathBuf>) -> Result<()> {
+    let first = super::load_run(&StudyPart::label(name, 0), archive)?;
+    match first.study.map_or(2, |study| study.sides) {
+        2 => Ok(()),
+        sides => Err(InvalidInput(format!(
+            "study {name} has {sides} sides; resume it with `dbdyno study --resume {name}`"
+        ))
+        .into()),
+    }
+}
+
+/// The runs of a study of two sides.
+///
+/// # Errors
+/// When it has more.
+pub fn two(runs: Vec<Run>) -> Result<[Run; 2]> {
+    runs.try_into()
+        .map_err(|runs: Vec<Run>| anyhow!("the study has {} sides, not two", runs.len()))
+}
+
 /// Carries a study out, or goes on with one; gives its runs.
 ///
 /// # Errors
@@ -55,7 +79,7 @@ pub fn measured(
     arguments: &AbArguments,
     archive_asked: &Option<PathBuf>,
     watched: &Watched,
-) -> Result<[Run; 2]> {
+) -> Result<Vec<Run>> {
     let archive = place::archive(archive_asked);
     let library = super::library(arguments.library.as_deref())?;
     lab::signal::install();
@@ -66,15 +90,15 @@ pub fn measured(
     };
     screen.close();
     screen.run_ends(&finished);
-    let ([a, b], files) = finished?;
+    let (ids, files) = finished?;
     if let Some(files) = files {
         files.remove();
     }
     let kept = Archive::open_read_only(&archive)?;
-    Ok([
-        kept.load_run(&RunName::Id(a))?,
-        kept.load_run(&RunName::Id(b))?,
-    ])
+    let runs = ids
+        .into_iter()
+        .map(|id| Ok(kept.load_run(&RunName::Id(id))?));
+    runs.collect()
 }
 
 /// Compares the runs of a study and prints that.
@@ -122,32 +146,31 @@ fn begin(
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {
         let targets = urls(&arguments.targets)?;
-        sides(arguments, &workloads, &text, &common, &targets, &targets)?;
+        let targets = own(arguments).iter().map(|_| targets.clone()).collect();
+        sides(arguments, &workloads, &text, &common, targets)?;
     }
     let host = super::server_host(&arguments.server)?;
     match &until {
         Some(until) => {
             let known = known(&plan, &until.primary, archive);
             until::foretell(until, metrics, &known, &arguments.permission)?;
+            agree_to_few(arguments, pairs, metrics)?;
         }
-        None => foretell(arguments, (pairs, metrics), &plan, archive)?,
+        // Whoever screens says itself what it takes.
+        None if !arguments.screened.is_empty() => {}
+        None => {
+            foretell(arguments, (pairs, metrics), &plan, archive)?;
+            agree_to_few(arguments, pairs, metrics)?;
+        }
     }
-    agree_to_few(arguments, pairs, metrics)?;
     let (targets, files) = targets(arguments)?;
-    let built = sides(
-        arguments,
-        &workloads,
-        &text,
-        &common,
-        &targets[0],
-        &targets[1],
-    )
-    .and_then(|sides| agreed(arguments, library, sides));
+    let built = sides(arguments, &workloads, &text, &common, targets)
+        .and_then(|sides| agreed(arguments, library, sides));
     let seed = super::seed(arguments.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
         sides,
-        pairs,
+        rounds: pairs,
         until: until.clone(),
         slice: arguments.interleave,
         archive: place::archive(archive),
@@ -178,9 +201,11 @@ fn begin(
 fn agreed(
     arguments: &AbArguments,
     library: &Library,
-    mut sides: [Side; 2],
-) -> Result<([Side; 2], [Registry; 2])> {
-    let mut workloads = registries(library);
+    mut sides: Vec<Side>,
+) -> Result<(Vec<Side>, Vec<Registry>)> {
+    // What the plan of each can ask for.
+    let registries = sides.iter().map(|_| workload::registry(library.clone()));
+    let mut workloads: Vec<Registry> = registries.collect();
     let mut forecasts = Vec::new();
     for (side, workloads) in sides.iter_mut().zip(&mut workloads) {
         side.targets = arguments.permission.share(&side.targets)?;
@@ -193,9 +218,15 @@ fn agreed(
     Ok((sides, workloads))
 }
 
-/// What the plans of both sides can ask for.
-fn registries(library: &Library) -> [Registry; 2] {
-    [library, library].map(|library| workload::registry(library.clone()))
+/// What is set for each side alone, with the row of a design that it is.
+fn own(arguments: &AbArguments) -> Vec<(&[SecretText], Option<&Screened>)> {
+    match arguments.screened.as_slice() {
+        [] => vec![(&arguments.a, None), (&arguments.b, None)],
+        rows => {
+            let rows = rows.iter();
+            rows.map(|(own, row)| (&own[..], Some(row))).collect()
+        }
+    }
 }
 
 fn sides(
@@ -203,35 +234,43 @@ fn sides(
     workloads: &Registry,
     text: &str,
     common: &[Setting],
-    targets_a: &[TargetUrl],
-    targets_b: &[TargetUrl],
-) -> Result<[Side; 2]> {
-    let own = |own: &[SecretText]| own.iter().map(|text| text.expose().to_owned()).collect();
-    let (a, b): (Vec<String>, Vec<String>) = (own(&arguments.a), own(&arguments.b));
-    Ok([
-        Side::new(workloads, text, common, &a, targets_a)?,
-        Side::new(workloads, text, common, &b, targets_b)?,
-    ])
+    targets: Vec<Vec<TargetUrl>>,
+) -> Result<Vec<Side>> {
+    let of_sides = own(arguments).into_iter().zip(&targets);
+    let side =
+        |((own, screened), targets): ((&[SecretText], Option<&Screened>), &Vec<TargetUrl>)| {
+            let own: Vec<String> = own.iter().map(|text| text.expose().to_owned()).collect();
+            Ok(Side {
+                screened: screened.cloned(),
+                ..Side::new(workloads, text, common, &own, targets)?
+            })
+        };
+    of_sides.map(side).collect()
 }
 
-/// The targets of both sides. The default ones share their files unless a side sets something of the
+/// The targets of all sides. The default ones share their files unless a side sets something of the
 /// database: a setting such as the page size is fixed when its file is made.
-fn targets(arguments: &AbArguments) -> Result<([Vec<TargetUrl>; 2], Option<WorkFiles>)> {
+fn targets(arguments: &AbArguments) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkFiles>)> {
+    let own = own(arguments);
+    let of_all = |targets: Vec<TargetUrl>| own.iter().map(|_| targets.clone()).collect();
     if !arguments.targets.is_empty() {
-        let targets = urls(&arguments.targets)?;
-        return Ok(([targets.clone(), targets], None));
+        return Ok((of_all(urls(&arguments.targets)?), None));
     }
     let files = WorkFiles::create(arguments.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
-    let mut settings = arguments.a.iter().chain(&arguments.b);
-    let targets = if settings.any(|s| s.expose().starts_with("target.")) {
-        [
-            files.targets_named("a", warn),
-            files.targets_named("b", |_| {}),
-        ]
-    } else {
-        let shared = files.targets(warn);
-        [shared.clone(), shared]
+    let mut settings = own.iter().flat_map(|(settings, _)| settings.iter());
+    let targets = match settings.any(|s| s.expose().starts_with("target.")) {
+        true => {
+            let named = (0..own.len()).map(|number| {
+                let letter = String::from(StudyPart::letter(number));
+                match number {
+                    0 => files.targets_named(&letter, warn),
+                    _ => files.targets_named(&letter, |_| {}),
+                }
+            });
+            named.collect()
+        }
+        false => of_all(files.targets(warn)),
     };
     Ok((targets, Some(files)))
 }
@@ -417,28 +456,39 @@ fn resume(
     library: &Library,
     screen: &mut Screen,
 ) -> Measured {
-    let kept = Archive::open_read_only(archive)?;
-    let load = |side| kept.load_run(&RunName::Label(format!("{name}-{side}")));
-    let begun = [load("a")?, load("b")?];
-    drop(kept);
+    let begun = sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
-        super::resumed::agree(&arguments.permission, archive, &begun.each_ref())?;
+        let begun: Vec<&Run> = begun.iter().collect();
+        super::resumed::agree(&arguments.permission, archive, &begun)?;
     }
     let files = place::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;
-    let workloads = registries(library);
-    let plan = Plan::parse(&workloads[0], &begun[0].plan_toml, &[])?;
+    let registry = || workload::registry(library.clone());
+    let workloads = registry();
+    let plan = Plan::parse(&workloads, &begun[0].plan_toml, &[])?;
     screen.may_stop(until.is_some());
     let until = until.unwrap_or_default();
-    let metrics = metrics_of(&until.primary, begun[0].targets.len(), &workloads[0], &plan)?;
+    let metrics = metrics_of(&until.primary, begun[0].targets.len(), &workloads, &plan)?;
     let mut watch = Watch::new(until, metrics, screen.teller());
     let finished = study::resume(
         name,
         archive,
-        workloads,
+        &registry,
         Arc::new(SystemClock),
         &mut watch,
         screen,
     )?;
     Ok((finished, files))
+}
+
+/// The runs of all sides of a study, A first.
+///
+/// # Errors
+/// When there is none of this name, or one of its runs is gone.
+pub fn sides_of(kept: &Archive, name: &str) -> Result<Vec<Run>> {
+    let load = |number| kept.load_run(&RunName::Label(StudyPart::label(name, number)));
+    let first = load(0)?;
+    let sides = first.study.as_ref().map_or(2, |study| study.sides as usize);
+    let more = (1..sides.clamp(2, SIDES_MAX)).map(|number| Ok(load(number)?));
+    std::iter::once(Ok(first)).chain(more).collect()
 }

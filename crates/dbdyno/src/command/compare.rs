@@ -1,4 +1,4 @@
-//! `dbdyno compare`: two runs set against each other, from the archive alone.
+//! `dbdyno compare`: two runs set against each other, or a study, from the archive alone.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,10 @@ use verdict::compare::{
 use verdict::metric::Metric;
 use verdict::price;
 
+use super::screening::screen_and_show;
 use super::{
-    array, load_run, prices, print, print_coloured, print_json, terminal_columns, wants_colour,
+    array, load_run, load_run_or_study, prices, print, print_coloured, print_json,
+    terminal_columns, wants_colour,
 };
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
@@ -22,8 +24,25 @@ use crate::watch::Watched;
 use archive::stream::StreamEvent;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let mut a = load_run(&arguments.a, archive)?;
-    let mut b = load_run(&arguments.b, archive)?;
+    let (mut a, mut b) = match &arguments.b {
+        Some(b) => (load_run(&arguments.a, archive)?, load_run(b, archive)?),
+        None => {
+            let sides = load_run_or_study(&arguments.a, archive)?;
+            if sides.iter().any(verdict::screening::is_screened) {
+                let sides: Vec<&Run> = sides.iter().collect();
+                return screen_and_show(&sides, &arguments.judging, &Watched::default());
+            }
+            let sides: Result<[Run; 2], _> = sides.try_into();
+            let [a, b] = sides.map_err(|_| {
+                let why = format!(
+                    "{} is one run; name the run to compare it with, or a study alone",
+                    arguments.a
+                );
+                InvalidInput(why)
+            })?;
+            (a, b)
+        }
+    };
     array::attach(&arguments.array, &mut [&mut a, &mut b])?;
     let how = How {
         watched: &Watched::default(),

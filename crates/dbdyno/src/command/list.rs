@@ -95,7 +95,7 @@ fn studies() -> Result<String> {
             let cost = cost::of(
                 &study,
                 *size,
-                false,
+                cost::How::default(),
                 &workloads,
                 (target::DEFAULT_ENGINE, &[]),
             )?;

@@ -1,4 +1,4 @@
-//! `dbdyno report`: a run as one HTML page.
+//! `dbdyno report`: a run, or a study, as one HTML page.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -8,7 +8,7 @@ use archive::Run;
 use archive::reference::{self, Reference};
 use report::{Against, HtmlOptions};
 
-use super::{array, load_run, prices};
+use super::{array, load_run, load_run_or_study, prices};
 use crate::arguments::ReportArguments;
 use crate::exit::Status;
 use crate::output;
@@ -20,18 +20,26 @@ enum Beside {
     Reference(Box<Reference>),
 }
 
+/// The run that is reported, with the other sides of its study if a study was named: B beside A of two, A beside all others of more.
+fn run_of_page(name: &str, archive: &Option<PathBuf>) -> Result<(Run, Vec<Run>)> {
+    let mut runs = load_run_or_study(name, archive)?;
+    let at = match runs.len() {
+        2 => 1,
+        _ => 0,
+    };
+    Ok((runs.remove(at), runs))
+}
+
 pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let mut run = load_run(&arguments.run, archive)?;
-    let mut beside = arguments
-        .against
-        .iter()
-        .map(|name| {
-            Ok(match name.strip_prefix("ref:") {
-                Some(name) => Beside::Reference(Box::new(reference::load(name)?)),
-                None => Beside::Run(Box::new(load_run(name, archive)?)),
-            })
+    let (mut run, sides) = run_of_page(&arguments.run, archive)?;
+    let sides = sides.into_iter().map(|run| Ok(Beside::Run(Box::new(run))));
+    let asked = arguments.against.iter().map(|name| {
+        Ok(match name.strip_prefix("ref:") {
+            Some(name) => Beside::Reference(Box::new(reference::load(name)?)),
+            None => Beside::Run(Box::new(load_run(name, archive)?)),
         })
-        .collect::<Result<Vec<_>>>()?;
+    });
+    let mut beside = sides.chain(asked).collect::<Result<Vec<_>>>()?;
     let others = beside.iter_mut().filter_map(|other| match other {
         Beside::Run(other) => Some(other.as_mut()),
         Beside::Reference(_) => None,

@@ -7,6 +7,7 @@ mod change;
 pub mod cost;
 mod half_memory;
 mod parts;
+mod screening;
 mod vary;
 
 use std::path::{Path, PathBuf};

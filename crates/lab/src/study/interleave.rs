@@ -6,9 +6,9 @@ use std::time::Duration;
 use archive::{Archive, Missing, Point, PointKey, Remark};
 use load::Progress;
 
+use super::Whole;
 use super::slices::Layout;
 use super::stand::Standing;
-use super::{VERB, Whole};
 use crate::alternate::Sides;
 use crate::checks::slices_of;
 use crate::error::{LabError, Result};
@@ -38,7 +38,7 @@ impl Whole<'_> {
             archive.finished(self.ids[0])?,
             archive.finished(self.ids[1])?,
         ];
-        for (side, id) in self.ids.into_iter().enumerate() {
+        for (side, id) in self.ids.iter().copied().enumerate() {
             // Both sides plan the same points in the same order, though with jobs of their own.
             let of_pair = |id: i64| -> Result<Vec<PointKey>> {
                 let planned = archive.planned(id)?.into_iter();
@@ -70,9 +70,7 @@ impl Whole<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
-            return Err(queues[0]
-                .interrupted(queues[0].finished)
-                .resumed_by(VERB, self.name));
+            return Err(self.resumable(queues[0].interrupted(queues[0].finished)));
         }
         // The lot decides which side is opened and prepared first.
         let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
@@ -117,7 +115,7 @@ impl Whole<'_> {
         // A side is interrupted as well when the other one ends, which then has the reason.
         match (first, other) {
             (Err(LabError::Interrupted { .. }), Err(error)) | (Err(error), _) | (_, Err(error)) => {
-                Err(error.resumed_by(VERB, self.name))
+                Err(self.resumable(error))
             }
             (Ok(()), Ok(())) => Ok(()),
         }

@@ -10,7 +10,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// When there is no such engine.
-pub(super) fn shortage(sides: &[Side; 2]) -> Result<Option<String>> {
+pub(super) fn shortage(sides: &[Side]) -> Result<Option<String>> {
     let mut needed_bytes = 0_u64;
     for url in sides.iter().flat_map(|side| &side.targets) {
         // The least: with one session.

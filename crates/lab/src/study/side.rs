@@ -1,5 +1,6 @@
 //! One configuration of a study: the plan and the targets, with what is set for this side alone.
 
+use archive::Screened;
 use target::TargetUrl;
 
 use crate::error::{LabError, Result};
@@ -14,6 +15,8 @@ pub struct Side {
     pub targets: Vec<TargetUrl>,
     /// What was set for this side, as it was written.
     pub settings: Vec<String>,
+    /// The row of a screening's design that it is, if it is one.
+    pub screened: Option<Screened>,
 }
 
 /// What `--a` and `--b` set.
@@ -96,6 +99,7 @@ impl Side {
             plan: Plan::parse(workloads, plan_text, &of_plan)?,
             targets,
             settings: own.iter().zip(&parsed).map(shown).collect(),
+            screened: None,
         })
     }
 }

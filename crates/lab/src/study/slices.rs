@@ -35,14 +35,14 @@ impl Obstacle {
 
 type Possible<T> = Result<std::result::Result<T, Obstacle>>;
 
-/// What both sides are measured with: of each side what its plan can ask for, and its planned points.
-pub(super) struct Both<'a> {
-    pub sides: &'a [Side; 2],
-    pub workloads: &'a [Registry; 2],
-    pub planned: [&'a [PointKey]; 2],
+/// What all sides are measured with: of each what its plan can ask for, and its planned points.
+pub(super) struct All<'a> {
+    pub sides: &'a [Side],
+    pub workloads: &'a [Registry],
+    pub planned: Vec<&'a [PointKey]>,
 }
 
-impl Both<'_> {
+impl All<'_> {
     /// How the sides are measured: in slices of this length, or in blocks.
     ///
     /// # Errors
@@ -65,6 +65,12 @@ impl Both<'_> {
     }
 
     fn in_slices(&self, slice: Duration) -> Possible<Layout> {
+        if self.sides.len() > 2 {
+            return Ok(Err(Obstacle {
+                why: format!("{} sides cannot take turns in slices", self.sides.len()),
+                advice: "; measure them in blocks",
+            }));
+        }
         let tests = |points: &[PointKey]| -> Vec<(u32, u32, String)> {
             let of = |key: &PointKey| (key.repetition, key.target, key.test.clone());
             points.iter().map(of).collect()
@@ -84,7 +90,7 @@ impl Both<'_> {
 ///
 /// # Errors
 /// With the reason, and what to do.
-pub(super) fn check(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Result<()> {
+pub(super) fn check(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Result<()> {
     if !(SLICE_MIN..=SLICE_MAX).contains(&slice) {
         return Err(LabError::Plan(format!(
             "slices of {slice:?} cannot be measured; use {SLICE_MIN:?} to {SLICE_MAX:?}"
@@ -97,7 +103,7 @@ pub(super) fn check(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2
 }
 
 /// How the sides stand at once, if their steps are long enough and the machine has room for both.
-fn possible(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Possible<Layout> {
+fn possible(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Possible<Layout> {
     let least_s = SLICES_MIN * slice.as_secs_f64();
     for (number, step) in sides.iter().flat_map(|side| (1..).zip(&side.plan.step)) {
         if let Some(seconds) = step.seconds.filter(|seconds| *seconds < least_s) {
@@ -129,7 +135,7 @@ fn possible(sides: &[Side; 2], slice: Duration, workloads: &[Registry; 2]) -> Po
 }
 
 /// What blocks begin with; of several targets what the worst one does.
-fn in_blocks(sides: &[Side; 2]) -> Result<Arrangement> {
+fn in_blocks(sides: &[Side]) -> Result<Arrangement> {
     let mut how = Arrangement::BlocksAnew;
     for url in sides.iter().flat_map(|side| &side.targets) {
         match target::find(url)?.reach() {
@@ -154,7 +160,7 @@ impl Layout {
     ///
     /// # Errors
     /// Why they cannot, and how to measure them.
-    pub(super) fn of(sides: &[Side; 2], workloads: &[Registry; 2]) -> Result<Self> {
+    pub(super) fn of(sides: &[Side], workloads: &[Registry]) -> Result<Self> {
         find(sides, workloads)?.map_err(Obstacle::refusal)
     }
 
@@ -171,7 +177,7 @@ impl Layout {
     }
 }
 
-fn find(sides: &[Side; 2], workloads: &[Registry; 2]) -> Possible<Layout> {
+fn find(sides: &[Side], workloads: &[Registry]) -> Possible<Layout> {
     let together = match together(sides)? {
         Ok(together) => together,
         Err(obstacle) => return Ok(Err(obstacle)),
@@ -237,7 +243,7 @@ impl Together {
 }
 
 /// How the databases of both sides stand at once.
-fn together(sides: &[Side; 2]) -> Possible<Together> {
+fn together(sides: &[Side]) -> Possible<Together> {
     let groups = [group(&sides[0].targets)?, group(&sides[1].targets)?];
     let [a, b] = groups.map(|groups| groups.concat());
     if a == b {

@@ -25,7 +25,7 @@ pub(super) fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
 ///
 /// # Errors
 /// When it cannot be made there, or the server refuses a setting.
-pub(super) fn try_out(sides: &[Side; 2], workloads: &[Registry; 2]) -> Result<()> {
+pub(super) fn try_out(sides: &[Side], workloads: &[Registry]) -> Result<()> {
     let layout = Layout::of(sides, workloads)?;
     match (layout.together, layout.own_tables) {
         (Together::TwoInstances, _) | (Together::Shared, false) => Ok(()),
@@ -76,8 +76,8 @@ impl Standing {
     /// # Errors
     /// When they cannot be opened, or cannot stand at once.
     pub fn open(
-        sides: &[Side; 2],
-        workloads: &[Registry; 2],
+        sides: &[Side],
+        workloads: &[Registry],
         first: usize,
         layout: Layout,
     ) -> Result<Self> {

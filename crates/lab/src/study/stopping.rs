@@ -134,7 +134,7 @@ impl<'s> Watched<'s> {
             Ok(run)
         };
         let (a, b) = (seen(self.ids[0])?, seen(self.ids[1])?);
-        let drawn = a.study.as_ref().map_or(0, |study| study.pairs() as u32);
+        let drawn = a.study.as_ref().map_or(0, |study| study.rounds() as u32);
         let is_last = self.until.taken as usize == self.until.looks.len();
         self.until.ended = match self.stopping.is_answered(&a, &b) {
             true => Some(Ended::Answered),

@@ -1,6 +1,7 @@
 //! The forest in text: ratio and interval of each row on one logarithmic scale around 1.
 
-use verdict::compare::Row;
+use stats::Interval;
+use stats::compare::Band;
 
 /// Narrowest half range of the scale, so that tiny effects look tiny.
 const HALF_MIN: f64 = 0.05;
@@ -16,11 +17,9 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale that shows all intervals of the rows.
-    pub fn of(rows: &[&Row], width: usize) -> Self {
-        let ends = rows
-            .iter()
-            .filter_map(|r| r.result.ratio)
+    /// The scale that shows all of these ratios with their intervals.
+    pub fn of(ratios: impl Iterator<Item = Interval>, width: usize) -> Self {
+        let ends = ratios
             .flat_map(|r| [r.low, r.high])
             .filter(|v| v.is_finite() && *v > 0.0)
             .map(|v| v.ln().abs());
@@ -31,19 +30,15 @@ impl Scale {
     }
 
     /// `┊` the edges of the band, `│` the ratio 1, `├─●─┤` interval and estimate.
-    pub fn draw(&self, row: &Row) -> String {
+    pub fn draw(&self, ratio: Option<Interval>, band: Band) -> String {
         let mut line: Vec<char> = vec![' '; self.width];
-        let edge = row.band.equivalence.ln_1p();
+        let edge = band.equivalence.ln_1p();
         for (at, mark) in [(-edge, '┊'), (edge, '┊'), (0.0, '│')] {
             if let Some(place) = self.place(at) {
                 line[place] = mark;
             }
         }
-        let Some(ratio) = row
-            .result
-            .ratio
-            .filter(|r| r.low > 0.0 && r.high.is_finite())
-        else {
+        let Some(ratio) = ratio.filter(|r| r.low > 0.0 && r.high.is_finite()) else {
             return line.into_iter().collect();
         };
         let (low, high) = (ratio.low.ln(), ratio.high.ln());

@@ -9,7 +9,7 @@ use askama::Template;
 
 use super::figure::Figure;
 use super::forest::Outcome;
-use super::verdict;
+use super::{screening, verdict};
 use crate::level::TestGroup;
 use crate::number;
 use crate::scorecard::Against;
@@ -22,6 +22,8 @@ use limits::Limit;
 #[template(path = "first.html", whitespace = "minimize")]
 pub struct View {
     verdict: verdict::View,
+    /// What a screening says.
+    screening: Option<screening::Outcome>,
     /// How this run compares with each other run.
     outcomes: Vec<Outcome>,
     /// The supported users of each target: its name and the sentences.
@@ -67,7 +69,7 @@ pub fn view(
     groups: &[TestGroup<'_>],
     against: &[Against<'_>],
     (users, charts): (&[Summary], Vec<Figure>),
-    outcomes: Vec<Outcome>,
+    (screening, outcomes): (Option<screening::Outcome>, Vec<Outcome>),
 ) -> View {
     let found = limits::limits(groups);
     let mut measures = measure::measures(run, groups, &found, &outcomes);
@@ -76,10 +78,12 @@ pub fn view(
     let ramps: Vec<_> = ramps
         .map(|summary| (summary.target.clone(), summary.sentences.clone()))
         .collect();
-    let has_answer = !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
+    let has_answer =
+        screening.is_some() || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
     let of = found.iter().map(|limit| limit.tests.len()).sum();
     View {
         verdict: verdict::view(run, groups),
+        screening,
         delivers: (!has_answer).then(|| delivers::view(run, groups, against)),
         outcomes,
         ramps,

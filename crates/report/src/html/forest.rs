@@ -131,6 +131,7 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     let svg = match branches.iter().any(|branch| branch.ratio.is_some()) {
         true => forest(
             &format!("Ratios of this run to the other, {}", sure(compared)),
+            "ratio B / A",
             &branches,
         ),
         false => String::new(),
@@ -264,7 +265,8 @@ fn design(compared: &Comparison) -> String {
     }
 }
 
-fn named(named: Named) -> &'static str {
+/// Who named the primary metrics.
+pub(super) fn named(named: Named) -> &'static str {
     match named {
         Named::InPlan => "the primary metrics that the plan named before the run",
         Named::ByRule => "the throughput of every test at its best level",

@@ -26,7 +26,7 @@ const TICKS: [f64; 13] = [
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// The metric.
+    /// The metric, or what it is of.
     pub label: String,
     /// Ratio, low and high end of its interval; `None` draws nothing.
     pub ratio: Option<[f64; 3]>,
@@ -38,8 +38,8 @@ pub struct Branch {
     pub class: &'static str,
 }
 
-/// A forest as one `svg` element.
-pub fn forest(title: &str, branches: &[Branch]) -> String {
+/// A forest as one `svg` element; `axis` says what the ratios are of.
+pub fn forest(title: &str, axis_title: &str, branches: &[Branch]) -> String {
     // Fonts differ; the widest of the usual ones has room as well.
     let labels = branches
         .iter()
@@ -60,7 +60,7 @@ pub fn forest(title: &str, branches: &[Branch]) -> String {
     for (at, branch) in branches.iter().enumerate() {
         band(&mut out, branch, &scale, TOP + ROW * at as f64);
     }
-    axis(&mut out, &scale, bottom);
+    axis(&mut out, &scale, bottom, axis_title);
     for (at, branch) in branches.iter().enumerate() {
         row(&mut out, branch, &scale, TOP + ROW * (at as f64 + 0.5));
     }
@@ -105,7 +105,7 @@ fn band(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
 }
 
 /// Ticks at ratios that people know, as many as have room; the line of no difference is drawn through.
-fn axis(out: &mut String, scale: &Scale, bottom: f64) {
+fn axis(out: &mut String, scale: &Scale, bottom: f64, title: &str) {
     let (one, _) = scale.place(1.0);
     out.push_str(&format!(
         "<path class=\"base\" d=\"M{} {}V{}\"/>",
@@ -131,9 +131,10 @@ fn axis(out: &mut String, scale: &Scale, bottom: f64) {
         ));
     }
     out.push_str(&format!(
-        "<text x=\"{}\" y=\"{}\" class=\"tx\">ratio B / A</text>",
+        "<text x=\"{}\" y=\"{}\" class=\"tx\">{}</text>",
         px(f64::midpoint(scale.left, scale.right)),
-        px(bottom + 31.0)
+        px(bottom + 31.0),
+        escape(title)
     ));
 }
 
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn no_difference_lies_in_the_middle_and_text_stays_text() {
-        let svg = forest("t", &[branch(Some([1.0, 0.95, 1.0 / 0.95]))]);
+        let svg = forest("t", "ratio B / A", &[branch(Some([1.0, 0.95, 1.0 / 0.95]))]);
         let left = text_width("<T611>", FONT) * WIDE + 12.0;
         let middle = px(f64::midpoint(left, WIDTH - TEXT_WIDTH));
         assert!(svg.contains(&format!("cx=\"{middle}\"")), "{svg}");
@@ -219,12 +220,12 @@ mod tests {
 
     #[test]
     fn what_goes_beyond_the_drawing_ends_in_an_arrow_and_nothing_odd_is_drawn() {
-        let svg = forest("t", &[branch(Some([1.0, 0.01, 50.0]))]);
+        let svg = forest("t", "ratio B / A", &[branch(Some([1.0, 0.01, 50.0]))]);
         assert!(svg.matches("interval").count() == 3 && svg.contains("circle"));
         for odd in [None, Some([f64::NAN; 3]), Some([1.0, 0.0, 2.0])] {
-            let svg = forest("t", &[branch(odd)]);
+            let svg = forest("t", "ratio B / A", &[branch(odd)]);
             assert!(!svg.contains("NaN") && !svg.contains("interval"), "{svg}");
         }
-        assert!(!forest("t", &[]).contains("NaN"));
+        assert!(!forest("t", "ratio B / A", &[]).contains("NaN"));
     }
 }

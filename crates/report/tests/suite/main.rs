@@ -12,5 +12,6 @@ mod held_back;
 mod html;
 mod prices;
 mod scorecard;
+mod screening;
 mod shift;
 mod terminal;

@@ -75,7 +75,7 @@ impl Pairing {
 }
 
 /// Finds how two runs belong together, or why they do not.
-pub(super) fn pairing(
+pub(crate) fn pairing(
     a: &Run,
     b: &Run,
     terms: &Terms,

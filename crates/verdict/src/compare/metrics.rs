@@ -24,7 +24,7 @@ pub enum Named {
 }
 
 /// The primary metrics with who named them: asked for now, named by A's plan, or by rule.
-pub(super) fn primary(
+pub(crate) fn primary(
     a: &Run,
     b: &Run,
     asked: &[Metric],

@@ -49,10 +49,11 @@ impl Pair {
 
 /// The pairs of a metric, without those of which a half is missing. `others`: the metric as it is called in run B.
 pub(super) fn pairs(a: &Run, b: &Run, metric: &Metric, others: &Metric) -> Vec<Pair> {
-    let Some(study) = &a.study else {
+    let (Some(study), Some(other)) = (&a.study, &b.study) else {
         return Vec::new();
     };
-    let order = study.order.as_bytes().chunks(2);
+    let order = (1..=study.rounds()).map(|round| study.round(round));
+    let is_a_first = |round: &str| round.find(&study.side) < round.find(&other.side);
     let halves = metric.points(a).into_iter().zip(others.points(b));
     let pairs = (1..)
         .zip(order.zip(halves))
@@ -63,7 +64,7 @@ pub(super) fn pairs(a: &Run, b: &Run, metric: &Metric, others: &Metric) -> Vec<P
                 let slices = (study.slice_ms).map(|slice_ms| Slices::of(a.0, b.0, slice_ms));
                 Pair {
                     number,
-                    is_a_first: order[0] == b'a',
+                    is_a_first: is_a_first(order),
                     started_at: [a.0.started_at.clone(), b.0.started_at.clone()],
                     figures: [a.1, b.1],
                     by_order: slices.as_ref().and_then(Slices::by_order),

@@ -6,6 +6,7 @@ mod looks;
 #[path = "../sla/runs.rs"]
 #[allow(dead_code)] // the limits' tests use the rest
 mod runs;
+mod screening;
 mod shift;
 
 use archive::{CacheState, Remark, Run, RunState, StudyPart};

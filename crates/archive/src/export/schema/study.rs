@@ -1,14 +1,22 @@
 //! What the published schema says of a run's part in a study.
 
-use super::parts::{Properties, array, choice, count, object, or_null, properties, real, text};
+use super::parts::{
+    Properties, array, choice, count, flag, object, or_null, properties, real, text,
+};
+use crate::{SIDES_MAX, StudyPart};
 
 pub(super) fn properties_of_study() -> Properties {
+    let letters: Vec<String> = (0..SIDES_MAX)
+        .map(|n| StudyPart::letter(n).into())
+        .collect();
+    let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
     properties([
-        ("name", text("Name of the study, the same in both runs.")),
-        ("side", choice(&["a", "b"], "This run's configuration.")),
+        ("name", text("Name of the study, the same in all runs.")),
+        ("side", choice(&letters, "This run's configuration.")),
+        ("sides", count("Number of configurations.")),
         (
             "order",
-            text("Order of the repetitions, two letters per pair: abba…"),
+            text("Order of the repetitions, a letter per block: abba…"),
         ),
         (
             "settings",
@@ -17,6 +25,22 @@ pub(super) fn properties_of_study() -> Properties {
         ("slice_ms", or_null(count("Slices in turn, ms."))),
         ("until", or_null(object(until_properties()))),
         ("arranged", or_null(object(arranged_properties()))),
+        ("screened", or_null(object(screened_properties()))),
+    ])
+}
+
+fn screened_properties() -> Properties {
+    let factor = properties([
+        ("key", text("The setting.")),
+        ("low", text("Its first value.")),
+        ("high", text("Its second value.")),
+    ]);
+    properties([
+        ("factors", array(object(factor))),
+        (
+            "high",
+            array(flag("Whether the factor has its second value here.")),
+        ),
     ])
 }
 

@@ -43,7 +43,7 @@ impl Asked<'_> {
     pub fn check(&self) -> Result<()> {
         prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
-        let given: [(&str, bool, &[Design]); 6] = [
+        let given: [(&str, bool, &[Design]); 7] = [
             ("--pause", arguments.pause.is_some(), &[Design::Change]),
             ("--hook", arguments.hook.is_some(), &[Design::Change]),
             (
@@ -58,6 +58,11 @@ impl Asked<'_> {
             ),
             ("--memory", arguments.memory.is_some(), &[Design::Memory]),
             ("--vary", !arguments.vary.is_empty(), &[Design::Vary]),
+            (
+                "--configurations",
+                arguments.configurations.is_some(),
+                &[Design::Vary],
+            ),
         ];
         let wrong = given
             .iter()

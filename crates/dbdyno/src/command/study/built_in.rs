@@ -83,6 +83,8 @@ pub struct Scale {
     memory: Option<String>,
     /// Pairs of blocks, where they are not those of `dbdyno ab`.
     pub pairs: Option<u32>,
+    /// Rounds of blocks where several settings are screened.
+    rounds: Option<u32>,
     /// Levels of an in-memory column store that tables are lifted to.
     #[serde(default)]
     levels: Vec<String>,
@@ -111,7 +113,15 @@ impl Part {
     }
 }
 
+/// Rounds of a screening where the size says nothing.
+const ROUNDS_DEFAULT: u32 = 6;
+
 impl Scale {
+    /// Rounds of blocks where several settings are screened.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(ROUNDS_DEFAULT)
+    }
+
     /// The runs: a single one without a name of its own where nothing is said.
     pub fn parts(&self) -> Vec<Part> {
         match self.runs.is_empty() {

@@ -10,6 +10,7 @@ use workload::oltp::step::OltpStep;
 
 use super::asked::Asked;
 use super::built_in::{BuiltIn, Design};
+use super::vary;
 use crate::arguments::study::Size;
 use crate::arguments::urls;
 use crate::command::{library, plan_text};
@@ -55,6 +56,21 @@ impl Machine {
     }
 }
 
+/// How a study is carried out, as far as its cost depends on that.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How {
+    pub is_published: bool,
+    /// The sides that are measured in rounds, where they are not two in the pairs of the size.
+    pub blocks: Option<Blocks>,
+}
+
+/// Sides of a study, measured in rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    pub sides: u32,
+    pub rounds: u32,
+}
+
 /// Foretells what a size of a study costs on an engine.
 ///
 /// # Errors
@@ -62,11 +78,16 @@ impl Machine {
 pub fn of(
     study: &BuiltIn,
     size: Size,
-    is_published: bool,
+    how: How,
     workloads: &Registry,
     (engine, more): (&str, &[String]),
 ) -> Result<Cost> {
     let scale = study.scale(size);
+    let is_published = how.is_published;
+    let blocks = how.blocks.unwrap_or(Blocks {
+        sides: 2,
+        rounds: scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
+    });
     let is_compared = !is_published && matches!(study.design, Design::Memory | Design::Vary);
     let published = study.published.iter().filter(|_| is_published);
     let published: Vec<&String> = published
@@ -85,15 +106,15 @@ pub fn of(
             .map(|text| Setting::parse(text))
             .collect::<lab::Result<_>>()?;
         if is_compared {
-            let pairs = scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT);
-            settings.push(Setting::parse(&format!("repeat={pairs}"))?);
+            settings.push(Setting::parse(&format!("repeat={}", blocks.rounds))?);
         }
         let plan = Plan::parse(workloads, &study.plan(false)?, &settings)?;
         let volume = workloads.foretell(&plan, engine, 1, is_compared)?;
-        // Before and after, or both sides.
+        // Before and after, or all sides.
         let runs: u32 = match study.design {
             Design::Runs => 1,
-            Design::Change | Design::Memory | Design::Vary => 2,
+            Design::Change | Design::Memory => 2,
+            Design::Vary => blocks.sides,
         };
         let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
         all.written_bytes = all.written_bytes.saturating_add(written_bytes);
@@ -153,7 +174,11 @@ pub fn ask(asked: &Asked<'_>) -> Result<()> {
     let study = &asked.built_in;
     let cost = |size| {
         let more = (engine, asked.arguments.settings.as_slice());
-        let cost = of(study, size, asked.is_published(), &workloads, more)?;
+        let how = How {
+            is_published: asked.is_published(),
+            blocks: vary::blocks(asked, size)?,
+        };
+        let cost = of(study, size, how, &workloads, more)?;
         Ok::<_, anyhow::Error>(Cost {
             memory_bytes: asked.arguments.memory.or(cost.memory_bytes),
             ..cost
@@ -194,7 +219,33 @@ mod tests {
     fn cost(study: &str, size: Size, is_published: bool) -> Cost {
         let workloads = workload::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named(study).unwrap();
-        of(&study, size, is_published, &workloads, ("postgres", &[])).unwrap()
+        let how = How {
+            is_published,
+            blocks: None,
+        };
+        of(&study, size, how, &workloads, ("postgres", &[])).unwrap()
+    }
+
+    /// Eight configurations in four rounds are 32 blocks; two in six pairs are twelve.
+    #[test]
+    fn golden_time_of_a_screening() {
+        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let study = BuiltIn::named("settings").unwrap();
+        let time_s = |blocks| {
+            let how = How {
+                is_published: false,
+                blocks,
+            };
+            of(&study, Size::Quick, how, &workloads, ("postgres", &[]))
+                .unwrap()
+                .time_s
+        };
+        let blocks = Blocks {
+            sides: 8,
+            rounds: 4,
+        };
+        let (all, two) = (time_s(Some(blocks)), time_s(None));
+        assert!((all / two - 32.0 / 12.0).abs() < 1e-6, "{all} {two}");
     }
 
     /// Two numbers of users for 6 s each, six pairs of two sides, and what they write at 100 MB/s.

@@ -1,12 +1,17 @@
-//! Two values of a setting against each other: pairs of blocks, in an order drawn by lot.
+//! Two values of a setting against each other: pairs of blocks, in an order drawn by lot. Several settings are screened.
 
 use anyhow::Result;
+use archive::Factor;
 use lab::LabError;
 use target::{Reach, TargetUrl};
 
 use super::asked::{Asked, judged};
+use super::built_in::Design;
+use super::cost::Blocks;
+use super::screening;
+use crate::arguments::study::Size;
 use crate::arguments::{AbArguments, SecretText, urls};
-use crate::command::ab::{measured, show};
+use crate::command::ab::{measured, show, two};
 use crate::exit::{InvalidInput, Status};
 
 /// The key of a local server's version.
@@ -14,29 +19,74 @@ const VERSION: &str = "target.version";
 
 pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     if asked.is_resumed() {
-        return against(asked, None);
+        return match &asked.first {
+            Some(first) if verdict::screening::is_screened(first) => screening::resume(asked),
+            _ => against(asked, None),
+        };
     }
     let varied = varied(asked)?;
     let targets = urls(&asked.targets()?)?;
+    for one in &varied {
+        refuse_for(one, &targets, asked)?;
+    }
+    let [one] = varied.as_slice() else {
+        return screening::carry_out(asked, &varied);
+    };
+    if asked.arguments.configurations.is_some() {
+        let why = "--configurations belongs to a screening of several settings; name another one with --vary";
+        return Err(InvalidInput(why.into()).into());
+    }
+    let side = |value: &str| vec![set_to(one, value)];
+    let arguments = AbArguments {
+        a: side(&one.low),
+        b: side(&one.high),
+        ..common(asked)?
+    };
+    against(asked, Some(arguments))
+}
+
+/// The setting with one of its values, as a side takes it.
+pub(super) fn set_to(factor: &Factor, value: &str) -> SecretText {
+    SecretText::from(format!("{}={value}", factor.key))
+}
+
+/// What a study that screens several settings measures at this size; `None` for any other.
+///
+/// # Errors
+/// When what is varied is wrong in itself.
+pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<Blocks>> {
+    if asked.built_in.design != Design::Vary || asked.is_resumed() {
+        return Ok(None);
+    }
+    match varied(asked)?.as_slice() {
+        [_] => Ok(None),
+        several => screening::blocks(asked, size, several).map(Some),
+    }
+}
+
+/// What cannot be measured is told before anything is.
+fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &Asked<'_>) -> Result<()> {
     if let Some(key) = varied.key.strip_prefix("target.") {
-        for target in &targets {
+        for target in targets {
             refuse_fixed(target, key, asked)?;
         }
     }
     if varied.key == VERSION {
-        for target in &targets {
-            for version in [&varied.a, &varied.b] {
+        for target in targets {
+            for version in [&varied.low, &varied.high] {
                 refuse_missing(target, version)?;
             }
         }
     }
-    let side = |value: &str| vec![SecretText::from(format!("{}={value}", varied.key))];
-    let arguments = AbArguments {
-        a: side(&varied.a),
-        b: side(&varied.b),
-        ..common(asked)?
-    };
-    against(asked, Some(arguments))
+    let is_set = |setting: &&String| setting.split('=').next() == Some(&varied.key);
+    match asked.arguments.settings.iter().find(is_set) {
+        None => Ok(()),
+        Some(_) => Err(InvalidInput(format!(
+            "{} is set with --set and varied with --vary; leave out one of them",
+            varied.key
+        ))
+        .into()),
+    }
 }
 
 /// Carries out the study of two sides, or goes on with it, and writes its page.
@@ -54,8 +104,9 @@ pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Sta
             }
         }
     };
-    let [a, b] = measured(&arguments, asked.archive_asked, &asked.watched)
+    let runs = measured(&arguments, asked.archive_asked, &asked.watched)
         .map_err(|error| asked.of_study(error))?;
+    let [a, b] = two(runs)?;
     let status = show(&a, &b, &arguments, asked.archive_asked, &asked.watched)?;
     asked.write_page(&b, &[&a])?;
     Ok(judged(status, &[&a, &b]))
@@ -71,6 +122,7 @@ pub(super) fn common(asked: &Asked<'_>) -> Result<AbArguments> {
     Ok(AbArguments {
         plan: asked.built_in.name.clone(),
         plan_text: Some(asked.built_in.plan(false)?),
+        screened: Vec::new(),
         a: Vec::new(),
         b: Vec::new(),
         watch: arguments.watch.clone(),
@@ -92,36 +144,33 @@ pub(super) fn common(asked: &Asked<'_>) -> Result<AbArguments> {
     })
 }
 
-/// A setting with its two values.
-struct Varied {
-    key: String,
-    a: String,
-    b: String,
-}
-
-/// The setting that is asked for, else that of the study's file.
-fn varied(asked: &Asked<'_>) -> Result<Varied> {
+/// The settings that are asked for, else those of the study's file.
+fn varied(asked: &Asked<'_>) -> Result<Vec<Factor>> {
     let given = asked.arguments.vary.iter().map(SecretText::expose);
     let given: Vec<&str> = given.collect();
     let own: Vec<&str> = asked.built_in.vary.iter().map(String::as_str).collect();
     let study = &asked.built_in.name;
     let taken = if given.is_empty() { own } else { given };
-    match taken.as_slice() {
-        [one] => read(one),
-        [] => Err(InvalidInput(format!(
+    let varied: Vec<Factor> = taken.into_iter().map(read).collect::<Result<_>>()?;
+    if varied.is_empty() {
+        return Err(InvalidInput(format!(
             "study {study} needs a setting with two values: --vary KEY=A,B, such as \
              --vary target.shared_buffers=128MB,512MB or --vary step.oltp.users=8,16"
         ))
-        .into()),
-        several => Err(InvalidInput(format!(
-            "study {study} varies one setting, and {} are named; measure one after the other",
-            several.len()
+        .into());
+    }
+    let is_again = |(at, one): &(usize, &Factor)| varied[..*at].iter().any(|v| v.key == one.key);
+    match varied.iter().enumerate().find(is_again) {
+        None => Ok(varied),
+        Some((_, twice)) => Err(InvalidInput(format!(
+            "--vary names {} twice; give each setting its two values once",
+            twice.key
         ))
         .into()),
     }
 }
 
-fn read(text: &str) -> Result<Varied> {
+fn read(text: &str) -> Result<Factor> {
     let parts = text.split_once('=').and_then(|(key, values)| {
         let (a, b) = values.split_once(',')?;
         let is_one = |value: &str| !value.is_empty() && !value.contains(',');
@@ -142,10 +191,10 @@ fn read(text: &str) -> Result<Varied> {
         let why = "--vary varies settings; set two databases against each other with `dbdyno ab --a target=URL --b target=URL`";
         return Err(InvalidInput(why.into()).into());
     }
-    Ok(Varied {
+    Ok(Factor {
         key: key.to_owned(),
-        a: a.to_owned(),
-        b: b.to_owned(),
+        low: a.to_owned(),
+        high: b.to_owned(),
     })
 }
 
@@ -206,7 +255,7 @@ mod tests {
     fn a_setting_has_two_values() {
         let varied = read("target.work_mem=4MB,64MB").unwrap();
         assert_eq!(
-            [varied.key, varied.a, varied.b],
+            [varied.key, varied.low, varied.high],
             ["target.work_mem", "4MB", "64MB"]
         );
         for (wrong, says) in [

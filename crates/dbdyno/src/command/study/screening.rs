@@ -1,0 +1,157 @@
+//! Several settings screened: the rows of a two-level design as the sides of a study, in rounds drawn by lot.
+
+use anyhow::Result;
+use archive::{Factor, Run, Screened};
+use lab::Setting;
+use lab::study::Side;
+use stats::factorial::{FACTORS_MAX, ROUNDS_MIN, TwoLevel};
+
+use super::asked::{Asked, judged};
+use super::cost::Blocks;
+use super::vary::{common, set_to};
+use crate::arguments::study::Size;
+use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
+use crate::command::ab::measured;
+use crate::command::library;
+use crate::command::screening::screen_and_show;
+use crate::exit::{InvalidInput, Status};
+use crate::say::say;
+
+pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> {
+    refuse_judging(asked)?;
+    let design = design(asked, varied)?;
+    refuse_without_effect(asked, varied)?;
+    let blocks = blocks(asked, asked.size(), varied)?;
+    let words = report::design_words(design.rows().len(), varied.len(), design.resolution());
+    say(&format!(
+        "{words}, in {} rounds, each in an order drawn by lot: {} blocks",
+        blocks.rounds,
+        blocks.rounds * blocks.sides
+    ));
+    if (blocks.rounds as usize) < ROUNDS_MIN {
+        let reason = format!(
+            "no effect has an interval with --rounds {}: it needs {ROUNDS_MIN}",
+            blocks.rounds
+        );
+        asked
+            .arguments
+            .permission
+            .agree(&reason, "raise --rounds")?;
+    }
+    let row = |high: &Vec<bool>| {
+        let settings = settings_of(varied, high);
+        let row = Screened {
+            factors: varied.to_vec(),
+            high: high.clone(),
+        };
+        (settings, row)
+    };
+    let arguments = AbArguments {
+        screened: design.rows().iter().map(row).collect(),
+        pairs: Some(blocks.rounds),
+        ..common(asked)?
+    };
+    measure(asked, &arguments)
+}
+
+/// Goes on with a screening that was interrupted.
+///
+/// # Errors
+/// As [`carry_out`].
+pub(super) fn resume(asked: &Asked<'_>) -> Result<Status> {
+    refuse_judging(asked)?;
+    asked.refuse_settled()?;
+    let arguments = AbArguments {
+        resume: Some(asked.name.clone()),
+        ..common(asked)?
+    };
+    measure(asked, &arguments)
+}
+
+fn measure(asked: &Asked<'_>, arguments: &AbArguments) -> Result<Status> {
+    let runs = measured(arguments, asked.archive_asked, &asked.watched)
+        .map_err(|error| asked.of_study(error))?;
+    let runs: Vec<&Run> = runs.iter().collect();
+    let status = screen_and_show(&runs, &asked.arguments.judging, &asked.watched)?;
+    if let Some((first, others)) = runs.split_first() {
+        asked.write_page(first, others)?;
+    }
+    Ok(judged(status, &runs))
+}
+
+/// What belongs to comparisons of two sides alone.
+fn refuse_judging(asked: &Asked<'_>) -> Result<()> {
+    let judging = &asked.arguments.judging;
+    let wrong = match (&judging.band, judging.prices.is_empty()) {
+        (BandAsked::Learned, _) => "--band learned",
+        (_, false) => "--prices",
+        _ => return Ok(()),
+    };
+    let why = format!("{wrong} belongs to two sides, and a screening has more; leave it out");
+    Err(InvalidInput(why).into())
+}
+
+/// Sides and rounds of the screening of these settings.
+///
+/// # Errors
+/// When there is no design for so many.
+pub(super) fn blocks(asked: &Asked<'_>, size: Size, varied: &[Factor]) -> Result<Blocks> {
+    let scale = asked.built_in.scale(size);
+    Ok(Blocks {
+        sides: design(asked, varied)?.rows().len() as u32,
+        rounds: asked.arguments.pairs.unwrap_or(scale.rounds()),
+    })
+}
+
+fn design(asked: &Asked<'_>, varied: &[Factor]) -> Result<TwoLevel> {
+    let (factors, rows) = (varied.len(), asked.arguments.configurations);
+    let sizes = TwoLevel::sizes(factors);
+    TwoLevel::of(factors, rows).ok_or_else(|| {
+        let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        let why = match (rows, sizes.as_slice()) {
+            (Some(rows), [_, ..]) => format!(
+                "--configurations {rows}: {factors} settings are screened with {}",
+                sizes.join(" or ")
+            ),
+            _ => format!(
+                "{factors} settings are too many for one screening: {FACTORS_MAX} at most; screen the others on their own"
+            ),
+        };
+        InvalidInput(why).into()
+    })
+}
+
+fn settings_of(varied: &[Factor], high: &[bool]) -> Vec<SecretText> {
+    let each = varied.iter().zip(high);
+    each.map(|(factor, high)| set_to(factor, if *high { &factor.high } else { &factor.low }))
+        .collect()
+}
+
+/// A setting that changes nothing when all others keep their first value: both values mean the same, or another one sets the same.
+fn refuse_without_effect(asked: &Asked<'_>, varied: &[Factor]) -> Result<()> {
+    let workloads = workload::registry(library(None)?);
+    let text = asked.built_in.plan(false)?;
+    let common = asked.settings();
+    let common = common.iter().map(|text| Setting::parse(text));
+    let common: Vec<Setting> = common.collect::<lab::Result<_>>()?;
+    let targets = urls(&asked.targets()?)?;
+    let configured = |high: &[bool]| -> Result<(String, Vec<String>)> {
+        let settings = settings_of(varied, high);
+        let own: Vec<String> = settings.iter().map(|s| s.expose().to_owned()).collect();
+        let side = Side::new(&workloads, &text, &common, &own, &targets)?;
+        let urls = side.targets.iter().map(ToString::to_string);
+        Ok((side.plan.to_toml(), urls.collect()))
+    };
+    let first = configured(&vec![false; varied.len()])?;
+    for (number, factor) in varied.iter().enumerate() {
+        let high: Vec<bool> = (0..varied.len()).map(|at| at == number).collect();
+        if configured(&high)? == first {
+            return Err(InvalidInput(format!(
+                "--vary {}: both values give the same configuration, or another --vary sets the same",
+                factor.key
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}

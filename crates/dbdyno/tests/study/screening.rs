@@ -1,0 +1,358 @@
+//! Studies of more than two sides, and the screening of several settings.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use archive::{
+    Archive, Factor, PlannedLook, Point, PointKey, Run, RunName, RunState, Screened, StudyPart,
+    Until,
+};
+use host::SystemClock;
+use host::inventory::Stated;
+use lab::study::{self, Side, Stopping, StudyOptions};
+use lab::{HostAsked, LabError, Observer, Plan, Registry};
+use load::Progress;
+use stats::compare::Verdict;
+use stats::factorial::TwoLevel;
+use target::TargetUrl;
+use verdict::screening::{Options, screening};
+use workload::Library;
+
+use crate::common::{Place, repository};
+use crate::sleep::Sleep;
+
+/// The flag that stops a run is the process's.
+static ONE_STUDY: Mutex<()> = Mutex::new(());
+
+const NAP: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 3\n\
+    [[step]]\nuse = \"sleep\"\n[step.sleep]\nsleepers = [1]\nnaps = 1\n";
+
+fn napping() -> Registry {
+    workload::registry(Library::embedded().unwrap()).with(Box::new(Sleep))
+}
+
+/// Nobody looks at a study of more than two sides.
+struct Never;
+
+impl Stopping for Never {
+    fn elapsed(&self) -> Duration {
+        unreachable!("nothing stops it")
+    }
+    fn looks(&self, _: u32) -> Vec<PlannedLook> {
+        unreachable!("nothing stops it")
+    }
+    fn is_planned(&mut self, _: &Until, _: Duration) {
+        unreachable!("nothing stops it")
+    }
+    fn is_answered(&mut self, _: &Run, _: &Run) -> bool {
+        unreachable!("nothing stops it")
+    }
+}
+
+/// Remembers whose points begin, and stops the study behind one of them.
+#[derive(Default)]
+struct Seen {
+    letters: String,
+    stops_at: Option<usize>,
+}
+
+impl Observer for Seen {
+    fn begins(&mut self, _: &str, _: usize, _: usize) {}
+    fn point_begins(&mut self, _: &PointKey, _: &str, target: &str, _: &Arc<Progress>) {
+        self.letters.extend(target.chars().next());
+    }
+    fn point_ends(&mut self, _: &Point) {
+        let stops = self.stops_at == Some(self.letters.len());
+        lab::signal::stop_flag().store(stops, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+fn options(archive: &Path, sides: Vec<Side>, registry: fn() -> Registry) -> StudyOptions {
+    StudyOptions {
+        workloads: sides.iter().map(|_| registry()).collect(),
+        sides,
+        rounds: 3,
+        until: None,
+        slice: None,
+        archive: archive.to_owned(),
+        name: Some("s".into()),
+        seed: 1,
+        clock: Arc::new(SystemClock),
+        tool_version: "0".into(),
+        stated: Stated::default(),
+        host: HostAsked::default(),
+    }
+}
+
+fn nap() -> Side {
+    Side {
+        plan: Plan::parse(&napping(), NAP, &[]).unwrap(),
+        targets: vec![TargetUrl::parse("sqlite:").unwrap()],
+        settings: Vec::new(),
+        screened: None,
+    }
+}
+
+fn load(archive: &Path, sides: usize) -> Vec<Run> {
+    let archive = Archive::open_read_only(archive).unwrap();
+    let label = |number| RunName::Label(StudyPart::label("s", number));
+    (0..sides)
+        .map(|number| archive.load_run(&label(number)).unwrap())
+        .collect()
+}
+
+/// Interrupted in the second round of four sides, and resumed: every side has every round once, in the order that was drawn.
+#[test]
+fn many_sides_are_measured_in_rounds_and_resumed() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = tempfile::tempdir().unwrap();
+    let archive = place.path().join("a.dbdyno");
+    let mut seen = Seen {
+        stops_at: Some(6),
+        ..Seen::default()
+    };
+    let sides = (0..4).map(|_| nap()).collect();
+    let ended = study::study(options(&archive, sides, napping), &mut Never, &mut seen);
+    lab::signal::stop_flag().store(false, std::sync::atomic::Ordering::Relaxed);
+    let Err(interrupted) = ended else {
+        panic!("not interrupted");
+    };
+    assert!(matches!(
+        interrupted,
+        LabError::Interrupted { finished: 6, .. }
+    ));
+    let order = study::draw_order(4, 3, 1);
+    let part = load(&archive, 4)[3].study.clone().unwrap();
+    assert_eq!((part.sides, &part.order), (4, &order));
+
+    seen.stops_at = None;
+    let clock = Arc::new(SystemClock);
+    study::resume("s", &archive, &napping, clock, &mut Never, &mut seen).unwrap();
+    assert_eq!(seen.letters, order.to_uppercase());
+    for run in load(&archive, 4) {
+        let rounds: Vec<u32> = run.points.iter().map(|p| p.key.repetition).collect();
+        assert_eq!((rounds, run.state), (vec![1, 2, 3], RunState::Complete));
+    }
+    // Any two sides are compared in pairs, with what that does not say.
+    let runs = load(&archive, 4);
+    let compared = verdict::compare::compare(&runs[1], &runs[3], &Default::default()).unwrap();
+    assert!(compared.design.is_paired());
+    assert!(
+        compared
+            .cautions
+            .iter()
+            .any(|c| c.contains("two of the 4 sides"))
+    );
+    let pairs = &compared.primary().next().unwrap().pairs;
+    for (pair, round) in pairs.iter().zip(order.as_bytes().chunks(4)) {
+        let place = |letter| round.iter().position(|l| *l == letter);
+        assert_eq!(pair.is_a_first, place(b'b') < place(b'd'));
+    }
+    let again = study::resume(
+        "s",
+        &archive,
+        &napping,
+        Arc::new(SystemClock),
+        &mut Never,
+        &mut seen,
+    );
+    assert!(again.unwrap_err().to_string().contains("nothing to resume"));
+}
+
+#[test]
+fn what_many_sides_cannot_be_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let archive = place.path().join("a.dbdyno");
+    let refusal = |sides: usize, set: fn(&mut StudyOptions)| {
+        let sides = (0..sides).map(|_| nap()).collect();
+        let mut options = options(&archive, sides, napping);
+        set(&mut options);
+        let ended = study::study(options, &mut Never, &mut Seen::default());
+        ended.unwrap_err().to_string()
+    };
+    let slice = |options: &mut StudyOptions| options.slice = Some(Duration::from_millis(100));
+    let until = |options: &mut StudyOptions| options.until = Some(Until::default());
+    for refused in [refusal(3, slice), refusal(3, until)] {
+        assert!(refused.contains("only two sides"), "{refused}");
+    }
+    for refused in [refusal(1, |_| {}), refusal(17, |_| {})] {
+        assert!(refused.contains("2 to 16 sides"), "{refused}");
+    }
+    assert!(!archive.exists());
+}
+
+/// A hundred times slower: no noise hides it.
+#[test]
+fn a_planted_effect_is_found_among_settings() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = tempfile::tempdir().unwrap();
+    let archive = place.path().join("a.dbdyno");
+    fn registry() -> Registry {
+        let library = Library::from_directory(&repository("bench/aa/library"));
+        workload::registry(library.unwrap())
+    }
+    let plan = std::fs::read_to_string(repository("bench/aa/mock.toml")).unwrap();
+    let factor = |key: &str, low: &str, high: &str| Factor {
+        key: key.into(),
+        low: low.into(),
+        high: high.into(),
+    };
+    let factors = [
+        factor("target.service_us", "1000", "100000"),
+        factor("target.noise_pct", "0", "1"),
+    ];
+    let common = ["repeat=3", "step.seconds=0.1"].map(|text| lab::Setting::parse(text).unwrap());
+    let target = TargetUrl::parse("mock:?wait=sleep").unwrap();
+    let side = |high: &Vec<bool>| {
+        let pairs = factors.iter().zip(high);
+        let own =
+            pairs.map(|(f, high)| format!("{}={}", f.key, if *high { &f.high } else { &f.low }));
+        let own: Vec<String> = own.collect();
+        Side {
+            screened: Some(Screened {
+                factors: factors.to_vec(),
+                high: high.clone(),
+            }),
+            ..Side::new(
+                &registry(),
+                &plan,
+                &common,
+                &own,
+                std::slice::from_ref(&target),
+            )
+            .unwrap()
+        }
+    };
+    let design = TwoLevel::of(2, None).unwrap();
+    let sides = design.rows().iter().map(side).collect();
+    let seen = &mut Seen::default();
+    study::study(options(&archive, sides, registry), &mut Never, seen).unwrap();
+    let runs = load(&archive, 4);
+    let mut any_order: Vec<&Run> = runs.iter().collect();
+    any_order.swap(0, 2);
+    let found = screening(&any_order, &Options::default()).unwrap();
+    assert_eq!((found.resolution, found.rounds, found.family), (None, 3, 2));
+    let effects = found.metrics[0].effects.as_ref().unwrap();
+    assert_eq!(effects[0].verdict, Verdict::Worse);
+    assert!(effects[0].effect.ratio.estimate > 10.0);
+    let levels: Vec<&[bool]> = found
+        .configurations
+        .iter()
+        .map(|row| &row.high[..])
+        .collect();
+    assert_eq!(levels, design.rows());
+}
+
+/// What the command measures, keeps and shows; and what it refuses.
+#[test]
+fn settings_are_screened_from_command_to_page() {
+    let place = Place::new();
+    let url = place.url("sqlite", "screen.db");
+    let study = ["study", "settings", "--target", &url];
+    let two = [
+        "--vary",
+        "target.cache_mb=8,16",
+        "--vary",
+        "step.oltp.users=1,2",
+    ];
+    let little = [
+        "--set",
+        "step.2.seconds=0.3",
+        "--set",
+        "step.2.ramp_up_seconds=0",
+        "--set",
+        "step.oltp.check=none",
+        "--set",
+        "step.oltp.warm_up_max_seconds=0",
+        "--rounds",
+        "1",
+        "--name",
+        "v",
+        "-o",
+        "v.html",
+    ];
+    let asked = place.dbdyno(&[&study[..], &two, &little].concat());
+    assert_eq!(asked.status, 2, "{}", asked.stderr);
+    assert!(asked.stderr.contains("it needs 3"), "{}", asked.stderr);
+    let ended = place.fine(&[&study[..], &two, &little, &["--yes"]].concat());
+    let said = "4 configurations of 2 settings (all combinations), in 1 rounds";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("no effects: 1 values are too few"),
+        "{}",
+        ended.stdout
+    );
+    let settings = ["v-a", "v-b", "v-c", "v-d"]
+        .map(|label| place.export(label)["run"]["study"]["settings"].clone());
+    assert_eq!(
+        settings[0].to_string(),
+        r#"["target.cache_mb=8","step.oltp.users=1"]"#
+    );
+    assert_eq!(
+        settings[3].to_string(),
+        r#"["target.cache_mb=16","step.oltp.users=2"]"#
+    );
+
+    // The archive alone gives the same again.
+    let compared = place.fine(&["compare", "v"]).stdout;
+    assert_eq!(compared, ended.stdout);
+    let json = place.fine(&["compare", "v", "--json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "dbdyno-screening/1");
+    assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
+    place.fine(&["report", "v", "-o", "again.html"]);
+    for page in ["v.html", "again.html"] {
+        let page = std::fs::read_to_string(place.path(page)).unwrap();
+        assert!(
+            page.contains("id=\"screening\"") && page.contains("dbdyno · v<"),
+            "{page}"
+        );
+        assert!(
+            !page.contains("id=\"forest\""),
+            "every side is no comparison of its own"
+        );
+    }
+    let resumed = place.dbdyno(&["ab", "--resume", "v"]);
+    assert!(
+        resumed.sentence().contains("dbdyno study --resume v"),
+        "{}",
+        resumed.stderr
+    );
+
+    let refused = |more: &[&str], says: &str| {
+        let ended = place.dbdyno(&[&study[..], more].concat());
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
+    };
+    let vary = |key: &'static str, other: &'static str| ["--vary", key, "--vary", other];
+    refused(
+        &vary("step.oltp.users=1,2", "step.oltp.users=2,4"),
+        "names step.oltp.users twice",
+    );
+    refused(
+        &vary("step.2.seconds=1,2", "step.seconds=3,4"),
+        "sets the same",
+    );
+    refused(
+        &vary("step.2.seconds=1,1.0", "target.cache_mb=8,16"),
+        "both values give the same",
+    );
+    let set = ["--set", "step.oltp.users=3"];
+    refused(&[&two[..], &set].concat(), "set with --set and varied");
+    refused(
+        &[&two[..], &["--configurations", "8"]].concat(),
+        "are screened with 4",
+    );
+    refused(
+        &[&two[..2], &["--configurations", "4"]].concat(),
+        "belongs to a screening",
+    );
+    refused(
+        &[&two[..], &["--band", "learned"]].concat(),
+        "--band learned belongs to two sides",
+    );
+    let many: Vec<String> = (0..16).map(|n| format!("target.k{n}=1,2")).collect();
+    let many = many.iter().flat_map(|one| ["--vary", one]);
+    refused(&many.collect::<Vec<_>>(), "16 settings are too many");
+}

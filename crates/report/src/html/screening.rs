@@ -1,0 +1,259 @@
+//! A screening: the effect of each setting with its interval, the configurations that were measured, and what they cannot tell
+//! apart.
+
+use archive::{Factor, Run};
+use askama::Template;
+use stats::compare::Verdict;
+use verdict::compare::verdict_word;
+use verdict::metric;
+use verdict::screening::{Effect, OfMetric, Options, Screening, belong_together, screening};
+
+use super::forest::named;
+use super::metric_name::name;
+use crate::comparison::{rounds_words, screening_advice, screening_sure};
+use crate::number;
+use crate::scorecard::Against;
+use crate::svg::{Branch, forest};
+
+/// The section.
+#[derive(Template)]
+#[template(path = "screening.html", whitespace = "minimize")]
+pub struct View {
+    found: Option<Found>,
+    /// Why there is none, although sides of a screening are here.
+    refused: Option<String>,
+}
+
+/// What the first screen says.
+#[derive(Template)]
+#[template(path = "screening_first.html", whitespace = "minimize")]
+pub struct Outcome {
+    study: String,
+    /// Label of the run that the rest of the page shows.
+    shown: String,
+    metrics: Vec<OutcomeOfMetric>,
+}
+
+struct OutcomeOfMetric {
+    metric: String,
+    sentence: String,
+    /// The forest; empty where there are no effects.
+    svg: String,
+    sure: String,
+}
+
+struct Found {
+    study: String,
+    design: String,
+    cautions: Vec<String>,
+    remarks: Vec<String>,
+    factors: Vec<Factor>,
+    /// Names of the metrics, over the medians.
+    heads: Vec<String>,
+    rows: Vec<Row>,
+    metrics: Vec<MetricView>,
+    named: &'static str,
+    sure: String,
+}
+
+/// A configuration.
+struct Row {
+    label: String,
+    /// Values of the settings, and whether each is the second one.
+    levels: Vec<(String, bool)>,
+    medians: Vec<String>,
+}
+
+struct MetricView {
+    metric: String,
+    refused: Option<String>,
+    /// Setting, low, high, ratio, interval, verdict, what weakens it.
+    rows: Vec<[String; 7]>,
+    advice: Option<String>,
+}
+
+/// The other sides of the screening that a run belongs to, and everything else that stands beside it.
+pub fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
+    let mut sides = Vec::new();
+    let mut others = Vec::new();
+    for other in against {
+        match other {
+            Against::Run(side) if belong_together(run, side) => sides.push(*side),
+            other => others.push(*other),
+        }
+    }
+    (sides, others)
+}
+
+/// The section, and what the first screen says, if other sides are here.
+pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
+    let none = |refused| View {
+        found: None,
+        refused,
+    };
+    if others.is_empty() {
+        return (none(None), None);
+    }
+    let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
+    match screening(&sides, &Options::default()) {
+        Ok(screened) => {
+            let outcome = outcome(run, &screened);
+            let view = View {
+                found: Some(found(&screened)),
+                refused: None,
+            };
+            (view, Some(outcome))
+        }
+        Err(why) => (none(Some(why.to_string())), None),
+    }
+}
+
+impl View {
+    /// True when there is no screening.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_none() && self.refused.is_none()
+    }
+}
+
+fn outcome(run: &Run, screened: &Screening) -> Outcome {
+    let of = |of_metric: &OfMetric| OutcomeOfMetric {
+        metric: name(&of_metric.metric),
+        sentence: sentence(&screened.factors, of_metric),
+        svg: svg(screened, of_metric),
+        sure: screening_sure(screened),
+    };
+    Outcome {
+        study: screened.study.clone(),
+        shown: run.label.clone(),
+        metrics: screened.metrics.iter().map(of).collect(),
+    }
+}
+
+/// "fsync: off is better than on (1.83). No verdict on work_mem."
+fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
+    let effects = match &of_metric.effects {
+        Ok(effects) => effects,
+        Err(why) => return format!("No effects: {why}."),
+    };
+    let with = |verdict| {
+        let pairs = factors.iter().zip(effects);
+        pairs.filter(move |(_, effect)| effect.verdict == verdict)
+    };
+    let keys = |verdict| -> Vec<&str> { with(verdict).map(|(f, _)| f.key.as_str()).collect() };
+    let decided = [Verdict::Better, Verdict::Worse].into_iter().flat_map(with);
+    let mut told: Vec<String> = decided
+        .map(|(factor, effect)| {
+            format!(
+                "{}: {} is {} than {} (ratio {:.3}).",
+                factor.key,
+                factor.high,
+                verdict_word(effect.verdict),
+                factor.low,
+                effect.effect.ratio.estimate
+            )
+        })
+        .collect();
+    for (verdict, words) in [
+        (Verdict::Equivalent, "Both values are equivalent"),
+        (Verdict::Inconclusive, "Inconclusive"),
+    ] {
+        let keys = keys(verdict);
+        if !keys.is_empty() {
+            told.push(format!("{words}: {}.", keys.join(", ")));
+        }
+    }
+    told.join(" ")
+}
+
+fn svg(screened: &Screening, of_metric: &OfMetric) -> String {
+    let Ok(effects) = &of_metric.effects else {
+        return String::new();
+    };
+    let branch = |(factor, effect): (&Factor, &Effect)| {
+        let ratio = effect.effect.ratio;
+        Branch {
+            label: factor.key.clone(),
+            ratio: Some([ratio.estimate, ratio.low, ratio.high]),
+            band: screened.band.equivalence,
+            text: format!("{:.3}  {}", ratio.estimate, verdict_word(effect.verdict)),
+            class: verdict_word(effect.verdict),
+        }
+    };
+    let branches: Vec<Branch> = screened.factors.iter().zip(effects).map(branch).collect();
+    let title = format!(
+        "Effects on {}, {}",
+        name(&of_metric.metric),
+        screening_sure(screened)
+    );
+    forest(&title, "ratio second / first value", &branches)
+}
+
+fn found(screened: &Screening) -> Found {
+    let row = |row: &verdict::screening::Configuration| Row {
+        label: row.label.clone(),
+        levels: (screened.factors.iter().zip(&row.high))
+            .map(|(factor, high)| match high {
+                true => (factor.high.clone(), true),
+                false => (factor.low.clone(), false),
+            })
+            .collect(),
+        medians: (screened.metrics.iter().zip(&row.medians))
+            .map(|(of_metric, median)| figure(of_metric, *median))
+            .collect(),
+    };
+    let remarks = screened.remarks.iter();
+    Found {
+        study: screened.study.clone(),
+        design: rounds_words(screened),
+        cautions: screened.cautions.clone(),
+        remarks: remarks
+            .map(|remark| capitalised(&remark.to_string()))
+            .collect(),
+        factors: screened.factors.clone(),
+        heads: screened.metrics.iter().map(|m| name(&m.metric)).collect(),
+        rows: screened.configurations.iter().map(row).collect(),
+        metrics: (screened.metrics.iter())
+            .map(|of_metric| metric_view(screened, of_metric))
+            .collect(),
+        named: named(screened.named),
+        sure: screening_sure(screened),
+    }
+}
+
+fn metric_view(screened: &Screening, of_metric: &OfMetric) -> MetricView {
+    let row = |(factor, effect): (&Factor, &Effect)| {
+        let Effect {
+            effect, verdict, ..
+        } = effect;
+        let warnings = effect.warnings.iter().map(ToString::to_string);
+        [
+            factor.key.clone(),
+            factor.low.clone(),
+            factor.high.clone(),
+            format!("{:.3}", effect.ratio.estimate),
+            format!("{:.3} … {:.3}", effect.ratio.low, effect.ratio.high),
+            verdict_word(*verdict).to_owned(),
+            warnings.collect::<Vec<_>>().join("; "),
+        ]
+    };
+    let effects = of_metric.effects.iter().flatten();
+    MetricView {
+        metric: name(&of_metric.metric),
+        refused: of_metric.effects.as_ref().err().map(ToString::to_string),
+        rows: screened.factors.iter().zip(effects).map(row).collect(),
+        advice: screening_advice(of_metric),
+    }
+}
+
+fn figure(of_metric: &OfMetric, median: Option<f64>) -> String {
+    match metric::unit(&of_metric.metric.figure) {
+        Some("µs") => number::latency(median),
+        _ => number::figure_or_unknown(median),
+    }
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
