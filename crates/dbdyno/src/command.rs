@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use ::host::inventory::Stated;
 use anyhow::{Context, Result};
-use archive::{Archive, ArchiveError, Run, RunName};
+use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, StudyPart};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
@@ -52,12 +52,24 @@ fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> 
     let kept = Archive::open_read_only(place::archive(archive))?;
     match kept.load_run(&name.parse()?) {
         Ok(run) => Ok(vec![run]),
-        Err(unknown @ ArchiveError::UnknownRun { .. }) => match ab::sides_of(&kept, name) {
+        Err(unknown @ ArchiveError::UnknownRun { .. }) => match sides_of(&kept, name) {
             Ok(sides) if sides.iter().all(|run| run.study.is_some()) => Ok(sides),
             _ => Err(unknown.into()),
         },
         Err(other) => Err(other.into()),
     }
+}
+
+/// The runs of all sides of a study, A first.
+///
+/// # Errors
+/// When there is none of this name, or one of its runs is gone.
+fn sides_of(kept: &Archive, name: &str) -> Result<Vec<Run>> {
+    let load = |number| kept.load_run(&RunName::Label(StudyPart::label(name, number)));
+    let first = load(0)?;
+    let sides = first.study.as_ref().map_or(2, |study| study.sides as usize);
+    let more = (1..sides.clamp(2, SIDES_MAX)).map(|number| Ok(load(number)?));
+    std::iter::once(Ok(first)).chain(more).collect()
 }
 
 /// What the machine's owner states in a platform file; nothing without one.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use archive::{Archive, Run, RunName, RunState, SIDES_MAX, Screened, StudyPart, Until};
+use archive::{Archive, Run, RunName, RunState, Screened, StudyPart, Until};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
@@ -456,7 +456,7 @@ fn resume(
     library: &Library,
     screen: &mut Screen,
 ) -> Measured {
-    let begun = sides_of(&Archive::open_read_only(archive)?, name)?;
+    let begun = super::sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
         let begun: Vec<&Run> = begun.iter().collect();
         super::resumed::agree(&arguments.permission, archive, &begun)?;
@@ -479,16 +479,4 @@ fn resume(
         screen,
     )?;
     Ok((finished, files))
-}
-
-/// The runs of all sides of a study, A first.
-///
-/// # Errors
-/// When there is none of this name, or one of its runs is gone.
-pub fn sides_of(kept: &Archive, name: &str) -> Result<Vec<Run>> {
-    let load = |number| kept.load_run(&RunName::Label(StudyPart::label(name, number)));
-    let first = load(0)?;
-    let sides = first.study.as_ref().map_or(2, |study| study.sides as usize);
-    let more = (1..sides.clamp(2, SIDES_MAX)).map(|number| Ok(load(number)?));
-    std::iter::once(Ok(first)).chain(more).collect()
 }

@@ -48,7 +48,7 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
     };
     asked.check()?;
     if !asked.is_resumed() {
-        cost::ask(&asked)?;
+        cost::ask(&asked, |size| vary::blocks(&asked, size))?;
     }
     match asked.built_in.design {
         Design::Change => before_after::carry_out(&asked),

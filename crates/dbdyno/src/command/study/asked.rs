@@ -12,7 +12,7 @@ use target::{Reach, TargetUrl};
 
 use super::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Protocol, Size, StudyArguments};
-use crate::arguments::{RunArguments, SecretText};
+use crate::arguments::{AbArguments, RunArguments, SecretText};
 use crate::command::prices;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
@@ -220,6 +220,38 @@ impl Asked<'_> {
         say(&format!("{} written", output.display()));
         Ok(())
     }
+}
+
+/// What a study of several sides has whatever they differ in.
+///
+/// # Errors
+/// When its plan or its targets cannot be told.
+pub fn common(asked: &Asked<'_>) -> Result<AbArguments> {
+    let arguments = asked.arguments;
+    let scale = asked.built_in.scale(asked.size());
+    Ok(AbArguments {
+        plan: asked.built_in.name.clone(),
+        plan_text: Some(asked.built_in.plan(false)?),
+        screened: Vec::new(),
+        a: Vec::new(),
+        b: Vec::new(),
+        watch: arguments.watch.clone(),
+        pairs: arguments.pairs.or(scale.pairs),
+        until: None,
+        within: None,
+        interleave: None,
+        targets: asked.targets()?,
+        name: Some(asked.name.clone()),
+        settings: asked.settings(),
+        seed: arguments.seed,
+        resume: None,
+        library: None,
+        work_dir: arguments.work_dir.clone(),
+        platform: arguments.platform.clone(),
+        server: arguments.server.clone(),
+        permission: arguments.permission.clone(),
+        judging: arguments.judging.clone(),
+    })
 }
 
 /// Says that figures are missing, if some are.

@@ -10,7 +10,6 @@ use workload::oltp::step::OltpStep;
 
 use super::asked::Asked;
 use super::built_in::{BuiltIn, Design};
-use super::vary;
 use crate::arguments::study::Size;
 use crate::arguments::urls;
 use crate::command::{library, plan_text};
@@ -158,11 +157,11 @@ pub fn time(time_s: f64) -> String {
     }
 }
 
-/// Says what a study costs, and asks where this machine lacks something for it.
+/// Says what a study costs, and asks where this machine lacks something for it. `blocks`: what it measures at a size.
 ///
 /// # Errors
 /// When its user does not agree, with the largest size that fits; or its plan is wrong.
-pub fn ask(asked: &Asked<'_>) -> Result<()> {
+pub fn ask(asked: &Asked<'_>, blocks: impl Fn(Size) -> Result<Option<Blocks>>) -> Result<()> {
     let urls = urls(&asked.targets()?)?;
     let workloads = workload::registry(library(None)?);
     let engine = urls
@@ -176,7 +175,7 @@ pub fn ask(asked: &Asked<'_>) -> Result<()> {
         let more = (engine, asked.arguments.settings.as_slice());
         let how = How {
             is_published: asked.is_published(),
-            blocks: vary::blocks(asked, size)?,
+            blocks: blocks(size)?,
         };
         let cost = of(study, size, how, &workloads, more)?;
         Ok::<_, anyhow::Error>(Cost {

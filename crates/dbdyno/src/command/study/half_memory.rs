@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use target::TargetUrl;
 
-use super::asked::{Asked, judged};
+use super::asked::{Asked, common, judged};
 use super::parts::{self, Planned};
-use super::vary::{against, common};
+use super::vary::against;
 use crate::arguments::{AbArguments, SecretText, urls};
 use crate::command::compare::{How, judge_and_show};
 use crate::exit::{InvalidInput, Status};

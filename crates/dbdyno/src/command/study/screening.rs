@@ -6,9 +6,8 @@ use lab::Setting;
 use lab::study::Side;
 use stats::factorial::{FACTORS_MAX, ROUNDS_MIN, TwoLevel};
 
-use super::asked::{Asked, judged};
+use super::asked::{Asked, common, judged};
 use super::cost::Blocks;
-use super::vary::{common, set_to};
 use crate::arguments::study::Size;
 use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
 use crate::command::ab::measured;
@@ -119,6 +118,11 @@ fn design(asked: &Asked<'_>, varied: &[Factor]) -> Result<TwoLevel> {
         };
         InvalidInput(why).into()
     })
+}
+
+/// The setting with one of its values, as a side takes it.
+pub(super) fn set_to(factor: &Factor, value: &str) -> SecretText {
+    SecretText::from(format!("{}={value}", factor.key))
 }
 
 fn settings_of(varied: &[Factor], high: &[bool]) -> Vec<SecretText> {

@@ -5,7 +5,7 @@ use archive::Factor;
 use lab::LabError;
 use target::{Reach, TargetUrl};
 
-use super::asked::{Asked, judged};
+use super::asked::{Asked, common, judged};
 use super::built_in::Design;
 use super::cost::Blocks;
 use super::screening;
@@ -36,18 +36,13 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
         let why = "--configurations belongs to a screening of several settings; name another one with --vary";
         return Err(InvalidInput(why.into()).into());
     }
-    let side = |value: &str| vec![set_to(one, value)];
+    let side = |value: &str| vec![screening::set_to(one, value)];
     let arguments = AbArguments {
         a: side(&one.low),
         b: side(&one.high),
         ..common(asked)?
     };
     against(asked, Some(arguments))
-}
-
-/// The setting with one of its values, as a side takes it.
-pub(super) fn set_to(factor: &Factor, value: &str) -> SecretText {
-    SecretText::from(format!("{}={value}", factor.key))
 }
 
 /// What a study that screens several settings measures at this size; `None` for any other.
@@ -110,38 +105,6 @@ pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Sta
     let status = show(&a, &b, &arguments, asked.archive_asked, &asked.watched)?;
     asked.write_page(&b, &[&a])?;
     Ok(judged(status, &[&a, &b]))
-}
-
-/// What a study of two sides has whatever they differ in.
-///
-/// # Errors
-/// When its plan or its targets cannot be told.
-pub(super) fn common(asked: &Asked<'_>) -> Result<AbArguments> {
-    let arguments = asked.arguments;
-    let scale = asked.built_in.scale(asked.size());
-    Ok(AbArguments {
-        plan: asked.built_in.name.clone(),
-        plan_text: Some(asked.built_in.plan(false)?),
-        screened: Vec::new(),
-        a: Vec::new(),
-        b: Vec::new(),
-        watch: arguments.watch.clone(),
-        pairs: arguments.pairs.or(scale.pairs),
-        until: None,
-        within: None,
-        interleave: None,
-        targets: asked.targets()?,
-        name: Some(asked.name.clone()),
-        settings: asked.settings(),
-        seed: arguments.seed,
-        resume: None,
-        library: None,
-        work_dir: arguments.work_dir.clone(),
-        platform: arguments.platform.clone(),
-        server: arguments.server.clone(),
-        permission: arguments.permission.clone(),
-        judging: arguments.judging.clone(),
-    })
 }
 
 /// The settings that are asked for, else those of the study's file.
