@@ -7,6 +7,7 @@ use verdict::compare::{CONFIDENCE, verdict_word};
 use verdict::shift::{Certainty, Shares, Shift, Side};
 
 use crate::number;
+use crate::users;
 
 /// What was timed: "write, service time".
 pub fn what(observer: &str, operation: &str, phase: &str) -> String {
@@ -31,13 +32,17 @@ pub fn of_shift(shift: &Shift) -> String {
     }
 }
 
-/// How many were at work: "8 in flight", of a database "8 jobs"; "8 → 16 jobs" where that was changed.
+/// How many were at work: "8 in flight", of a database "8 jobs", of order entry "8 users"; "8 → 16 jobs" where that was changed.
 pub fn jobs(shift: &Shift) -> String {
     let count = match (shift.jobs, shift.jobs_after) {
         (a, b) if a == b => a.to_string(),
         (a, b) => format!("{a} → {b}"),
     };
     match (shift.is_of_database, shift.threads) {
+        (true, _) if users::is_by_users(&shift.test) => match count.as_str() {
+            "1" => "1 user".to_owned(),
+            count => format!("{count} users"),
+        },
         (false, _) => format!("{count} in flight"),
         (true, 1) if count == "1" => "1 job".to_owned(),
         (true, 1) => format!("{count} jobs"),

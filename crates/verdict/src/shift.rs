@@ -173,7 +173,18 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
             }
         }
     }
-    found
+    side_by_side(found)
+}
+
+/// What was timed of one test at one level stands together, in the order of the first of each: a kind of operation that only a
+/// later repetition had often enough is found last.
+fn side_by_side(mut found: Vec<Shift>) -> Vec<Shift> {
+    let places: Vec<usize> = (found.iter())
+        .map(|shift| (found.iter().position(|first| first.is_of_level(shift))).unwrap_or_default())
+        .collect();
+    let mut placed: Vec<_> = places.into_iter().zip(found.drain(..)).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, shift)| shift).collect()
 }
 
 /// Whether a point's times say something of the device: a database that works in memory has some requests all the same.
@@ -367,6 +378,12 @@ fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
 }
 
 impl Shift {
+    /// Whether another one is of the same test on the same target at the same level.
+    pub fn is_of_level(&self, other: &Self) -> bool {
+        (&self.test, self.jobs, self.threads, self.target)
+            == (&other.test, other.jobs, other.threads, other.target)
+    }
+
     /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more. None where it took no
     /// time before.
     pub fn improvement_pct(&self) -> Option<f64> {

@@ -65,7 +65,7 @@ impl View {
 
 fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     let names = [before.label.as_str(), run.label.as_str()];
-    let groups: Vec<&[Shift]> = shifts.chunk_by(same_run).collect();
+    let groups: Vec<&[Shift]> = shifts.chunk_by(Shift::is_of_level).collect();
     let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
     let drawn_max = match is_of_databases {
         true => DRAWN_MAX_OF_DATABASES,
@@ -91,10 +91,6 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
             .collect(),
         more: groups.len().saturating_sub(drawn_max),
     }
-}
-
-fn same_run(a: &Shift, b: &Shift) -> bool {
-    (&a.test, a.jobs, a.threads, a.target) == (&b.test, b.jobs, b.threads, b.target)
 }
 
 fn title(group: &[Shift], run: &Run) -> String {

@@ -139,6 +139,33 @@ fn the_page_has_table_charts_and_what_was_published() {
     assert!(!text.contains("Storage, through the database"));
 }
 
+/// A database reads little in the first repetition and more in the second: its reads are found behind the writes of the next
+/// level, and stand with those of their own.
+#[test]
+fn each_level_of_users_has_one_title() {
+    let ramp = |label: &str, factor: f64| {
+        let mut run = run(label, factor, &["OLTP"; 4]);
+        run.repetitions = 2;
+        let places = [(1, 8), (1, 16), (2, 8), (2, 16)];
+        for (point, (repetition, users)) in run.points.iter_mut().zip(places) {
+            (point.key.repetition, point.key.step, point.key.jobs) = (repetition, 1, users);
+            point.work.below_database = false;
+            let of_operation = &mut point.by_operation;
+            of_operation.samples.clear();
+            of_operation
+                .times
+                .retain(|times| times.observer == "device");
+            of_operation.times[0].count = Some(if repetition == 1 { 99 } else { 5_000 });
+        }
+        run
+    };
+    let section = crate::html::section(&page(&ramp("after", 0.7), &ramp("before", 1.0)), "shift");
+    for title in ["OLTP, 8 users", "OLTP, 16 users"] {
+        let heads = section.matches(&format!("| {title} |")).count();
+        assert_eq!(heads, 1, "{title}: {section}");
+    }
+}
+
 /// The study's own list, as a run of its parameter file leaves it in the archive: six mixes of reads and writes, from random to
 /// sequential, behind a fill.
 fn study(label: &str, factor: f64) -> Run {
