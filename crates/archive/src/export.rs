@@ -9,6 +9,6 @@ mod markdown;
 mod schema;
 
 pub use csv::csv;
-pub use json::{Exported, SCHEMA_NAME, json, json_text, write_json};
+pub use json::{Exported, SCHEMA_NAME, json, json_text, write_json, write_json_with};
 pub use markdown::markdown;
 pub use schema::json_schema;

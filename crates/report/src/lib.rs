@@ -15,6 +15,7 @@
 
 mod arrangement;
 mod comparison;
+mod cores;
 mod delivered;
 mod devices;
 mod fleet;
@@ -40,6 +41,7 @@ pub use comparison::{
     Shown, chances, comparison, design_words, ended, length, look, looks_words, planned, ramps,
     screening, shifts,
 };
+pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
 pub use fleet::text as fleet_text;
 pub use html::{HtmlOptions, fleet as fleet_page, html};
 pub use prices::{Prices, prices};

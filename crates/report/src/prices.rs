@@ -244,7 +244,7 @@ pub fn prices(bills: [&Bill; 2], change: &Change, width: usize, colour: bool) ->
 }
 
 /// An amount of money: whole units, and cents where they matter.
-fn amount(value: f64) -> String {
+pub(crate) fn amount(value: f64) -> String {
     match value.abs() < 1_000.0 {
         true if value.fract() != 0.0 => format!("{value:.2}"),
         true => format!("{value:.0}"),

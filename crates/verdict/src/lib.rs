@@ -1,5 +1,6 @@
 //! What the figures of runs mean, from the archive alone.
 //!
+//! * [`mod@cores`]: cores that a run could do without.
 //! * [`mod@difference`]: which settings differ between two runs.
 //! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
 //! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod cores;
 pub mod difference;
 pub mod fleet;
 pub mod looks;

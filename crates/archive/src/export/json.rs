@@ -25,8 +25,20 @@ pub(super) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "
 ///
 /// # Errors
 /// As writing.
-pub fn write_json(run: &Run, mut to: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut to, &Exported::of(run))?;
+pub fn write_json(run: &Run, to: impl Write) -> io::Result<()> {
+    write_json_with(run, &[], to)
+}
+
+/// … with what others make of the run, under its names, at the end.
+///
+/// # Errors
+/// As writing.
+pub fn write_json_with(run: &Run, more: &[(&str, Value)], mut to: impl Write) -> io::Result<()> {
+    let exported = Exported {
+        more,
+        ..Exported::of(run)
+    };
+    serde_json::to_writer_pretty(&mut to, &exported)?;
     to.write_all(b"\n")
 }
 
@@ -51,6 +63,7 @@ pub struct Exported<'a> {
     run: &'a Run,
     has_distributions: bool,
     has_device_samples: bool,
+    more: &'a [(&'a str, Value)],
 }
 
 impl<'a> Exported<'a> {
@@ -59,6 +72,7 @@ impl<'a> Exported<'a> {
             run,
             has_distributions: true,
             has_device_samples: true,
+            more: &[],
         }
     }
 
@@ -92,6 +106,9 @@ impl Serialize for Exported<'_> {
         whole.serialize_entry("inventory", &run.inventory)?;
         whole.serialize_entry("missing", &missing(run))?;
         whole.serialize_entry("points", &Points(*self))?;
+        for (name, value) in self.more {
+            whole.serialize_entry(name, value)?;
+        }
         whole.end()
     }
 }
@@ -104,6 +121,7 @@ impl Serialize for Points<'_> {
             run,
             has_distributions,
             has_device_samples,
+            ..
         } = self.0;
         serializer.collect_seq(run.points.iter().map(|point| {
             let mut row = row(run, point);

@@ -30,6 +30,7 @@ pub fn json_schema() -> Value {
             "inventory": object(inventory_properties()),
             "missing": array(object(missing_properties())),
             "points": array(object(point_properties())),
+            "spare_cores": { "type": "array", "description": "Cores of the host that each target could do without (docs/FORMAT.md, Spare cores).", "items": { "type": "object" } },
             "prices": { "type": "object", "description": "With --prices: items, total, and what the figures cost (docs/FORMAT.md, Prices)." },
         },
         "$defs": { "remark": remark::definition() },

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use archive::export;
 
-use super::{load_run, print, print_json, print_json_with};
+use super::{load_run, print, print_json_with};
 use crate::arguments::{ExportArguments, Format};
 use crate::exit::{InvalidInput, Status};
+use verdict::cores;
 use verdict::price::{self, PriceList};
 
 pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<Status> {
@@ -18,19 +19,19 @@ pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<
         .transpose()?;
     let run = load_run(&arguments.run, archive)?;
     match arguments.format {
-        Format::Json if prices.is_some() => {
-            let mut whole = export::json(&run);
+        Format::Json => {
+            let left = cores::json(&run, prices.as_ref());
             let bill = prices.map(|list| price::bill(&list, &run));
-            whole["prices"] = bill
-                .map(|bill| price::json(&bill, &price::worth(&bill, &run)))
-                .into();
-            print_json(&format!("{whole:#}\n"))?;
+            let priced = bill.map(|bill| price::json(&bill, &price::worth(&bill, &run)));
+            let more: Vec<_> = std::iter::once(("spare_cores", left))
+                .chain(priced.map(|priced| ("prices", priced)))
+                .collect();
+            print_json_with(|out| export::write_json_with(&run, &more, out))?;
         }
         _ if prices.is_some() => {
             let why = "--prices needs --format json: the other formats have no place for prices";
             return Err(InvalidInput(why.into()).into());
         }
-        Format::Json => print_json_with(|out| export::write_json(&run, out))?,
         Format::Csv => print(&export::csv(&run))?,
         Format::Markdown => print(&export::markdown(&run))?,
     }

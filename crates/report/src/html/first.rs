@@ -10,10 +10,12 @@ use askama::Template;
 use super::figure::Figure;
 use super::forest::Outcome;
 use super::{screening, verdict};
+use crate::cores;
 use crate::level::TestGroup;
 use crate::number;
 use crate::scorecard::Against;
 use crate::users::Summary;
+use ::verdict::cores::spare_cores;
 use delivers::Delivers;
 use limits::Limit;
 
@@ -34,6 +36,8 @@ pub struct View {
     delivers: Option<Delivers>,
     limits: Vec<LimitView>,
     next: Vec<Next>,
+    /// Spare cores of each target, and what weakens that.
+    cores: Vec<(String, String)>,
 }
 
 /// A resource that held tests back.
@@ -92,6 +96,9 @@ pub fn view(
             .map(|limit| limit_view(limit, of))
             .collect(),
         next: measures.iter().map(next).collect(),
+        cores: (spare_cores(run).iter())
+            .map(|left| (cores::left(left), cores::cautions(left).join(" ")))
+            .collect(),
     }
 }
 

@@ -3,8 +3,9 @@
 use archive::Run;
 use askama::Template;
 use verdict::compare::{Options, compare};
-use verdict::price::{Bill, Worth, bill, change, worth};
+use verdict::price::{Bill, PriceList, Worth, bill, change, worth};
 
+use crate::cores;
 use crate::prices::{self, Prices};
 use crate::scorecard::Against;
 
@@ -26,6 +27,8 @@ struct BillView {
     refused: Option<String>,
     worth: Vec<[String; 5]>,
     disks: Vec<String>,
+    /// What the spare cores would save: heads and lines.
+    saved: Vec<(String, Vec<String>)>,
 }
 
 /// This run against one other.
@@ -45,7 +48,7 @@ pub fn view(run: &Run, against: &[Against<'_>], prices: &Prices) -> View {
         })
         .collect();
     let bill_of = |run: &Run| prices.of(&run.label).map(|list| bill(list, run));
-    let of_run = |run: &Run| bill_of(run).map(|bill| shown(run, &bill));
+    let of_run = |run: &Run| prices.of(&run.label).map(|list| shown(run, list));
     let runs = std::iter::once(run).chain(others.iter().copied());
     let changes = others
         .iter()
@@ -63,19 +66,21 @@ impl View {
     }
 }
 
-fn shown(run: &Run, bill: &Bill) -> BillView {
-    let found: Vec<Worth> = worth(bill, run);
+fn shown(run: &Run, list: &PriceList) -> BillView {
+    let bill = bill(list, run);
+    let found: Vec<Worth> = worth(&bill, run);
     BillView {
         label: run.label.clone(),
         file: bill.file.clone(),
         items: bill.lines.iter().map(prices::item).collect(),
-        total: prices::total(bill),
+        total: prices::total(&bill),
         refused: bill.for_ratios().err(),
         worth: found
             .iter()
             .map(|of| prices::worth(of, &bill.currency))
             .collect(),
         disks: found.iter().filter_map(prices::disks).collect(),
+        saved: cores::all_saved(list, run),
     }
 }
 

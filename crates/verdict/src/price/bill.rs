@@ -337,10 +337,14 @@ pub struct Saved {
 ///
 /// # Errors
 /// What is missing to say: a core factor, the processor.
-pub fn saved_by_cores(list: &PriceList, cores: f64, cores_left: f64) -> Result<Vec<Saved>, String> {
-    let processor = list.stated.processor.clone();
+pub fn saved_by_cores(
+    list: &PriceList,
+    processor: Option<(String, Origin)>,
+    cores: f64,
+    cores_left: f64,
+) -> Result<Vec<Saved>, String> {
     let of = |cores: f64| Platform {
-        processor: processor.clone().map(|name| (name, Origin::Prices)),
+        processor: processor.clone(),
         cores: Some((cores, Origin::Stated)),
         ..Platform::default()
     };

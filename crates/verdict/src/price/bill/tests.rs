@@ -133,7 +133,16 @@ fn what_is_stated_comes_before_what_is_found() {
 fn fewer_cores_save_whole_licences() {
     let list = oracle("Intel Xeon", 72);
     // 72 cores are 36 licences, 7 cores 4: 32 saved, each with three years of support.
-    let saved = saved_by_cores(&list, 72.0, 7.0).unwrap();
+    let saved = saved_by_cores(
+        &list,
+        list.stated
+            .processor
+            .clone()
+            .map(|name| (name, Origin::Prices)),
+        72.0,
+        7.0,
+    )
+    .unwrap();
     assert_eq!(
         (saved[0].fewer, saved[0].amount.list),
         (32.0, 32.0 * 47_500.0)

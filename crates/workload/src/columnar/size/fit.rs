@@ -3,11 +3,9 @@
 use archive::reference::{Cell, PublishedTable, Reference};
 use stats::Interval;
 use target::lifted::Level;
+use verdict::cores::THREADS_PER_CORE;
 
 use super::SizedTable;
-
-/// Threads that may share a core: the rule of thumb of the study that this follows (docs/COLUMNAR.md).
-pub const THREADS_PER_CORE: u32 = 2;
 
 /// Tables that a memory holds at a level.
 #[derive(Debug, Clone, PartialEq)]

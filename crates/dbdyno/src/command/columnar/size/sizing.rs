@@ -6,7 +6,8 @@ use anyhow::Result;
 use archive::reference;
 use serde_json::{Value, json};
 use stats::Interval;
-use verdict::price::{PriceList, Saved, saved_by_cores};
+use verdict::cores::saved_json;
+use verdict::price::{Origin, PriceList, Saved, saved_by_cores};
 use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Published, Sizes, holds, needs, published};
@@ -44,7 +45,9 @@ impl<'a> Sizing<'a> {
         let left = asked.cores.zip(cores);
         let left = left.map(|(all, cores)| (u64::from(all), cores.left_of(u64::from(all))));
         let saved = prices.zip(left).map(|(list, (all, out))| {
-            let saved = saved_by_cores(&list, all as f64, (all - out) as f64)
+            let processor = list.stated.processor.clone();
+            let processor = processor.map(|name| (name, Origin::Prices));
+            let saved = saved_by_cores(&list, processor, all as f64, (all - out) as f64)
                 .map_err(|why| InvalidInput(format!("prices file {}: {why}", list.file)))?;
             Ok::<_, InvalidInput>((list, saved))
         });
@@ -137,27 +140,12 @@ impl<'a> Sizing<'a> {
                 "Of {all} cores, {out} may be taken out, unless other work needs them."
             ),
         };
-        let _ = writeln!(
-            text,
-            "Choose processors by the number of cores first, and between equals by the clock (document 000)."
-        );
+        let _ = writeln!(text, "{}", report::CORES_BEFORE_CLOCK);
         let Some((list, saved)) = &self.saved else {
             return;
         };
         for of in saved {
-            let _ = writeln!(
-                text,
-                "  {}: {} fewer, {:.0} {} net saved ({:.0} list{})",
-                of.part,
-                of.fewer,
-                of.amount.net,
-                list.currency,
-                of.amount.list,
-                match list.term_years {
-                    Some(years) => format!(", over {years} years where paid yearly"),
-                    None => String::new(),
-                }
-            );
+            let _ = writeln!(text, "  {}", report::saved_words(list, of));
         }
         if saved.is_empty() {
             let _ = writeln!(
@@ -188,18 +176,8 @@ impl<'a> Sizing<'a> {
                 "published": published.collect::<Vec<_>>(),
             })
         };
-        let saved = self.saved.as_ref().map(|(list, saved)| {
-            let of = |of: &Saved| {
-                json!({
-                    "part": of.part, "fewer": of.fewer, "list": of.amount.list, "net": of.amount.net,
-                })
-            };
-            json!({
-                "currency": list.currency,
-                "term_years": list.term_years,
-                "items": saved.iter().map(of).collect::<Vec<_>>(),
-            })
-        });
+        let saved = self.saved.as_ref();
+        let saved = saved.map(|(list, saved)| saved_json(list, saved));
         json!({
             "memory_bytes": self.asked.memory,
             "data_bytes": self.asked.data,

@@ -1,0 +1,134 @@
+//! Spare cores, in words.
+
+use verdict::cores::{Chosen, HEADROOM, SpareCores, THREADS_PER_CORE, saved as found, spare_cores};
+use verdict::price::{PriceList, Saved};
+
+use crate::number;
+use crate::prices::amount;
+use crate::users;
+
+/// How to choose processors.
+pub const CORES_BEFORE_CLOCK: &str = "Choose processors by the number of cores first, and between equals by the clock (document 000).";
+
+/// "pg, OLTP at 400 users, the most within the limit: 10.6 of 32 cores busy (9.6 … 11.2 in 3 repetitions). 16 cores are enough
+/// with 30 % of them idle: 16 may be taken out, unless other work needs them."
+pub fn left(left: &SpareCores) -> String {
+    let [middle, low, high] = left.busy.map(number::figure);
+    let range = match left.repetitions {
+        1 => String::new(),
+        n => format!(" ({low} … {high} in {n} repetitions)"),
+    };
+    let out = match left.out() {
+        0 => "none may be taken out.".to_owned(),
+        1 => "1 may be taken out, unless other work needs it.".to_owned(),
+        n => format!("{n} may be taken out, unless other work needs them."),
+    };
+    format!(
+        "{}: {middle} of {} busy{range}. {}: {out}",
+        place(left),
+        number::counted(u64::from(left.cores), "core"),
+        enough(left)
+    )
+}
+
+fn place(left: &SpareCores) -> String {
+    let level = match users::is_of_users(&left.test) {
+        true => number::users(left.jobs),
+        false => format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads)),
+    };
+    let why = match left.chosen {
+        Chosen::Supported => "the most within the limit",
+        Chosen::Best if users::is_of_users(&left.test) => "the best level",
+        Chosen::Best => "the best level of the test that needs most cores",
+    };
+    format!("{}, {} at {level}, {why}", left.target, left.test)
+}
+
+/// "16 cores are enough with 30 % of them idle".
+fn enough(left: &SpareCores) -> String {
+    let cores = |n: u32| match n {
+        1 => "1 core is enough".to_owned(),
+        n => format!("{n} cores are enough"),
+    };
+    let idle = format!("with {} % idle", number::percent(HEADROOM));
+    match left.kept_for_threads {
+        Some(threads) if threads > left.kept_for_use => format!(
+            "By their use {} {idle}, but no more than {THREADS_PER_CORE} threads should share a core (document 000), which takes {threads}",
+            cores(left.kept_for_use)
+        ),
+        _ if left.kept_for_use > left.cores => format!(
+            "{} would be needed {idle}",
+            number::counted(u64::from(left.kept_for_use), "core")
+        ),
+        _ => {
+            let text = cores(left.kept_for_use);
+            format!("{text} {idle}")
+        }
+    }
+}
+
+/// What weakens the sentence; nothing where it lets no core go.
+pub fn cautions(left: &SpareCores) -> Vec<String> {
+    if left.out() == 0 {
+        return Vec::new();
+    }
+    let mut said = Vec::new();
+    if left.repetitions == 1 {
+        said.push("Measured once.".to_owned());
+    }
+    if let Some(own) = left.busy_by_database {
+        let own = number::figure(own);
+        said.push(format!(
+            "Everything on the machine counts; the database alone kept {own} cores busy."
+        ));
+    }
+    if left.threads_per_core > 1.0 {
+        let threads = number::figure(left.threads_per_core);
+        said.push(format!(
+            "A core has {threads} threads, and a busy one counts as 1/{threads} of a core; alone on its core it does more work than that, so that \
+             fewer cores may be busier than this says."
+        ));
+    }
+    said.push(
+        "With fewer cores work waits longer: measure with so many before you buy.".to_owned(),
+    );
+    said
+}
+
+/// What fewer cores save of one item: "Oracle Database Enterprise Edition: 8 fewer, 380,000 USD net saved (380,000 list, over 3
+/// years where paid yearly)".
+pub fn saved(list: &PriceList, of: &Saved) -> String {
+    let years = match list.term_years {
+        Some(years) => format!(", over {years} years where paid yearly"),
+        None => String::new(),
+    };
+    format!(
+        "{}: {} fewer, {} {} net saved ({} list{years})",
+        of.part,
+        of.fewer,
+        amount(of.amount.net),
+        list.currency,
+        amount(of.amount.list),
+    )
+}
+
+/// What a run would save without the spare cores of each of its targets: a head, and a line for each item.
+pub fn all_saved(list: &PriceList, run: &archive::Run) -> Vec<(String, Vec<String>)> {
+    let left = spare_cores(run).into_iter().filter(|left| left.out() > 0);
+    let of = left.map(|left| {
+        let lines = match found(list, run, &left) {
+            Ok(items) if items.is_empty() => vec![format!(
+                "{} has no item with quantity = \"per core\": fewer cores save nothing.",
+                list.file
+            )],
+            Ok(items) => items
+                .iter()
+                .map(|item| format!("{}.", saved(list, item)))
+                .collect(),
+            Err(why) => vec![format!("Unknown: {why}.")],
+        };
+        let cores = number::counted(u64::from(left.out()), "spare core");
+        (format!("{}, without {cores}:", left.target), lines)
+    });
+    of.collect()
+}

@@ -1,0 +1,236 @@
+//! Spare cores: how many of the host's may be taken out, by the measured use of its processors.
+
+use archive::{Point, Remark, Run};
+use serde_json::{Value, json as value};
+use stats::summary::median;
+
+use crate::price::limit::{NotKnown, orders_at_limit};
+use crate::price::{PriceList, Saved, saved_by_cores};
+use crate::ramps::USERS;
+
+/// Share of the cores kept that stays idle on the average: for peaks, and because waits grow with use.
+pub const HEADROOM: f64 = 0.3;
+/// Threads that may share a core: the rule of document 000, "Capacity and sizing".
+pub const THREADS_PER_CORE: u32 = 2;
+/// Sums of shares miss a whole number of cores by less.
+const ROUNDING: f64 = 1e-9;
+
+/// Which level of a target is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chosen {
+    /// The most users that the response-time limit allows.
+    Supported,
+    /// The best level of the test that keeps most cores busy at its best.
+    Best,
+}
+
+/// What one level of a target could do without.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpareCores {
+    /// Name of the target.
+    pub target: String,
+    pub test: String,
+    pub chosen: Chosen,
+    /// Jobs (users) and the threads of each.
+    pub jobs: u32,
+    pub threads: u32,
+    /// Physical cores of the host, and threads that each has.
+    pub cores: u32,
+    pub threads_per_core: f64,
+    /// Cores busy, whoever kept them so: median of the repetitions, lowest, highest. A thread counts as its part of a core.
+    pub busy: [f64; 3],
+    /// … and by the database alone, median; `None` where that is unknown.
+    pub busy_by_database: Option<f64>,
+    pub repetitions: usize,
+    /// The fewest that are enough with [`HEADROOM`], by the repetition that kept most busy.
+    pub kept_for_use: u32,
+    /// The fewest that are enough for so many threads at once; `None` for users, most of whom think.
+    pub kept_for_threads: Option<u32>,
+}
+
+impl SpareCores {
+    /// The fewest that are enough.
+    pub fn kept(&self) -> u32 {
+        let kept = self.kept_for_threads.unwrap_or(1).max(self.kept_for_use);
+        kept.clamp(1, self.cores)
+    }
+
+    /// Cores that may be taken out.
+    pub fn out(&self) -> u32 {
+        self.cores - self.kept()
+    }
+}
+
+/// What each target of a run could do without; nothing where processors or their use are unknown.
+pub fn spare_cores(run: &Run) -> Vec<SpareCores> {
+    let targets = 0..run.targets.len() as u32;
+    targets
+        .filter_map(|target| of_target(run, target))
+        .collect()
+}
+
+fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
+    let points = run.points.iter();
+    let own: Vec<&Point> = points
+        .filter(|point| point.key.target == target && point.valid())
+        .collect();
+    match orders_at_limit(run, target) {
+        Some(Ok((users, _))) => {
+            let users = users.into_iter().min()?;
+            let level = own.iter().copied();
+            let level = level.filter(|p| p.key.test == USERS && p.key.jobs == users);
+            of_level(run, &level.collect::<Vec<_>>(), Chosen::Supported)
+        }
+        // Nothing was carried within the limit: no core is spare.
+        Some(Err(NotKnown::NotSupported)) => None,
+        Some(Err(NotKnown::NoLimit)) => of_level(run, &best_level(&own, USERS)?, Chosen::Best),
+        None => {
+            let mut tests: Vec<&str> = Vec::new();
+            for point in &own {
+                if !tests.contains(&point.key.test.as_str()) {
+                    tests.push(&point.key.test);
+                }
+            }
+            let of_tests = tests
+                .into_iter()
+                .filter_map(|test| of_level(run, &best_level(&own, test)?, Chosen::Best));
+            of_tests.max_by(|a, b| {
+                let of = |left: &SpareCores| (left.kept(), left.busy[2]);
+                of(a)
+                    .partial_cmp(&of(b))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            })
+        }
+    }
+}
+
+/// The repetitions of the level with the highest rate of a test; contention that was measured as an extra is none.
+fn best_level<'r>(points: &[&'r Point], test: &str) -> Option<Vec<&'r Point>> {
+    let is_extra = |point: &Point| {
+        let mut notes = point.notes.iter();
+        notes.any(|note| matches!(note, Remark::ContentionExtra { .. }))
+    };
+    let own = points.iter().copied();
+    let own: Vec<&Point> = own
+        .filter(|point| point.key.test == test && !is_extra(point))
+        .collect();
+    let level = |point: &Point| (point.key.step, point.key.jobs, point.key.threads);
+    let levels = own.iter().map(|point| level(point));
+    let rated = levels.filter_map(|of| {
+        let points: Vec<&Point> = own.iter().copied().filter(|p| level(p) == of).collect();
+        let rates = points.iter().map(|point| {
+            let figures = &point.figures;
+            figures.operations_per_s.or(figures.rows_per_s)
+        });
+        let rates: Vec<f64> = rates.flatten().collect();
+        Some((median(&rates)?, points))
+    });
+    // Of equal levels the first, which needs the fewest jobs.
+    let best = rated.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    best.map(|(_, points)| points)
+}
+
+fn of_level(run: &Run, points: &[&Point], chosen: Chosen) -> Option<SpareCores> {
+    let first = points.first()?;
+    let (cores, threads) = (run.platform.cores?, run.platform.threads?);
+    let busy = |pct: f64| f64::from(cores) * (pct / 100.0).clamp(0.0, 1.0);
+    let of = |figure: fn(&Point) -> Option<f64>| -> Vec<f64> {
+        let told = points.iter().filter_map(|point| figure(point));
+        told.map(busy).collect()
+    };
+    let all = of(|point| point.figures.cpu_pct_avg);
+    let by_database = of(|point| point.figures.cpu_by_database_pct);
+    let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = all.iter().copied().fold(0.0, f64::max);
+    let key = &first.key;
+    Some(SpareCores {
+        target: run.targets.get(key.target as usize)?.name.clone(),
+        test: key.test.clone(),
+        chosen,
+        jobs: key.jobs,
+        threads: key.threads.max(1),
+        cores,
+        threads_per_core: f64::from(threads) / f64::from(cores.max(1)),
+        busy: [median(&all)?, low, high],
+        busy_by_database: median(&by_database),
+        repetitions: all.len(),
+        kept_for_use: whole(high / (1.0 - HEADROOM)),
+        kept_for_threads: (key.test != USERS).then(|| {
+            let threads = u64::from(key.jobs) * u64::from(key.threads.max(1));
+            let kept = threads.div_ceil(u64::from(THREADS_PER_CORE));
+            u32::try_from(kept).unwrap_or(u32::MAX)
+        }),
+    })
+}
+
+fn whole(cores: f64) -> u32 {
+    (cores - ROUNDING).ceil().max(1.0) as u32
+}
+
+/// What it saves to take out the spare cores.
+///
+/// # Errors
+/// What is missing to say, or that the prices are those of another machine.
+pub fn saved(list: &PriceList, run: &Run, left: &SpareCores) -> Result<Vec<Saved>, String> {
+    let platform = crate::price::Platform::of(list, run);
+    let all = f64::from(left.cores);
+    match platform.cores {
+        Some((cores, origin)) if cores != all => Err(format!(
+            "the prices are for {cores} cores ({}), and {all} were measured",
+            origin.name()
+        )),
+        _ => saved_by_cores(list, platform.processor, all, f64::from(left.kept())),
+    }
+}
+
+/// The same for programs; with what it saves where there are prices.
+pub fn json(run: &Run, prices: Option<&PriceList>) -> Value {
+    let all = spare_cores(run);
+    let each = all.iter().map(|left| {
+        let saved = prices.map(|list| (list, saved(list, run, left)));
+        value!({
+            "target": left.target,
+            "test": left.test,
+            "chosen": match left.chosen {
+                Chosen::Supported => "supported",
+                Chosen::Best => "best",
+            },
+            "jobs": left.jobs,
+            "threads": left.threads,
+            "cores": left.cores,
+            "threads_per_core": left.threads_per_core,
+            "repetitions": left.repetitions,
+            "busy_cores": left.busy[0],
+            "busy_cores_low": left.busy[1],
+            "busy_cores_high": left.busy[2],
+            "busy_cores_by_database": left.busy_by_database,
+            "headroom_pct": HEADROOM * 100.0,
+            "kept_for_use": left.kept_for_use,
+            "kept_for_threads": left.kept_for_threads,
+            "kept": left.kept(),
+            "out": left.out(),
+            "saved": saved.as_ref().and_then(|(list, saved)| {
+                Some(saved_json(list, saved.as_ref().ok()?))
+            }),
+            "saved_unknown": saved.as_ref().and_then(|(_, saved)| saved.as_ref().err()),
+        })
+    });
+    each.collect()
+}
+
+/// What fewer cores save, for programs.
+pub fn saved_json(list: &PriceList, saved: &[Saved]) -> Value {
+    let of = |of: &Saved| {
+        value!({
+            "part": of.part, "fewer": of.fewer, "list": of.amount.list, "net": of.amount.net,
+        })
+    };
+    value!({
+        "currency": list.currency,
+        "term_years": list.term_years,
+        "items": saved.iter().map(of).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

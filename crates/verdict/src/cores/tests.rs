@@ -1,0 +1,140 @@
+//! Cores that may be taken out, and their licences, by hand.
+
+use archive::{Component, PointKey, TargetRecord};
+use stats::Histogram;
+
+use super::*;
+
+/// A host of so many cores and threads.
+fn run(cores: u32, threads: u32) -> Run {
+    let mut run = Run::planned("p");
+    run.repetitions = 3;
+    run.targets.push(TargetRecord {
+        name: "pg".into(),
+        ..TargetRecord::default()
+    });
+    run.platform.cores = Some(cores);
+    run.platform.threads = Some(threads);
+    run.platform.processor = Some("Intel(R) Xeon(R) CPU X7560".into());
+    run
+}
+
+fn point(test: &str, jobs: u32, repetition: u32, rate: f64, cpu_pct: f64) -> Point {
+    let key = PointKey {
+        repetition,
+        step: 1,
+        target: 0,
+        test: test.into(),
+        nodes: 1,
+        jobs,
+        threads: 1,
+    };
+    let mut point = Point::blank(key, test.into(), Component::Database);
+    point.figures.operations_per_s = Some(rate);
+    point.figures.cpu_pct_avg = Some(cpu_pct);
+    point
+}
+
+/// A level of users with its response time, ms; the limit is 50 ms.
+fn users(users: u32, repetition: u32, response_ms: u64, cpu_pct: f64) -> Point {
+    let mut point = point(USERS, users, repetition, f64::from(users), cpu_pct);
+    point.work.limit_percentile = Some(95.0);
+    point.work.limit_response_us = Some(50e3);
+    point.figures.operations = Some(1000.0);
+    point.figures.new_orders_per_min = Some(f64::from(users));
+    let mut response = Histogram::new();
+    response.record_ns(response_ms * 1_000_000);
+    point.histograms.response = (&response).into();
+    point
+}
+
+/// The 32 cores of document 001 with two threads each: at 400 users, the most within the limit, 30, 33 and 35 % of the
+/// processors are busy. Of 32 cores 0.35 × 32 = 11.2 are; ÷ 0.7 = 16, so that 16 may be taken out. With Oracle's factor
+/// of 0.5 for a Xeon that is 8 licences of 47,500 and 3 years of their support at 10,450.
+#[test]
+fn half_of_the_cores_and_their_licences() {
+    let mut run = run(32, 64);
+    for (repetition, pct) in [(1, 30.0), (2, 35.0), (3, 33.0)] {
+        run.points.push(users(200, repetition, 10, 15.0));
+        run.points.push(users(400, repetition, 40, pct));
+        run.points.push(users(800, repetition, 90, 80.0));
+    }
+    let [left] = &spare_cores(&run)[..] else {
+        panic!("one target");
+    };
+    assert_eq!(
+        (
+            left.chosen,
+            left.jobs,
+            left.repetitions,
+            left.threads_per_core
+        ),
+        (Chosen::Supported, 400, 3, 2.0)
+    );
+    let busy = left.busy.map(|cores| (cores * 100.0).round() / 100.0);
+    assert_eq!(busy, [10.56, 9.6, 11.2]);
+    assert_eq!((left.kept_for_use, left.kept_for_threads), (16, None));
+    assert_eq!((left.kept(), left.out()), (16, 16));
+
+    let oracle = include_str!("../../../../docs/examples/prices-oracle.toml");
+    let list = PriceList::parse("prices.toml", oracle).unwrap();
+    let found = saved(&list, &run, left).unwrap();
+    let told: Vec<_> = found.iter().map(|s| (s.fewer, s.amount.list)).collect();
+    assert_eq!(told, [(8.0, 380_000.0), (8.0, 250_800.0)]);
+    let document = json(&run, Some(&list));
+    assert_eq!(
+        (
+            &document[0]["out"],
+            &document[0]["saved"]["items"][0]["net"]
+        ),
+        (&16.into(), &380_000.0.into())
+    );
+
+    // A file for another machine says nothing of this one.
+    let own = "[platform]\ncores = 64\n[[core_factors]]";
+    let other = PriceList::parse("p", &oracle.replacen("[[core_factors]]", own, 1)).unwrap();
+    assert_eq!(
+        saved(&other, &run, left).unwrap_err(),
+        "the prices are for 64 cores (prices file), and 32 were measured"
+    );
+}
+
+/// Without users the test that keeps most cores busy at its best level decides, and jobs that all compute need a core for two.
+#[test]
+fn the_most_demanding_test_decides() {
+    let mut run = run(8, 8);
+    run.repetitions = 1;
+    run.points = vec![
+        // Best at 4 jobs, where 2 of 8 cores are busy; the level beyond is not looked at.
+        point("T1", 4, 1, 100.0, 25.0),
+        point("T1", 8, 1, 90.0, 90.0),
+        // By its use 0.1 × 8 ÷ 0.7 = 1.14, so 2; its 12 jobs need 6.
+        point("T2", 12, 1, 50.0, 10.0),
+    ];
+    let left = &spare_cores(&run)[0];
+    assert_eq!((left.test.as_str(), left.chosen), ("T2", Chosen::Best));
+    assert_eq!(
+        (left.kept_for_use, left.kept_for_threads, left.out()),
+        (2, Some(6), 2)
+    );
+    run.points.pop();
+    let left = &spare_cores(&run)[0];
+    // 2 ÷ 0.7 = 2.86.
+    assert_eq!((left.kept_for_use, left.kept(), left.out()), (3, 3, 5));
+}
+
+#[test]
+fn nothing_is_left_of_busy_cores_and_nothing_is_said_of_unknown_ones() {
+    let mut run = run(2, 2);
+    run.points = vec![point("T1", 2, 1, 10.0, 99.0)];
+    assert_eq!(spare_cores(&run)[0].out(), 0);
+    run.points[0].figures.cpu_pct_avg = Some(0.0);
+    assert_eq!(spare_cores(&run)[0].out(), 1, "one stays");
+    run.points[0].figures.cpu_pct_avg = None;
+    assert_eq!(spare_cores(&run), []);
+    run.points = vec![users(8, 1, 90, 10.0)];
+    assert_eq!(spare_cores(&run), [], "not supported within the limit");
+    run.points = vec![users(8, 1, 40, 10.0)];
+    run.platform.cores = None;
+    assert_eq!(spare_cores(&run), []);
+}
