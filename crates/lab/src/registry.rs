@@ -136,6 +136,16 @@ impl Registry {
         })
     }
 
+    /// About how long all repetitions of a plan take on one target and its replicas, in seconds.
+    ///
+    /// # Errors
+    /// A test or size that does not exist.
+    pub fn duration_s(&self, plan: &Plan, engine: &str, replicas: u32) -> Result<f64> {
+        let of_step = |step| self.of(step).duration_s(plan, step, engine, replicas);
+        let all_s: f64 = plan.step.iter().map(of_step).sum::<Result<_>>()?;
+        Ok(all_s * f64::from(plan.repeat))
+    }
+
     /// What a step of a plan uses.
     pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
         self.find(&step.uses)

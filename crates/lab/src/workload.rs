@@ -71,6 +71,12 @@ pub trait Workload: Send + Sync {
         step.jobs.iter().copied().max().unwrap_or(1)
     }
 
+    /// About how long a step of a plan takes in one repetition on a target of this engine and its replicas, in seconds.
+    ///
+    /// # Errors
+    /// What does not exist.
+    fn duration_s(&self, plan: &Plan, step: &Step, engine: &str, replicas: u32) -> Result<f64>;
+
     /// The sessions that a point holds at once.
     fn sessions(&self, _step: &Step, key: &PointKey) -> Sessions {
         Sessions {

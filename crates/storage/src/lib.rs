@@ -3,6 +3,7 @@
 //! [`run`] connects the two: plain data, one [`run::Run`] for each line that a simulation lists.
 
 pub mod engine;
+mod exclusive;
 pub mod execution;
 pub mod language;
 pub mod layout;

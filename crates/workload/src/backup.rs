@@ -23,9 +23,10 @@ use std::collections::BTreeSet;
 use archive::{PointKey, Remark};
 use lab::plan::{TableKind, nearest};
 use lab::volume::{Volume, Written};
-use lab::{Agenda, Ground, LabError, Measure, Nodes, Result, RunContext, Step, Workload};
+use lab::{Agenda, Ground, LabError, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
 use target::TargetUrl;
 
+use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 use code::{code_of, title};
@@ -124,19 +125,17 @@ impl Workload for Backups {
         Ok(agenda)
     }
 
-    /// The database, a backup and its restored copy.
     fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
         let mut written = Written::default();
-        for step in steps {
-            let backup: &BackupStep = step.table();
-            let load = of_order_entry_load(backup.warehouses);
-            let work = of_small_transactions(backup.work_seconds);
-            written.add(Volume {
-                written_bytes: load.written_bytes.saturating_mul(3) + work.written_bytes,
-                room_bytes: load.room_bytes.saturating_mul(3) + work.room_bytes,
-            });
-        }
+        steps
+            .iter()
+            .for_each(|step| written.add(volume(step.table())));
         Ok(written)
+    }
+
+    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+        let backup: &BackupStep = step.table();
+        Ok(duration::of_load(volume(backup).written_bytes) + backup.work_seconds)
     }
 
     fn title(&self, code: &str) -> Result<String> {
@@ -149,5 +148,15 @@ impl Workload for Backups {
 
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
         Box::new(measure::Measurement { context })
+    }
+}
+
+/// The database, a backup and its restored copy.
+fn volume(backup: &BackupStep) -> Volume {
+    let load = of_order_entry_load(backup.warehouses);
+    let work = of_small_transactions(backup.work_seconds);
+    Volume {
+        written_bytes: (load.written_bytes.saturating_mul(3)).saturating_add(work.written_bytes),
+        room_bytes: (load.room_bytes.saturating_mul(3)).saturating_add(work.room_bytes),
     }
 }

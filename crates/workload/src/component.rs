@@ -15,10 +15,14 @@ use lab::{
 };
 use target::{Target, TargetUrl};
 
+use crate::duration;
 use crate::library::Kind;
 use crate::volume::{Extent, of_point, of_table, table_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
+
+/// The size that others are multiples of.
+const QUICK: &str = "quick";
 
 /// The tests of a library.
 pub struct ComponentTests {
@@ -136,6 +140,21 @@ impl Workload for ComponentTests {
             written.loads_bytes = written.loads_bytes.saturating_add(volume.written_bytes);
         }
         Ok(written)
+    }
+
+    fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
+        let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
+        let (size, quick) = (self.library.size(&step.size)?, self.library.size(QUICK)?);
+        let points = foreseen(step, &self.library, engine, threads)?.into_iter();
+        let of_point = |(test, jobs): (&Test, u32)| match step.mode {
+            Mode::Time => step.timed_s(),
+            Mode::Work => {
+                let times_quick = test.work(size, engine) / test.work(quick, engine);
+                duration::of_point(times_quick, jobs, threads)
+            }
+        };
+        let loads = self.written(&[step], engine)?.loads_bytes;
+        Ok(points.map(of_point).sum::<f64>() + duration::of_load(loads))
     }
 
     fn title(&self, code: &str) -> Result<String> {

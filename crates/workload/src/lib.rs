@@ -15,6 +15,7 @@ pub mod bench;
 pub mod columnar;
 mod component;
 pub mod data;
+mod duration;
 mod executor;
 pub mod exercise;
 pub mod expectation;

@@ -14,10 +14,13 @@ use archive::{Archive, PointKey, Remark};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
-use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Workload};
+use lab::{
+    Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload,
+};
 use target::{Reach, TargetUrl};
 
 use crate::columnar::Level;
+use crate::duration;
 use crate::olap;
 use crate::olap::measure::Asks;
 use crate::olap::step::OlapStep;
@@ -99,6 +102,18 @@ impl Workload for Mixed {
         let mut written = Written::default();
         steps.iter().for_each(|step| written.add(volume(step)));
         Ok(written)
+    }
+
+    /// Alone, and at each degree beside the queries: on disk and on each of the replicas.
+    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
+        let degrees = step.table::<OlapStep>().dop.len().max(1) as f64;
+        // The queries alone take as long as beside order entry.
+        let points_s = (1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s();
+        let warehouses = step.table::<OltpStep>().warehouses.unwrap_or(1);
+        // A load before each point with users.
+        let loads = 1.0 + degrees * f64::from(1 + replicas);
+        let load_s = duration::of_load(of_order_entry_load(warehouses).written_bytes);
+        Ok(points_s + loads * (load_s + duration::of_check(warehouses)))
     }
 
     fn sessions(&self, step: &Step, _key: &PointKey) -> Sessions {

@@ -113,7 +113,7 @@ fn studies() -> Result<String> {
         }
     }
     let how = "Estimated for PostgreSQL, from the plan of each size. Bytes: all data and logs that its workloads may write. Time: its \
-               timed points, and these bytes at 100 MB/s; work of fixed amount, queries and warm-ups come on top.\n";
+               timed points with their longest warm-up; loads, work of fixed amount and queries as on a server with two cores.\n";
     Ok(columns(&rows) + how)
 }
 

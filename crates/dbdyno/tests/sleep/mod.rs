@@ -7,7 +7,7 @@ use archive::{Archive, Component, Point, PointKey, WorkDone};
 use lab::observe::{Driven, Observation};
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
-use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
+use lab::{Agenda, Done, Ground, Measure, Measured, Plan, Result, RunContext, Step, Workload};
 use load::{BlockingClient, Drive, End, Failure, Progress};
 use target::{Counters, TargetUrl};
 
@@ -57,6 +57,10 @@ impl Workload for Sleep {
 
     fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
         Ok(Written::default())
+    }
+
+    fn duration_s(&self, _: &Plan, _: &Step, _: &str, _replicas: u32) -> Result<f64> {
+        Ok(0.0)
     }
 
     fn title(&self, _code: &str) -> Result<String> {

@@ -110,6 +110,11 @@ pub enum ArrivalKind {
 }
 
 impl Step {
+    /// Length of a point in time mode with its ramp-up, in seconds; 0 where nothing is said.
+    pub fn timed_s(&self) -> f64 {
+        self.seconds.unwrap_or(0.0) + self.ramp_up_seconds.unwrap_or(0.0)
+    }
+
     /// What contradicts itself, whatever is used; `is_timed` where a point lasts for `seconds` in any mode.
     pub(crate) fn check(&self, is_timed: bool) -> std::result::Result<(), String> {
         if self

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::error::EngineError;
 use super::signature;
+use crate::exclusive;
 use crate::regular;
 use crate::run::{Run, Sizes, StorageDefinition};
 
@@ -66,16 +67,13 @@ impl Claims {
         if held.contains_key(&device) {
             return Ok(());
         }
-        let mut alone = OpenOptions::new();
-        alone.read(true).custom_flags(libc::O_EXCL);
-        let file = alone
-            .open(&sd.path)
-            .map_err(|reason| match reason.raw_os_error() {
-                Some(libc::EBUSY) => EngineError::InUse {
+        let file =
+            exclusive::open(&sd.path).map_err(|reason| match exclusive::is_busy(&reason) {
+                true => EngineError::InUse {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),
                 },
-                _ => refused(sd, true, reason),
+                false => refused(sd, true, reason),
             })?;
         // Looked at once: later it bears what the list has written.
         let found = signature::of(&file).map_err(|reason| refused(sd, false, reason))?;

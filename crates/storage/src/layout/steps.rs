@@ -14,6 +14,7 @@ use super::files::make_passable;
 use super::ledger::{Entry, Ledger};
 use super::programs;
 use crate::engine::signature;
+use crate::exclusive;
 
 /// Files behind loop devices.
 const DEVICES: &str = "devices";
@@ -137,16 +138,12 @@ pub(super) fn check_given(definition: &Definition) -> Result<(), LayoutError> {
 }
 
 fn alone(path: &Path) -> Result<File, LayoutError> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(libc::O_EXCL);
-    options
-        .open(path)
-        .map_err(|reason| match reason.raw_os_error() {
-            Some(libc::EBUSY) => LayoutError::DeviceInUse {
-                path: path.to_owned(),
-            },
-            _ => system(path)(reason),
-        })
+    exclusive::open(path).map_err(|reason| match exclusive::is_busy(&reason) {
+        true => LayoutError::DeviceInUse {
+            path: path.to_owned(),
+        },
+        false => system(path)(reason),
+    })
 }
 
 /// What `blkid` reads on a device; `None` where it finds nothing.

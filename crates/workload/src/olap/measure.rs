@@ -20,11 +20,12 @@ use ::load::Progress;
 use archive::{Archive, PointKey, Remark};
 use lab::plan::TableKind;
 use lab::volume::Written;
-use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
+use lab::{Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
 use target::TargetUrl;
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
+use crate::duration;
 use crate::olap::{self, Function, order};
 use crate::volume::of_analytical_load;
 
@@ -33,6 +34,9 @@ use refresh::Refreshes;
 
 pub(crate) use in_passes::in_passes;
 pub(crate) use points::PointContext;
+
+/// What a step says in `use`.
+const NAME: &str = "olap";
 
 /// The tests of a step at one degree of parallelism, in their order.
 fn codes_of(olap: &OlapStep) -> Vec<String> {
@@ -81,6 +85,24 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     each.map(|(code, threads)| key(code, threads)).collect()
 }
 
+/// The scale that a plan loads; 1 where it takes what is there.
+pub(crate) fn scale_of(plan: &Plan) -> f64 {
+    let analytical = plan.step.iter().filter(|step| step.uses == NAME);
+    let mut scales = analytical.filter_map(|step| step.table::<OlapStep>().scale);
+    scales.next().unwrap_or(1.0)
+}
+
+/// How often queries are executed by a step at all degrees, warming included.
+fn executions(olap: &OlapStep) -> f64 {
+    let passes = match olap.rounds() {
+        Some(rounds) => rounds,
+        // Each once before it is measured.
+        None => 1 + olap.iterations() + olap.streams(),
+    };
+    let degrees = olap.dop.len().max(1);
+    olap.queries().len() as f64 * f64::from(passes) * degrees as f64
+}
+
 /// Why a target cannot do a step at all.
 pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
     if olap.refresh && target.is_replica() {
@@ -97,7 +119,7 @@ pub struct Analytical;
 
 impl Workload for Analytical {
     fn names(&self) -> &'static [&'static str] {
-        &["olap"]
+        &[NAME]
     }
 
     fn tables(&self) -> &'static [TableKind] {
@@ -134,6 +156,14 @@ impl Workload for Analytical {
             }
         }
         Ok(written)
+    }
+
+    fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
+        let (olap, scale): (&OlapStep, f64) = (step.table(), scale_of(plan));
+        Ok(match olap.order {
+            OlapOrder::Load => duration::of_load(of_analytical_load(scale).written_bytes),
+            OlapOrder::Run => duration::of_queries(executions(olap), scale, replicas),
+        })
     }
 
     fn title(&self, code: &str) -> Result<String> {

@@ -28,6 +28,7 @@ use lab::{
 use target::TargetUrl;
 
 use super::step::{self, Check, OltpStep, Order};
+use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 
@@ -72,12 +73,15 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
     oltp::obstacle(&target.engine)
 }
 
+/// What a step says in `use`.
+const NAME: &str = "oltp";
+
 /// Order entry as a workload of plans.
 pub struct OrderEntry;
 
 impl Workload for OrderEntry {
     fn names(&self) -> &'static [&'static str] {
-        &["oltp"]
+        &[NAME]
     }
 
     fn tables(&self) -> &'static [TableKind] {
@@ -117,6 +121,24 @@ impl Workload for OrderEntry {
             .last()
             .copied()
             .unwrap_or(1)
+    }
+
+    /// With the longest warm-up.
+    fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+        let oltp: &OltpStep = step.table();
+        let check_s = duration::of_check(warehouses_of(plan));
+        Ok(match oltp.order {
+            Order::Load => duration::of_load(volume(step, oltp).written_bytes),
+            Order::Check => check_s,
+            Order::Run => {
+                let levels = match oltp.slo() {
+                    Some(_) => MEASUREMENTS_MAX,
+                    None => oltp.users().len(),
+                };
+                let warm_up_s = oltp.warm_up_max().map_or(0.0, |most| most.as_secs_f64());
+                levels as f64 * step.timed_s() + warm_up_s + check_s
+            }
+        })
     }
 
     fn sessions(&self, step: &Step, key: &PointKey) -> Sessions {
@@ -188,6 +210,13 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
             volume
         }
     }
+}
+
+/// The warehouses that a plan loads; 1 where it takes what is there.
+fn warehouses_of(plan: &Plan) -> u32 {
+    let steps = plan.step.iter().filter(|step| step.uses == NAME);
+    let mut warehouses = steps.filter_map(|step| step.table::<OltpStep>().warehouses);
+    warehouses.next().unwrap_or(1)
 }
 
 /// The levels of ramps, and what stands before and behind them.

@@ -1,0 +1,54 @@
+//! About how long work of a fixed amount takes, so that whoever starts a study knows whether to wait for it.
+//!
+//! The figures are those of one server with two cores (PostgreSQL 15, data in memory). A faster one needs less; a wrong
+//! guess costs patience, never a figure.
+
+/// What a load writes, logs included, in bytes per second: scale 1 of the analytical database took 115 s.
+const LOAD_BYTES_PER_S: f64 = 40e6;
+/// The twelve conditions of a warehouse of order entry.
+const CHECK_S_PER_WAREHOUSE: f64 = 1.0;
+/// A point of a component test at the size `quick`, with what is done before and after it.
+const POINT_S: f64 = 1.5;
+/// A query of the analytical workload on a database of scale 1.
+const QUERY_S_PER_SCALE: f64 = 3.0;
+/// A query takes no less, with its check.
+const QUERY_S_MIN: f64 = 0.03;
+/// A query on tables in memory takes this part of the time on disk.
+const REPLICA_SHARE: f64 = 0.2;
+/// Lifting the tables of an analytical database of scale 1 into one replica, with the verification.
+const LIFT_S_PER_SCALE: f64 = 60.0;
+/// Changing a thousandth of the orders at scale 1, and bringing them back.
+const CHANGE_S_PER_SCALE: f64 = 5.0;
+
+/// A load that writes so much.
+pub fn of_load(written_bytes: u64) -> f64 {
+    written_bytes as f64 / LOAD_BYTES_PER_S
+}
+
+/// One check of an order-entry database.
+pub fn of_check(warehouses: u32) -> f64 {
+    CHECK_S_PER_WAREHOUSE * f64::from(warehouses)
+}
+
+/// A point of a component test whose amount is so many times that of `quick`, at so many jobs.
+pub fn of_point(times_quick: f64, jobs: u32, threads: u32) -> f64 {
+    let turns = (f64::from(jobs) / f64::from(threads.max(1))).max(1.0);
+    POINT_S * times_quick.max(1.0) * turns
+}
+
+/// So many executions of queries at a scale, on disk and on each of the replicas.
+pub fn of_queries(executions: f64, scale: f64, replicas: u32) -> f64 {
+    let one_s = (QUERY_S_PER_SCALE * scale).max(QUERY_S_MIN);
+    let on_replicas_s = (one_s * REPLICA_SHARE).max(QUERY_S_MIN) * f64::from(replicas);
+    executions * (one_s + on_replicas_s)
+}
+
+/// Lifting all tables of a scale into replicas.
+pub fn of_lift(scale: f64, replicas: u32) -> f64 {
+    LIFT_S_PER_SCALE * scale * f64::from(replicas)
+}
+
+/// So many cycles of changes on disk, and with each of the replicas following.
+pub fn of_changes(cycles: f64, scale: f64, replicas: u32) -> f64 {
+    cycles * CHANGE_S_PER_SCALE * scale * f64::from(1 + replicas)
+}
