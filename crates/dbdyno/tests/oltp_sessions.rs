@@ -102,8 +102,8 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
         [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
         [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n\
-        [[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\nusers = [8, 520]\npauses = true\n\
-        check = 'none'\nstop = false\n";
+        [[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\nusers = 8\ncheck = 'none'\n\
+        [[step]]\nuse = 'oltp'\nseconds = 1\n[step.oltp]\ndo = 'run'\nusers = 520\npauses = true\ncheck = 'none'\n";
     let url = "postgres+local:?version=15&shared_buffers=32MB&fsync=off";
     let plan = place.file("plan.toml", plan);
     let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "many"]);

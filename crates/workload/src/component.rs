@@ -148,10 +148,7 @@ impl Workload for ComponentTests {
         let points = foreseen(step, &self.library, engine, threads)?.into_iter();
         let of_point = |(test, jobs): (&Test, u32)| match step.mode {
             Mode::Time => step.timed_s(),
-            Mode::Work => {
-                let times_quick = test.work(size, engine) / test.work(quick, engine);
-                duration::of_point(times_quick, jobs, threads)
-            }
+            Mode::Work => duration::of_point(test, (size, quick), engine, jobs, threads),
         };
         let loads = self.written(&[step], engine)?.loads_bytes;
         Ok(points.map(of_point).sum::<f64>() + duration::of_load(loads))

@@ -3,6 +3,10 @@
 //! The figures are those of one server with two cores (PostgreSQL 15, data in memory). A faster one needs less; a wrong
 //! guess costs patience, never a figure.
 
+use crate::Test;
+use crate::library::SizeClass;
+use crate::volume::table_of;
+
 /// What a load writes, logs included, in bytes per second: scale 1 of the analytical database took 115 s.
 const LOAD_BYTES_PER_S: f64 = 40e6;
 /// The twelve conditions of a warehouse of order entry.
@@ -30,10 +34,27 @@ pub fn of_check(warehouses: u32) -> f64 {
     CHECK_S_PER_WAREHOUSE * f64::from(warehouses)
 }
 
-/// A point of a component test whose amount is so many times that of `quick`, at so many jobs.
-pub fn of_point(times_quick: f64, jobs: u32, threads: u32) -> f64 {
+/// A point of a component test at a size, at so many jobs on so many hardware threads.
+pub fn of_point(
+    test: &Test,
+    (size, quick): (SizeClass, SizeClass),
+    engine: &str,
+    jobs: u32,
+    threads: u32,
+) -> f64 {
+    let times_quick = work(test, size, engine) / work(test, quick, engine);
     let turns = (f64::from(jobs) / f64::from(threads.max(1))).max(1.0);
     POINT_S * times_quick.max(1.0) * turns
+}
+
+/// Rows, or operations where these have none, that a job works on; those of the whole table where an operation does.
+fn work(test: &Test, size: SizeClass, engine: &str) -> f64 {
+    let amount = test.amount(size, engine);
+    let rows = match table_of(test) {
+        Some(table) if test.definition.exercise.uses_a_whole_table() => size.rows(table),
+        _ => amount.rows.max(1),
+    };
+    amount.operations.max(1) as f64 * rows as f64
 }
 
 /// So many executions of queries at a scale, on disk and on each of the replicas.

@@ -366,17 +366,6 @@ impl Test {
         }
     }
 
-    /// Rows, or operations where these have none, that a job of a point works on; those of the whole table where an operation
-    /// does.
-    pub fn work(&self, size: SizeClass, engine: &str) -> f64 {
-        let amount = self.amount(size, engine);
-        let rows = match crate::volume::table_of(self) {
-            Some(table) if self.definition.exercise.uses_a_whole_table() => size.rows(table),
-            _ => amount.rows.max(1),
-        };
-        amount.operations.max(1) as f64 * rows as f64
-    }
-
     /// Fingerprint of the definition with the SQL and the stored code that the engine gets.
     pub fn fingerprint(&self, engine: &str) -> String {
         let mut hash = Sha256::new();
