@@ -264,13 +264,17 @@ impl Test {
         if definition.exercise.uses_tables() {
             needs.push(Feature::Tables);
         }
-        let sql = files
+        let owner = definition.sql_of.as_deref().unwrap_or(code);
+        let sql: BTreeMap<String, String> = files
             .iter()
             .filter_map(|(name, sql)| {
-                let rest = name.strip_prefix(code)?.strip_suffix("sql")?;
+                let rest = name.strip_prefix(owner)?.strip_suffix("sql")?;
                 Some((rest.trim_matches('.').to_owned(), sql.trim().to_owned()))
             })
             .collect();
+        if sql.is_empty() && definition.sql_of.is_some() {
+            return Err(format!("sql_of names {owner}, which has no SQL"));
+        }
         Ok(Self {
             definition,
             needs,
@@ -302,6 +306,7 @@ impl Test {
             queries: false,
             cache: Cache::Any,
             engine_specific: false,
+            sql_of: None,
             exercise: Kind::Script(Arc::new(script)),
             work: Work {
                 quick: amount,

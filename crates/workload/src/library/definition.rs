@@ -41,6 +41,9 @@ pub struct Definition {
     /// True when the figure cannot be compared between engines, with the reason in `about`.
     #[serde(default)]
     pub engine_specific: bool,
+    /// The test whose SQL and stored code this one uses; its own when nothing is said.
+    #[serde(default)]
+    pub sql_of: Option<String>,
     /// What a job does.
     pub exercise: Kind,
     /// How much of it.

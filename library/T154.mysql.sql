@@ -1,1 +1,0 @@
-CALL dbdyno_t154(?)

@@ -1,8 +1,0 @@
-CREATE OR REPLACE FUNCTION {schema}.dbdyno_t154(n bigint) RETURNS bigint LANGUAGE plpgsql AS $$
-BEGIN
-  IF n < 2 THEN
-    RETURN n;
-  END IF;
-  RETURN dbdyno_t154(n - 1) + dbdyno_t154(n - 2);
-END
-$$

@@ -1,1 +1,0 @@
-SELECT dbdyno_t154(?)
