@@ -15,6 +15,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod by_hand;
 pub mod compare;
 pub mod cores;
 pub mod difference;

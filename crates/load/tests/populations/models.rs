@@ -2,7 +2,7 @@
 
 use load::mock::Mock;
 use load::schedule::Ticks;
-use load::{Arrivals, Clock, Drive, Progress, RampUp, Schedule, Think};
+use load::{Arrivals, Clock, Drive, Outcome, Progress, RampUp, Schedule, Think};
 
 use super::{Log, WAYS, Way, assert_us, logged, ms, plain, run};
 
@@ -225,6 +225,15 @@ fn a_ramp_up_leaves_no_trace() {
     }
 }
 
+/// Four users without pauses share two connections.
+fn four_users_over_two(way: Way, mock: &Mock, log: &Log, how: &Drive<'_>) -> Outcome {
+    let flock = super::Flock::new(4, Think::None);
+    let pool = super::connections(way, mock, 2, log);
+    let outcome = super::drive_population(&flock, pool, super::KINDS, how);
+    super::check_virtual(&outcome);
+    outcome
+}
+
 /// Whoever watches the machine is told once, when the measured window begins and not when the ramp-up does.
 #[test]
 fn the_window_is_announced_once() {
@@ -240,10 +249,7 @@ fn the_window_is_announced_once() {
             clock: clock.clone(),
             ..plain(4, ms(200))
         };
-        let flock = super::Flock::new(4, Think::None);
-        let pool = super::connections(way, &mock, 2, &log);
-        let outcome = super::drive_population(&flock, pool, super::KINDS, &how);
-        super::check_virtual(&outcome);
+        let outcome = four_users_over_two(way, &mock, &log, &how);
         let told = told.lock().unwrap();
         assert_eq!(*told, [outcome.started.unwrap()], "{way:?}");
     }
@@ -266,10 +272,7 @@ fn leaving_is_told_while_all_sessions_are_open() {
             clock: clock.clone(),
             ..plain(4, ms(200))
         };
-        let flock = super::Flock::new(4, Think::None);
-        let pool = super::connections(way, &mock, 2, &log);
-        let outcome = super::drive_population(&flock, pool, super::KINDS, &how);
-        super::check_virtual(&outcome);
+        let outcome = four_users_over_two(way, &mock, &log, &how);
         let [(at_ns, closed)] = told.lock().unwrap()[..] else {
             panic!("not told once: {way:?}")
         };

@@ -1,18 +1,13 @@
 //! Cores that may be taken out, and their licences, by hand.
 
-use archive::{Component, PointKey, TargetRecord};
-use stats::Histogram;
+use archive::Component;
 
 use super::*;
+use crate::by_hand;
 
 /// A host of so many cores and threads.
 fn run(cores: u32, threads: u32) -> Run {
-    let mut run = Run::planned("p");
-    run.repetitions = 3;
-    run.targets.push(TargetRecord {
-        name: "pg".into(),
-        ..TargetRecord::default()
-    });
+    let mut run = by_hand::run();
     run.platform.cores = Some(cores);
     run.platform.threads = Some(threads);
     run.platform.processor = Some("Intel(R) Xeon(R) CPU X7560".into());
@@ -20,16 +15,7 @@ fn run(cores: u32, threads: u32) -> Run {
 }
 
 fn point(test: &str, jobs: u32, repetition: u32, rate: f64, cpu_pct: f64) -> Point {
-    let key = PointKey {
-        repetition,
-        step: 1,
-        target: 0,
-        test: test.into(),
-        nodes: 1,
-        jobs,
-        threads: 1,
-    };
-    let mut point = Point::blank(key, test.into(), Component::Database);
+    let mut point = by_hand::point(test, Component::Database, jobs, repetition);
     point.figures.operations_per_s = Some(rate);
     point.figures.cpu_pct_avg = Some(cpu_pct);
     point
@@ -37,14 +23,10 @@ fn point(test: &str, jobs: u32, repetition: u32, rate: f64, cpu_pct: f64) -> Poi
 
 /// A level of users with its response time, ms; the limit is 50 ms.
 fn users(users: u32, repetition: u32, response_ms: u64, cpu_pct: f64) -> Point {
-    let mut point = point(USERS, users, repetition, f64::from(users), cpu_pct);
-    point.work.limit_percentile = Some(95.0);
-    point.work.limit_response_us = Some(50e3);
-    point.figures.operations = Some(1000.0);
+    let mut point = by_hand::users(USERS, users, repetition, response_ms);
+    point.figures.operations_per_s = Some(f64::from(users));
+    point.figures.cpu_pct_avg = Some(cpu_pct);
     point.figures.new_orders_per_min = Some(f64::from(users));
-    let mut response = Histogram::new();
-    response.record_ns(response_ms * 1_000_000);
-    point.histograms.response = (&response).into();
     point
 }
 

@@ -1,34 +1,9 @@
 //! Prices of what was delivered, by hand.
 
-use archive::{PointKey, TargetRecord};
-use stats::Histogram;
-
 use super::*;
+use crate::by_hand::{self, point, run};
 use crate::price::limit::users_at_limit;
 use crate::price::{PriceList, bill};
-
-fn run() -> Run {
-    let mut run = Run::planned("p");
-    run.repetitions = 3;
-    run.targets.push(TargetRecord {
-        name: "pg".into(),
-        ..TargetRecord::default()
-    });
-    run
-}
-
-fn point(test: &str, component: Component, jobs: u32, repetition: u32) -> Point {
-    let key = PointKey {
-        repetition,
-        step: 1,
-        target: 0,
-        test: test.into(),
-        nodes: 1,
-        jobs,
-        threads: 1,
-    };
-    Point::blank(key, test.into(), component)
-}
 
 /// The bill of document 001's last slide.
 fn slide(run: &Run) -> Bill {
@@ -38,15 +13,9 @@ fn slide(run: &Run) -> Bill {
 
 /// A level of users whose response time is so many ms.
 fn users(users: u32, repetition: u32, response_ms: u64, orders: f64) -> Point {
-    let mut point = point(USERS, Component::Database, users, repetition);
-    point.work.limit_percentile = Some(95.0);
-    point.work.limit_response_us = Some(50e3);
-    point.figures.operations = Some(1000.0);
+    let mut point = by_hand::users(USERS, users, repetition, response_ms);
     point.figures.operations_per_s = Some(orders / 30.0);
     point.figures.new_orders_per_min = Some(orders);
-    let mut response = Histogram::new();
-    response.record_ns(response_ms * 1_000_000);
-    point.histograms.response = (&response).into();
     point
 }
 
@@ -58,7 +27,7 @@ fn the_slides_of_document_001_give_the_price_of_an_io() {
         point.figures.total_iops = Some(iops);
         run.points.push(point);
         // A test of the database does as many, and is no test of storage.
-        let mut other = self::point("T611", Component::Database, 4, repetition);
+        let mut other = by_hand::point("T611", Component::Database, 4, repetition);
         other.figures.total_iops = Some(200_000.0);
         run.points.push(other);
     }
