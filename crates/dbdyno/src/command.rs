@@ -35,9 +35,10 @@ use anyhow::{Context, Result};
 use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, StudyPart};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
+use verdict::metric::Metric;
 use workload::Library;
 
-use crate::arguments::ServerHost;
+use crate::arguments::{Judging, ServerHost};
 use crate::place;
 use crate::say::{JsonForTerminal, printable};
 
@@ -133,6 +134,23 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
     }
+}
+
+/// How results are judged on the terminal.
+fn shown(judging: &Judging) -> ::report::Shown {
+    ::report::Shown {
+        width: terminal_columns(),
+        colour: wants_colour(),
+        all: judging.all,
+    }
+}
+
+/// The primary metrics that were asked for.
+fn primary_metrics(judging: &Judging) -> Result<Vec<Metric>> {
+    let asked = judging.primary.iter();
+    Ok(asked
+        .map(|text| text.parse::<Metric>())
+        .collect::<Result<_, _>>()?)
 }
 
 /// Columns of the terminal on standard output; wide enough for a whole row when there is none.

@@ -9,13 +9,12 @@ use stats::compare::{Band, Design, Verdict};
 use verdict::compare::{
     BAND_DEFAULT, Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against,
 };
-use verdict::metric::Metric;
 use verdict::price;
 
 use super::screening::screen_and_show;
 use super::{
-    array, load_run, load_run_or_study, prices, print, print_coloured, print_json,
-    terminal_columns, wants_colour,
+    array, load_run, load_run_or_study, prices, primary_metrics, print, print_coloured, print_json,
+    shown,
 };
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
@@ -70,11 +69,7 @@ pub fn judge_and_show(
     archive: &Option<PathBuf>,
 ) -> Result<Status> {
     let judging = how.judging;
-    let primary = judging
-        .primary
-        .iter()
-        .map(|text| text.parse::<Metric>())
-        .collect::<Result<Vec<_>, _>>()?;
+    let primary = primary_metrics(judging)?;
     let (band, studies) = match judging.band {
         BandAsked::Share(band) => (band, Vec::new()),
         BandAsked::Learned => (BAND_DEFAULT, equal_studies(a, archive)?),
@@ -114,11 +109,7 @@ pub fn judge_and_show(
         }
         print_json(&format!("{json:#}\n"))?;
     } else {
-        let shown = report::Shown {
-            width: terminal_columns(),
-            colour: wants_colour(),
-            all: judging.all,
-        };
+        let shown = shown(judging);
         print_coloured(&report::comparison(&compared, shown))?;
         print_coloured(&report::ramps(&ramps))?;
         print_coloured(&report::shifts(&shifts, shown))?;

@@ -5,10 +5,9 @@ use anyhow::Result;
 use archive::stream::StreamEvent;
 use stats::compare::{Band, Verdict};
 use verdict::compare::BAND_DEFAULT;
-use verdict::metric::Metric;
 use verdict::screening::{Options, Screening, json, screening};
 
-use super::{print_coloured, print_json, terminal_columns, wants_colour};
+use super::{primary_metrics, print_coloured, print_json, shown};
 use crate::arguments::{BandAsked, FailOn, Judging};
 use crate::exit::Status;
 use crate::watch::Watched;
@@ -18,8 +17,7 @@ use crate::watch::Watched;
 /// # Errors
 /// When they are not all configurations of one screening, or nothing can be printed.
 pub fn screen_and_show(runs: &[&Run], judging: &Judging, watched: &Watched) -> Result<Status> {
-    let primary = judging.primary.iter().map(|text| text.parse::<Metric>());
-    let primary = primary.collect::<Result<Vec<_>, _>>()?;
+    let primary = primary_metrics(judging)?;
     let band = match judging.band {
         BandAsked::Share(band) => band,
         BandAsked::Learned => BAND_DEFAULT,
@@ -41,14 +39,7 @@ pub fn screen_and_show(runs: &[&Run], judging: &Judging, watched: &Watched) -> R
     if judging.json {
         print_json(&format!("{:#}\n", json(&screened)))?;
     } else {
-        print_coloured(&report::screening(
-            &screened,
-            report::Shown {
-                width: terminal_columns(),
-                colour: wants_colour(),
-                all: judging.all,
-            },
-        ))?;
+        print_coloured(&report::screening(&screened, shown(judging)))?;
     }
     Ok(status(&screened, judging.fail_on))
 }
