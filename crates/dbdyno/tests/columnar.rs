@@ -269,6 +269,47 @@ fn order_entry_and_queries_go_on_in_one_server() {
     assert!(!page.contains("Sizes on disk and in memory"));
 }
 
+/// On the same tables: what moves is proven by its snapshots, on an engine that is a file and in a server.
+#[test]
+fn order_entry_and_queries_go_on_on_the_same_tables() {
+    for server in [
+        None,
+        Some("postgres+local:?version=15&fsync=off&shared_buffers=64MB"),
+    ] {
+        let place = Place::new();
+        let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
+            warehouses = 1\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\n";
+        let plan = place.file("plan.toml", plan);
+        let url = server.map_or_else(|| place.url("sqlite", "a"), str::to_owned);
+        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let exported = place.export("last");
+        assert_eq!(points(&exported).len(), 4);
+        let of = |test: &str| {
+            let point = point_of(&exported, test);
+            assert_eq!(faults(point), [""; 0], "{test}");
+            point
+        };
+        for test in ["HTAP-OLTP-ALONE", "HTAP-OLTP"] {
+            assert!(of(test)["new_orders_per_min"].as_f64().unwrap() > 0.0);
+        }
+        for test in ["HTAP-OLAP-ALONE", "HTAP-OLAP"] {
+            let point = of(test);
+            let asked = point["operations"].as_f64().unwrap();
+            assert!(asked >= 8.0 && asked % 8.0 == 0.0, "{asked}");
+            assert!(point["queries_per_min"].as_f64().unwrap() > 0.0);
+            assert!(
+                point["notes"].to_string().contains("snapshot of its own"),
+                "{point}"
+            );
+        }
+        let page = place.path("page.html");
+        place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains("Order entry and queries on the same tables"));
+    }
+}
+
 #[test]
 fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
     common::need_duckdb();

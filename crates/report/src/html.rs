@@ -177,7 +177,7 @@ impl Page<'_> {
             (!self.card.is_empty(), ("scorecard", "Scorecard")),
             (
                 !self.columnar.is_empty(),
-                ("columnar", "In-memory column store"),
+                ("columnar", self.columnar.title()),
             ),
             (!self.backup.is_empty(), ("backup", "Backup and restore")),
             (true, ("platform", "Platform")),

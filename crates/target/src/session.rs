@@ -114,6 +114,11 @@ pub trait Session: Send {
         self.begin()
     }
 
+    /// Begins a transaction that only reads, and whose statements all see the rows of one moment.
+    fn begin_snapshot(&mut self) -> Result<()> {
+        self.begin_read()
+    }
+
     /// Commits durably, as the target is set up.
     fn commit(&mut self) -> Result<()>;
 

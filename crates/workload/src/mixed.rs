@@ -3,9 +3,10 @@
 //!
 //! Both stand in one server: the analytical tables where they always are, those of order entry in a secondary schema of that
 //! database, because they bear the same names. Queries beside order entry are asked of the rows themselves, or of a
-//! copy that was lifted out of their server.
+//! copy that was lifted out of their server; of the analytical tables, or of those on which the users work ([`same`]).
 
 mod codes;
+pub mod same;
 mod step;
 mod together;
 
@@ -23,7 +24,7 @@ use crate::columnar::Level;
 use crate::duration;
 use crate::olap;
 use crate::olap::measure::Asks;
-use crate::olap::step::OlapStep;
+use crate::olap::step::{Asked, OlapStep};
 use crate::oltp;
 use crate::oltp::step::OltpStep;
 use crate::volume::of_order_entry_load;
@@ -39,8 +40,8 @@ pub(crate) fn keys(
     base: &PointKey,
     target: &Nodes,
 ) -> Vec<PointKey> {
-    let key = |code: &str, threads: u32| PointKey {
-        test: code.to_owned(),
+    let key = |code: &'static str, threads: u32| PointKey {
+        test: codes::on(olap.tables, code).to_owned(),
         jobs: jobs_of(code, oltp, olap),
         threads,
         ..base.clone()
@@ -61,6 +62,9 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
             None => return Some(Remark::NoTables),
         },
     };
+    if olap.tables == Asked::OrderEntry && target.is_replica() {
+        return Some(Remark::CopyOfOrderEntryNotKept);
+    }
     oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
 }
 

@@ -98,6 +98,15 @@ QueriesBeside { users: u32, least_s: f64 } =>
     "queries ran throughout (users: {users}); the window ended with the pass that was running after {least_s} s";
 /// Order entry ran beside the queries.
 OrderEntryBeside { users: u32 } => "order entry ran throughout (users: {users})";
+/// Queries on the tables of order entry, and how their rows were proven to be of one moment.
+AskedInSnapshots { queries: u64, checks: u64 } =>
+    "each of {queries} queries ran in a snapshot of its own, in which totals before and after it were the same; after each pass a \
+     snapshot held all totals that the consistency conditions tie together ({checks} checks, not in the query times)";
+/// Answers on tables that nobody changed meanwhile.
+AnswersAlikeQuiet => "nobody changed the tables: answers were compared with each other";
+/// A copy does not follow order entry.
+CopyOfOrderEntryNotKept =>
+    "a copy in the column store does not follow the order-entry tables; these queries run on the database alone";
 /// The server's counters cover both workloads.
 CountedTogether => "timed events, buffer gets and redo cover both workloads together";
 /// Neither of two workloads yielded a point.

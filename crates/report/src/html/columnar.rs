@@ -31,6 +31,19 @@ impl View {
     pub fn is_empty(&self) -> bool {
         self.studies.is_empty()
     }
+
+    /// What is shown.
+    pub fn title(&self) -> &'static str {
+        match self.is_lifted() {
+            true => "In-memory column store",
+            false => "Order entry and queries together",
+        }
+    }
+
+    /// Whether tables were lifted, not only queries asked beside order entry.
+    fn is_lifted(&self) -> bool {
+        self.studies.iter().any(|study| !study.sizes.is_empty())
+    }
 }
 
 /// Builds the view: of the run, of those that it is set beside, and what was published.
@@ -56,9 +69,9 @@ fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
     let replicas: BTreeSet<u32> = (run.points.iter().filter(is_lifted))
         .map(|point| point.key.target)
         .collect();
-    let mixed = mixed::grid(run);
+    let mixed = mixed::grids(run);
     let is_study = !replicas.is_empty();
-    if !is_study && mixed.is_none() {
+    if !is_study && mixed.is_empty() {
         return None;
     }
     let own_sizes = is_study.then(|| sizes::own(run, &replicas));

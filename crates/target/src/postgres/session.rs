@@ -298,6 +298,11 @@ impl Session for PostgresSession {
         self.begin_with(Control::BeginRead)
     }
 
+    fn begin_snapshot(&mut self) -> Result<()> {
+        // Sent at once: what is asked in it need not be prepared.
+        self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
     fn commit(&mut self) -> Result<()> {
         self.control(Control::Commit)?;
         self.begun = false;

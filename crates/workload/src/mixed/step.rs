@@ -1,8 +1,9 @@
 //! What a step asks of order entry with analytical queries beside it.
 
+use super::same;
 use crate::olap::work::Cache;
 
-use crate::olap::step::{OlapOrder, OlapStep};
+use crate::olap::step::{Asked, OlapOrder, OlapStep};
 use crate::oltp::step::{OltpStep, Order};
 
 /// What contradicts itself in the tables of both workloads when they are used together.
@@ -32,6 +33,17 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
             "refresh, cache = \"cold\", iterations and rounds require use = \"olap\"",
         ),
     ];
+    if olap.tables == Asked::OrderEntry {
+        let known = same::queries().len() as u32;
+        if olap.scale.is_some() {
+            return Err("use = \"mixed\": scale is of the analytical tables, not of tables = \"order-entry\"".into());
+        }
+        if let Some(unknown) = olap.asked().iter().find(|number| **number > known) {
+            return Err(format!(
+                "use = \"mixed\": queries: {unknown} is not one of the {known} queries on the order-entry tables"
+            ));
+        }
+    }
     match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
         Some((_, what)) => Err(format!("use = \"mixed\": {what}")),
         None => Ok(()),
@@ -68,6 +80,16 @@ mod tests {
             ("warehouses = 1", "refresh = true", "require use = \"olap\""),
             ("warehouses = 1", "iterations = 2", "require use = \"olap\""),
             ("warehouses = 1", "rounds = 2", "require use = \"olap\""),
+            (
+                "warehouses = 1",
+                "tables = 'order-entry'\nscale = 1",
+                "scale is of the analytical tables",
+            ),
+            (
+                "warehouses = 1",
+                "tables = 'order-entry'\nqueries = '8,9'",
+                "9 is not one of the 8",
+            ),
         ] {
             let error = plan(oltp, olap).unwrap_err();
             assert!(error.contains(says), "{oltp} {olap}: {error}");

@@ -9,9 +9,11 @@ use crate::oltp::{self, OltpError};
 use ::load::Progress;
 use archive::{Component, Point, PointKey, Remark};
 
+use super::codes::{on, role};
+use super::same;
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
-use crate::olap::step::OlapStep;
+use crate::olap::step::{Asked, OlapStep};
 use crate::oltp::measure::{
     ConcurrentWork, Level, PointContext, Seen, TOTAL, broken, options, put_off,
 };
@@ -48,7 +50,7 @@ struct Fresh {
 
 impl MixedPoint<'_> {
     pub fn measure(&self) -> Measured {
-        let points = match self.key.test.as_str() {
+        let points = match role(&self.key.test) {
             USERS_ALONE => self.users_alone(),
             QUERIES_ALONE => self.queries_alone(),
             _ => self.together(),
@@ -67,8 +69,11 @@ impl MixedPoint<'_> {
     }
 
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
-        let place = self.analytical.place((self.step, self.olap), self.key);
-        let measured = in_passes(&place, self.least(), self.progress, || true);
+        let fresh = match self.olap.tables {
+            Asked::Analytical => None,
+            Asked::OrderEntry => Some(self.fresh()?),
+        };
+        let measured = self.ask(fresh.as_ref(), self.key, self.progress, || true);
         Ok(vec![self.of_queries(measured)?])
     }
 
@@ -77,7 +82,7 @@ impl MixedPoint<'_> {
         let key = self.users_key();
         let place = self.users(&fresh, &key);
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
-        let (seen, asked) = self.drive(&level);
+        let (seen, asked) = self.drive(&level, &fresh);
         // Where no query could be asked nobody worked beside them.
         let seen = match seen {
             Some(seen) => seen.map_err(|measured| self.retold(measured))?,
@@ -103,17 +108,20 @@ impl MixedPoint<'_> {
     }
 
     /// Both at the same time; nothing of the users where the queries gave up before.
-    fn drive(&self, level: &Level<'_>) -> (Option<Result<Seen, Measured>>, Measured) {
+    fn drive(
+        &self,
+        level: &Level<'_>,
+        fresh: &Fresh,
+    ) -> (Option<Result<Seen, Measured>>, Measured) {
         let key = self.key_of(QUERIES);
-        let queries = self.analytical.place((self.step, self.olap), &key);
         let over = AtomicBool::new(false);
         let (ready, is_ready) = channel();
         let (entered, window) = channel();
         std::thread::scope(|scope| {
-            let (over, queries) = (&over, &queries);
+            let (over, key) = (&over, &key);
             let asking = scope.spawn(move || {
                 let begin = move || ready.send(()).is_ok() && self.comes(&window);
-                let asked = in_passes(queries, self.least(), &Progress::new(), begin);
+                let asked = self.ask(Some(fresh), key, &Progress::new(), begin);
                 over.store(true, Ordering::Relaxed);
                 asked
             });
@@ -132,6 +140,34 @@ impl MixedPoint<'_> {
             let asked = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
             (seen, asked)
         })
+    }
+
+    /// Asks queries in whole passes as soon as `begin` lets it: of the analytical tables, or of the fresh ones of order entry.
+    fn ask(
+        &self,
+        fresh: Option<&Fresh>,
+        key: &PointKey,
+        progress: &Progress,
+        begin: impl FnOnce() -> bool,
+    ) -> Measured {
+        match (self.olap.tables, fresh) {
+            (Asked::OrderEntry, Some(fresh)) => {
+                let place = same::Place {
+                    context: self.context,
+                    olap: self.olap,
+                    key,
+                    blank: self.blank(key),
+                    on: &fresh.nodes,
+                    least: self.least(),
+                    is_quiet: role(&key.test) == QUERIES_ALONE,
+                };
+                same::in_passes(&place, progress, begin)
+            }
+            _ => {
+                let place = self.analytical.place((self.step, self.olap), key);
+                in_passes(&place, self.least(), progress, begin)
+            }
+        }
     }
 
     /// Waits until the users' window begins; false where it never does.
@@ -190,9 +226,9 @@ impl MixedPoint<'_> {
         }
     }
 
-    fn key_of(&self, code: &str) -> PointKey {
+    fn key_of(&self, code: &'static str) -> PointKey {
         PointKey {
-            test: code.to_owned(),
+            test: on(self.olap.tables, code).to_owned(),
             jobs: jobs_of(code, self.oltp, self.olap),
             ..self.key.clone()
         }
@@ -200,13 +236,13 @@ impl MixedPoint<'_> {
 
     /// The point of the users, behind the check: a database that is not sound any more makes it invalid.
     fn of_users(&self, fresh: &Fresh, seen: &Seen) -> Result<Point, Measured> {
-        let code = match self.key.test.as_str() {
+        let code = match role(&self.key.test) {
             USERS_ALONE => USERS_ALONE,
             _ => USERS,
         };
         let mut point = seen.total.clone();
         point.key = self.key_of(code);
-        point.title = title(code);
+        point.title = title(&point.key.test);
         point.work.state = fresh.how.clone();
         if self.oltp.check != Check::None {
             let is_light = self.oltp.check == Check::Light;
@@ -261,23 +297,27 @@ impl MixedPoint<'_> {
 
     /// Points that say why they have no figures: both of a measurement of both.
     fn without_figures(&self, reasons: Vec<Remark>) -> Measured {
-        let codes = match self.key.test.as_str() {
-            USERS | QUERIES => vec![USERS, QUERIES],
-            alone => vec![alone],
+        let codes = match role(&self.key.test) {
+            USERS_ALONE => vec![USERS_ALONE],
+            QUERIES_ALONE => vec![QUERIES_ALONE],
+            _ => vec![USERS, QUERIES],
         };
-        let point = |code: &str| {
-            let target = match is_of_users(code) {
-                true => self.source,
-                false => self.key.target as usize,
-            };
-            let definition = definition(code, &self.context.targets[target].engine);
-            let about = (title(code), Component::Database);
-            let key = self.key_of(code);
-            Point {
-                reasons: reasons.clone(),
-                ..self.context.blank(self.step, key, definition, about)
-            }
+        let point = |code: &'static str| Point {
+            reasons: reasons.clone(),
+            ..self.blank(&self.key_of(code))
         };
         Measured::Points(codes.into_iter().map(point).collect())
+    }
+
+    /// A point without anything measured.
+    fn blank(&self, key: &PointKey) -> Point {
+        let code = key.test.as_str();
+        let target = match is_of_users(code) {
+            true => self.source,
+            false => self.key.target as usize,
+        };
+        let definition = definition(code, &self.context.targets[target].engine);
+        let about = (title(code), Component::Database);
+        (self.context).blank(self.step, key.clone(), definition, about)
     }
 }

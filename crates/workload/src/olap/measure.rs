@@ -7,7 +7,7 @@ mod codes;
 pub(crate) mod dop;
 mod in_passes;
 mod load;
-mod passes;
+pub(crate) mod passes;
 mod points;
 mod power;
 mod refresh;
@@ -127,7 +127,13 @@ impl Workload for Analytical {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.table::<OlapStep>().check()
+        let olap: &OlapStep = step.table();
+        match olap.tables {
+            step::Asked::Analytical => olap.check(),
+            step::Asked::OrderEntry => {
+                Err("tables = \"order-entry\" requires use = \"mixed\"".into())
+            }
+        }
     }
 
     fn tests(&self, step: &Step) -> Result<Vec<String>> {

@@ -27,6 +27,7 @@ const KEYS: Keys = Keys {
         "parameters",
         "cache",
         "query_limit_seconds",
+        "tables",
     ],
     run: "run",
 };
@@ -80,6 +81,20 @@ pub struct OlapStep {
     /// A query that takes longer is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     query_limit_seconds: Option<f64>,
+    /// The tables that are asked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tables: Asked,
+}
+
+/// The tables that queries are asked of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asked {
+    /// Those of the analytical workload.
+    #[default]
+    Analytical,
+    /// Those on which the users of order entry work, beside whom they are asked.
+    OrderEntry,
 }
 
 /// What is done.
@@ -180,6 +195,11 @@ impl OlapStep {
     pub fn queries(&self) -> Vec<u32> {
         let asked = self.queries.as_ref().map(|queries| queries.0.clone());
         asked.unwrap_or_else(|| (1..=QUERIES).collect())
+    }
+
+    /// Queries that are named; none where all are meant.
+    pub fn asked(&self) -> &[u32] {
+        self.queries.as_ref().map_or(&[], |queries| &queries.0)
     }
 
     /// How often each is asked.

@@ -9,22 +9,56 @@ use stats::Histogram;
 use super::parts::{DISK, Grid, figure_of, name};
 use crate::number;
 
-/// Order entry on its own.
-const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
-/// Queries on their own.
-const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
-/// Order entry with queries beside it.
-const USERS: &str = "MIXED-OLTP";
-/// Those queries.
-const QUERIES: &str = "MIXED-OLAP";
+/// The codes of the points of one kind.
+struct Codes {
+    /// Order entry on its own.
+    users_alone: &'static str,
+    /// Queries on their own.
+    queries_alone: &'static str,
+    /// Order entry with queries beside it.
+    users: &'static str,
+    /// Those queries.
+    queries: &'static str,
+    title: &'static str,
+    /// What both share, in a sentence or two.
+    shared: &'static str,
+}
+
+/// On tables of their own, and on the same ones.
+const KINDS: [Codes; 2] = [
+    Codes {
+        users_alone: "MIXED-OLTP-ALONE",
+        queries_alone: "MIXED-OLAP-ALONE",
+        users: "MIXED-OLTP",
+        queries: "MIXED-OLAP",
+        title: "Interference between order entry and queries",
+        shared: "The order-entry tables are in the same server as the analytical tables (embedded databases: in a separate file): \
+         both share processors, memory, log and devices, but no rows. Copies in memory hold the analytical tables, which \
+         order entry does not change.",
+    },
+    Codes {
+        users_alone: "HTAP-OLTP-ALONE",
+        queries_alone: "HTAP-OLAP-ALONE",
+        users: "HTAP-OLTP",
+        queries: "HTAP-OLAP",
+        title: "Order entry and queries on the same tables",
+        shared: "The queries read the tables on which the users work, each in a snapshot of its own that was proven to be one; the \
+         totals that prove it are read between the queries and are not in their times.",
+    },
+];
 /// The percentile of the response time that is told.
 const PERCENTILE: f64 = 95.0;
 
+/// The tables of both kinds that were measured.
+pub(super) fn grids(run: &Run) -> Vec<Grid> {
+    KINDS.iter().filter_map(|codes| grid(run, codes)).collect()
+}
+
 /// A line for order entry alone, and one for each target whose queries went on beside it; nothing where nobody
 /// measured that.
-pub(super) fn grid(run: &Run) -> Option<Grid> {
+fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
     let places: BTreeSet<(u32, u32, u32)> = (run.points.iter())
-        .filter(|point| point.key.test == USERS)
+        .filter(|point| point.key.test == codes.users)
         .map(|point| (point.key.step, point.key.target, point.key.threads))
         .collect();
     if places.is_empty() {
@@ -36,7 +70,7 @@ pub(super) fn grid(run: &Run) -> Option<Grid> {
     let mut step = None;
     for (of_step, target, threads) in places {
         let side = |test: &str| Side::of(run, test, of_step, target);
-        let first = side(USERS_ALONE);
+        let first = side(codes.users_alone);
         if !first.0.is_empty() || step != Some(of_step) {
             step = Some(of_step);
             alone = first;
@@ -46,8 +80,8 @@ pub(super) fn grid(run: &Run) -> Option<Grid> {
             1 => name(run, target),
             _ => format!("{} @{threads}", name(run, target)),
         };
-        let queries = [QUERIES, QUERIES_ALONE].map(|test| side(test).at(threads));
-        let users = side(USERS).at(threads);
+        let queries = [codes.queries, codes.queries_alone].map(|test| side(test).at(threads));
+        let users = side(codes.users).at(threads);
         let label = match target == DISK {
             true => format!("with queries on the rows, {name}"),
             false => format!("with queries on the copy, {name}"),
@@ -55,10 +89,10 @@ pub(super) fn grid(run: &Run) -> Option<Grid> {
         rows.push(line(label, &users, &alone, Some(&queries)));
     }
     Some(Grid {
-        title: "Interference between order entry and queries".into(),
+        title: codes.title.into(),
         heads: HEADS.map(str::to_owned).into(),
         rows,
-        how: how(run),
+        how: how(run, codes),
     })
 }
 
@@ -73,20 +107,24 @@ const HEADS: [&str; 8] = [
     "slowdown ×",
 ];
 
-fn how(run: &Run) -> String {
-    let users = run.points.iter().find(|point| point.key.test == USERS);
-    let asked = run.points.iter().find(|point| point.key.test == QUERIES);
+fn how(run: &Run, codes: &Codes) -> String {
+    let users = run
+        .points
+        .iter()
+        .find(|point| point.key.test == codes.users);
+    let asked = run
+        .points
+        .iter()
+        .find(|point| point.key.test == codes.queries);
     let count = |point: Option<&Point>| point.map_or(0, |point| point.key.jobs);
     let size = users.map_or(String::new(), |point| point.work.size.clone());
     format!(
-        "Order-entry users: {}, with {size}; query users: {}. The order-entry tables are in the same server as the \
-         analytical tables (embedded databases: in a separate file): both share processors, memory, log and devices, \
-         but no rows. Copies in memory hold the analytical tables, which order entry does not change. Each measurement \
-         of order entry starts with a fresh database, and its consistency conditions are checked afterwards. p95: \
+        "Order-entry users: {}, with {size}; query users: {}. {} Each measurement of order entry starts with a fresh database, and its consistency conditions are checked afterwards. p95: \
          response time of all transactions. CPU: whole machine, both loads and the driver together. s per query: mean \
          over complete passes of all queries.",
         count(users),
-        count(asked)
+        count(asked),
+        codes.shared
     )
 }
 
@@ -144,6 +182,9 @@ impl<'r> Side<'r> {
     /// Mean time of a query, of each user.
     fn query_s(&self) -> Option<f64> {
         figure_of(self.points(), |point| {
+            if let Some(rate) = point.figures.queries_per_min.filter(|n| *n > 0.0) {
+                return Some(f64::from(point.key.jobs) * 60.0 / rate);
+            }
             let operations = point.figures.operations.filter(|n| *n > 0.0)?;
             Some(f64::from(point.key.jobs) * point.figures.elapsed_s? / operations)
         })

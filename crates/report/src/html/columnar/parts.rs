@@ -21,7 +21,7 @@ pub(super) struct Study {
     /// Speed-up of each query.
     pub speed_up: Option<Grid>,
     /// What order entry and queries cost each other.
-    pub mixed: Option<Grid>,
+    pub mixed: Vec<Grid>,
 }
 
 /// A table with what it says.

@@ -91,7 +91,7 @@ pub(super) fn published() -> Option<Study> {
         sizes,
         figures: Vec::new(),
         speed_up: None,
-        mixed: None,
+        mixed: Vec::new(),
     })
 }
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use ::load::{BlockingClient, Done, Failure, Request};
 
 /// Passes of a user at most.
-pub(super) const PASSES_MAX: u64 = 100_000;
+pub(crate) const PASSES_MAX: u64 = 100_000;
 
 /// A user who asks in whole passes.
-pub(super) struct Passes<'s> {
+pub(crate) struct Passes<'s> {
     pub client: Box<dyn BlockingClient + 's>,
     /// Queries of a pass.
     pub queries: u64,

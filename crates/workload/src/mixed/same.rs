@@ -1,0 +1,246 @@
+//! Analytical queries on the tables on which the users of order entry work.
+//!
+//! Rows move while they are asked, so that nobody knows the right answers: each query runs in a [`snapshot`] of its own, which is
+//! proven to be one. Where nobody works, answers are the same each time.
+
+pub mod query;
+pub mod snapshot;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ::load::{BlockingClient, Done, Drive, End, Failure, Progress, Request};
+use archive::{CacheState, Point, PointKey, Remark, WorkDone};
+use lab::observe::{Driven, Observation};
+use lab::{Measured, Nodes, RunContext};
+use target::{ErrorKind, TargetError};
+
+use crate::exercise::failure;
+use crate::olap::Answer;
+use crate::olap::measure::dop::set_degree;
+use crate::olap::measure::passes::{PASSES_MAX, Passes};
+use crate::olap::step::OlapStep;
+pub use query::{Query, fingerprint, queries};
+use snapshot::Snapshots;
+
+/// Where queries are asked.
+pub(super) struct Place<'a> {
+    pub context: &'a RunContext<'a>,
+    pub olap: &'a OlapStep,
+    pub key: &'a PointKey,
+    /// The point without anything measured.
+    pub blank: Point,
+    /// The order-entry database.
+    pub on: &'a Nodes,
+    pub least: Duration,
+    /// Whether nobody changes the tables meanwhile.
+    pub is_quiet: bool,
+}
+
+/// Asks every query once, waits until `begin` lets it go on, and asks in whole passes for at least so long.
+pub(super) fn in_passes(
+    place: &Place<'_>,
+    progress: &Progress,
+    begin: impl FnOnce() -> bool,
+) -> Measured {
+    let kept = Kept::default();
+    let users = match place.users(&kept) {
+        Ok(users) => users,
+        Err(error) => return place.failed(error),
+    };
+    if !begin() {
+        return Measured::Interrupted;
+    }
+    match place.measure(users, &kept, progress) {
+        Ok(point) => Measured::Points(vec![point]),
+        Err(ended) => ended,
+    }
+}
+
+/// What the users of a point have in common.
+#[derive(Default)]
+struct Kept {
+    /// The first answer to each query, where nobody changes the tables.
+    answers: Mutex<HashMap<u32, Answer>>,
+    queries: AtomicU64,
+    /// Time of the queries alone.
+    took_us: AtomicU64,
+    checks: AtomicU64,
+}
+
+impl Place<'_> {
+    /// The queries that are asked, in their order.
+    fn queries(&self) -> Vec<&'static Query> {
+        let asked = self.olap.asked();
+        let is_asked = |query: &&Query| asked.is_empty() || asked.contains(&query.number);
+        queries().iter().filter(is_asked).collect()
+    }
+
+    /// Users who have asked everything once, at the degree of the point; sessions opened later have that of the target.
+    fn users<'k>(&self, kept: &'k Kept) -> target::Result<Vec<User<'k>>> {
+        set_degree(&self.olap.dop, self.on, self.key.threads)?;
+        let opened = (0..self.key.jobs).map(|_| {
+            let mut session = self.on.first().open_session()?;
+            session.limit_statements(Some(self.olap.query_limit()))?;
+            let mut user = User {
+                snapshots: Snapshots::new(session, &self.on.engine),
+                queries: self.queries(),
+                is_quiet: self.is_quiet,
+                kept,
+            };
+            for query in self.queries() {
+                let asked = user.snapshots.ask(query)?;
+                if self.is_quiet {
+                    // Later answers are compared with it.
+                    user.differing(query, asked.answer);
+                }
+            }
+            Ok(user)
+        });
+        let users = opened.collect::<target::Result<Vec<_>>>();
+        self.on.set_threads(None)?;
+        users
+    }
+
+    fn measure(
+        &self,
+        users: Vec<User<'_>>,
+        kept: &Kept,
+        progress: &Progress,
+    ) -> Result<Point, Measured> {
+        let context = self.context;
+        let of_a_pass = self.queries().len() as u64;
+        let in_passes = |user| {
+            Box::new(Passes {
+                client: Box::new(user),
+                queries: of_a_pass,
+                least: self.least,
+                begun: None,
+            }) as Box<dyn BlockingClient + '_>
+        };
+        let clients = users.into_iter().map(in_passes).collect();
+        let end = End::Operations {
+            per_job: PASSES_MAX * of_a_pass,
+        };
+        let drive = Drive {
+            interval: context.interval,
+            seed: context.seed,
+            progress: Some(progress),
+            ..Drive::of_jobs(end, context.stop)
+        };
+        let observation = Observation::of(context, self.blank()).on(self.on, self.key.target);
+        let observed = observation.drive(|start| {
+            Ok(Driven {
+                outcome: ::load::drive(start.watch(clients), &drive),
+                closing: Duration::ZERO,
+                counters: target::Counters::default(),
+                operations_scale: 1,
+                failure: None,
+            })
+        })?;
+        let mut point = observed.finish();
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (asked, took_us) = (read(&kept.queries), read(&kept.took_us));
+        // What proves the snapshots is asked between the queries, and is not in their time.
+        point.figures.queries_per_min =
+            (took_us > 0).then(|| 60e6 * f64::from(self.key.jobs) * asked as f64 / took_us as f64);
+        point.notes.insert(
+            0,
+            Remark::AskedInSnapshots {
+                queries: asked,
+                checks: read(&kept.checks),
+            },
+        );
+        point
+            .notes
+            .extend(self.is_quiet.then_some(Remark::AnswersAlikeQuiet));
+        Ok(point)
+    }
+
+    fn blank(&self) -> Point {
+        Point {
+            work: WorkDone {
+                mode: "time".into(),
+                seconds: Some(self.least.as_secs_f64()),
+                schedule: "closed, queries on the order-entry tables in whole passes".into(),
+                state: match self.is_quiet {
+                    true => "as loaded",
+                    false => "changed by order entry meanwhile",
+                }
+                .into(),
+                cache: CacheState::Warm,
+                ..WorkDone::default()
+            },
+            ..self.blank.clone()
+        }
+    }
+
+    fn failed(&self, error: TargetError) -> Measured {
+        match error.kind {
+            ErrorKind::Statement => Measured::Points(vec![Point {
+                reasons: vec![Remark::OlapFailed {
+                    error: error.message,
+                }],
+                ..self.blank()
+            }]),
+            _ => Measured::Broken(error.message),
+        }
+    }
+}
+
+/// One user's queries.
+struct User<'k> {
+    snapshots: Snapshots,
+    queries: Vec<&'static Query>,
+    is_quiet: bool,
+    kept: &'k Kept,
+}
+
+impl User<'_> {
+    /// In what an answer differs from the first one to its query, which it becomes where there is none.
+    fn differing(&self, query: &Query, answer: Answer) -> Option<String> {
+        let answers = self.kept.answers.lock();
+        let mut answers = answers.unwrap_or_else(PoisonError::into_inner);
+        match answers.get(&query.number) {
+            Some(first) => query::differing(&answer, first),
+            None => {
+                answers.insert(query.number, answer);
+                None
+            }
+        }
+    }
+}
+
+impl BlockingClient for User<'_> {
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        let place = (request.index % self.queries.len().max(1) as u64) as usize;
+        let query = self.queries[place];
+        let wrong = |what: String| Failure::Operation(format!("query {}: {what}", query.number));
+        let asked = self.snapshots.ask(query).map_err(failure)?;
+        if let Some(torn) = asked.torn {
+            return Err(wrong(format!("its rows are not of one moment: {torn}")));
+        }
+        let rows = asked.answer.rows.len() as u64;
+        let differing = (self.is_quiet).then(|| self.differing(query, asked.answer));
+        if let Some(what) = differing.flatten() {
+            return Err(wrong(format!("another answer on the same rows: {what}")));
+        }
+        let kept = self.kept;
+        kept.queries.fetch_add(1, Ordering::Relaxed);
+        let took_us = asked.took.as_micros() as u64;
+        kept.took_us.fetch_add(took_us, Ordering::Relaxed);
+        if place + 1 == self.queries.len() {
+            let broken = self.snapshots.check().map_err(failure)?;
+            if let Some(broken) = broken {
+                return Err(Failure::Operation(format!("a snapshot breaks {broken}")));
+            }
+            kept.checks.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Done {
+            rows,
+            ..Done::default()
+        })
+    }
+}
