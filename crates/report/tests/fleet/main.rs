@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../suite/chromium/mod.rs"]
-#[allow(dead_code, reason = "the suite uses all of it")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod chromium;
 #[path = "../../../verdict/tests/fleet/simulated.rs"]
 #[allow(dead_code, reason = "the tests of the verdict use all of it")]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod browser;
+#[allow(dead_code, reason = "the tests of the live page use the rest")]
 mod chromium;
 mod columnar;
 mod comparison;

@@ -12,6 +12,16 @@ pub struct Chromium {
     folder: tempfile::TempDir,
 }
 
+/// A browser at a page.
+pub struct Open(std::process::Child);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A decoded picture.
 pub struct Picture {
     pub width: usize,
@@ -102,9 +112,18 @@ impl Chromium {
             .collect()
     }
 
-    fn run(&self, page: &Path, options: &[String]) -> String {
-        let out = self.folder.path().join("stdout");
-        let mut child = Command::new(program())
+    /// Opens an address and stays there until what is returned is dropped.
+    pub fn open(&self, address: &str) -> Open {
+        let mut command = self.command();
+        // Without a task the browser would end at once.
+        command.arg("--remote-debugging-port=0").arg(address);
+        command.stdout(Stdio::null());
+        Open(command.spawn().unwrap())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(program());
+        command
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -118,10 +137,17 @@ impl Chromium {
                 "--user-data-dir={}",
                 self.folder.path().join("profile").display()
             ))
+            .stderr(Stdio::null());
+        command
+    }
+
+    fn run(&self, page: &Path, options: &[String]) -> String {
+        let out = self.folder.path().join("stdout");
+        let mut child = self
+            .command()
             .args(options)
             .arg(format!("file://{}", page.display()))
             .stdout(std::fs::File::create(&out).unwrap())
-            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let started = Instant::now();
