@@ -33,9 +33,8 @@ fn ramp(place: &Place, url: &str) {
     assert_eq!(ended.status, 0, "{}", ended.stderr);
 }
 
-/// A base backup starts as a server of its own and holds what was acknowledged.
-#[test]
-fn base_backups_of_a_server_are_restored_and_proven() {
+/// Carries the methods out on a server, and takes each for proven; the points.
+fn proven_backups(target: &str, methods: &str, more: &[&str]) -> Vec<Value> {
     let place = Place::new();
     let repository = place.path("backups");
     std::fs::create_dir(&repository).unwrap();
@@ -43,28 +42,35 @@ fn base_backups_of_a_server_are_restored_and_proven() {
     for directory in [repository.as_path(), repository.parent().unwrap()] {
         std::fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
     }
-    let ended = place.dbdyno(&[
-        "backup",
-        "run",
-        "--target",
-        "postgres+local:",
-        "--methods",
-        "basebackup-tar",
-        "--work-seconds",
-        "0.3",
-        "--repository",
-        repository.to_str().unwrap(),
-    ]);
+    let repository_text = repository.to_str().unwrap();
+    let backup = ["backup", "run", "--target", target, "--methods", methods];
+    let usual = ["--work-seconds", "0.3", "--repository", repository_text];
+    let ended = place.dbdyno(&[&backup[..], &usual[..], more].concat());
     assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
     let exported = place.export("last");
-    let [point] = points(&exported) else {
-        panic!("one point")
-    };
-    assert_eq!(faults(point), [""; 0]);
-    let notes = point["notes"].as_array().unwrap();
-    let proven = notes.iter().find(|note| note["code"] == "restore_proven");
-    assert!(proven.unwrap()["acknowledged"].as_u64().unwrap() > 0);
+    for point in points(&exported) {
+        assert_eq!(faults(point), [""; 0]);
+        let notes = point["notes"].as_array().unwrap();
+        let proven = notes.iter().find(|note| note["code"] == "restore_proven");
+        assert!(proven.unwrap()["acknowledged"].as_u64().unwrap() > 0);
+    }
     assert_eq!(std::fs::read_dir(&repository).unwrap().count(), 0);
+    points(&exported).to_vec()
+}
+
+/// A base backup starts as a server of its own and holds what was acknowledged.
+#[test]
+fn base_backups_of_a_server_are_restored_and_proven() {
+    let points = proven_backups("postgres+local:", "basebackup-tar", &[]);
+    assert_eq!(points.len(), 1);
+}
+
+/// The tool's files become a server once its log is replayed, with as many channels as asked.
+#[test]
+fn backups_of_mariadb_are_restored_and_proven() {
+    let points = proven_backups("mysql+local:", "mariadb-backup", &["--channels", "1,2"]);
+    let channels: Vec<&Value> = points.iter().map(|point| &point["threads"]).collect();
+    assert_eq!(channels, [1, 2]);
 }
 
 fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {

@@ -6,7 +6,7 @@ use archive::Purpose;
 
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
 use crate::inspection::Inspection;
-use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+use crate::{BackupMethod, ErrorKind, Result, Target, TargetError, TargetUrl};
 
 /// A kind of database.
 pub trait Engine: Sync {
@@ -61,6 +61,11 @@ pub trait Engine: Sync {
     /// The server checks them.
     fn takes_settings_of_the_server(&self) -> bool {
         false
+    }
+
+    /// The backup methods of its databases, those included for which something may be missing here.
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        Vec::new()
     }
 
     /// Checks the values of the URL's settings; touches nothing.

@@ -9,7 +9,7 @@ use crate::engine::{Engine, Reach};
 use crate::inspection::Inspection;
 use crate::level::Level;
 use crate::url::is_password;
-use crate::{ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
+use crate::{BackupMethod, ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
 
 /// The engine that is used where no target is named: nothing has to be installed for it.
 pub const DEFAULT_ENGINE: &str = "sqlite";
@@ -107,6 +107,13 @@ pub fn with_sessions(
         }
     }
     Ok(url)
+}
+
+/// The backup methods of an engine, by its name in URLs without `+local`, with those that may be missing something here.
+pub fn backup_methods(engine: &str) -> Vec<BackupMethod> {
+    let is_of = |scheme: &str| scheme.split('+').next() == Some(engine);
+    let engines = engines().iter().filter(|e| is_of(e.scheme()));
+    engines.flat_map(|e| e.backup_methods()).collect()
 }
 
 /// The settings of a URL with which a local server would run programs, load libraries or use files by their names.

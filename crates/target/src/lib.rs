@@ -46,13 +46,13 @@ mod value;
 mod watch;
 mod whereabouts;
 
-pub use backup::BackupMethod;
+pub use backup::{BackedUp, Backup, BackupMethod, BackupOptions, Method, Restored};
 pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
 pub use engines::{
-    DEFAULT_ENGINE, engines, executed_settings, find, inspect, open, password_places, with_cache,
-    with_sessions,
+    DEFAULT_ENGINE, backup_methods, engines, executed_settings, find, inspect, open,
+    password_places, with_cache, with_sessions,
 };
 pub use error::{ErrorKind, Result, TargetError};
 pub use file_io::FileIo;
@@ -62,7 +62,7 @@ pub use inspection::{
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use open_sessions::break_off_all;
 pub use register::SCHEMA_MARK;
-pub use session::{Backup, OWN_TABLES, Restored, Session, TEXTS_MAX, Target, WEAK_LOGIN};
+pub use session::{OWN_TABLES, Session, TEXTS_MAX, Target, WEAK_LOGIN};
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError, secrets_in};
 pub use value::{

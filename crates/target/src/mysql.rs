@@ -4,6 +4,7 @@
 //! character set themselves, so that a server's settings change no answer.
 
 mod access;
+mod backup;
 mod checkpoint;
 mod client;
 mod engine;

@@ -13,9 +13,7 @@ use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
-use crate::{
-    BackupMethod, ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch,
-};
+use crate::{Backup, ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -373,7 +371,10 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// With the reason, where none can be made.
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
-        Err("dbdyno has no backup methods for this engine; it has them for SQLite files and for servers of postgres+local:".into())
+        Err(
+            "dbdyno has no backup methods for this engine; docs/BACKUP.md names those that it has"
+                .into(),
+        )
     }
 
     /// Degree of parallelism inside one statement.
@@ -413,53 +414,4 @@ pub trait Target: Send + Sync {
     /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
     /// Empty when the engine does not tell.
     fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>>;
-}
-
-/// A backup that was restored, and is open.
-pub struct Restored {
-    /// The restored database; it must not outlive its directory.
-    pub target: Arc<dyn Target>,
-    /// How long it took to copy the files to their new place, durably.
-    pub copy_took: Duration,
-    /// How long it took from then until the database answered.
-    pub replay_took: Duration,
-}
-
-/// The backups of one database.
-pub trait Backup: Sync {
-    /// The methods that can be carried out here.
-    fn methods(&self) -> &'static [BackupMethod];
-
-    /// Bytes of the database that a backup holds: without free pages and without logs.
-    ///
-    /// # Errors
-    /// When the engine does not tell.
-    fn logical_bytes(&self) -> Result<u64>;
-
-    /// Backs the database up into an empty directory; when it returns, everything is durable there. Gives the processor time
-    /// of the programs that were executed for it.
-    ///
-    /// # Errors
-    /// When the engine or a file fails; what lies in the directory then is no backup.
-    fn back_up(&self, method: &BackupMethod, into: &Path) -> Result<Duration>;
-
-    /// Whether the engine can open a database that is restored into this directory.
-    ///
-    /// # Errors
-    /// When its user cannot reach it.
-    fn check_place(&self, _directory: &Path) -> Result<()> {
-        Ok(())
-    }
-
-    /// What the engine's own verification says is wrong with a backup; `None` where nothing is.
-    ///
-    /// # Errors
-    /// When it cannot be carried out.
-    fn verify(&self, method: &BackupMethod, from: &Path) -> Result<Option<String>>;
-
-    /// Restores a backup into an empty directory, and opens it there.
-    ///
-    /// # Errors
-    /// When it cannot be restored, or the engine does not open it.
-    fn restore(&self, method: &BackupMethod, from: &Path, into: &Path) -> Result<Restored>;
 }

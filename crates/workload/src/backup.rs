@@ -24,71 +24,70 @@ use archive::{PointKey, Remark};
 use lab::plan::{TableKind, nearest};
 use lab::volume::{Volume, Written};
 use lab::{Agenda, Ground, LabError, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
-use target::TargetUrl;
+use target::{BackupMethod, TargetUrl};
 
 use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
-use code::{code_of, title};
+use code::{code_of, method_of, title};
 use step::BackupStep;
 
 /// Backups as a workload of plans.
 pub struct Backups;
 
-/// The methods of a step on a target.
-///
-/// # Errors
-/// Why none of them can be measured there.
-fn methods(backup: &BackupStep, target: &Nodes) -> std::result::Result<Vec<String>, Remark> {
+/// What stands in the way of every method of a step on a target.
+fn obstacle(backup: &BackupStep, target: &Nodes) -> Option<Remark> {
     if target.nodes.len() > 1 {
-        return Err(Remark::ClusterNotChecked);
+        return Some(Remark::ClusterNotChecked);
     }
     if let Some(obstacle) = oltp::obstacle(&target.engine).or_else(|| target.read_only()) {
-        return Err(obstacle);
+        return Some(obstacle);
     }
     let database = target.first().as_ref();
-    database.backup().map_err(|why| Remark::NoBackup { why })?;
-    let known = known_methods(target);
-    if let Some(unknown) = backup
-        .methods
-        .iter()
-        .find(|name| !known.contains(&name.as_str()))
-    {
-        return Err(Remark::BackupMethodUnknown {
-            method: unknown.clone(),
-            methods: known.join(", "),
-        });
+    match database.backup() {
+        Err(why) => Some(Remark::NoBackup { why }),
+        Ok(_) => backup.repository_inside(database),
     }
-    let known = known.into_iter().map(str::to_owned);
-    if let Some(inside) = backup.repository_inside(database) {
-        return Err(inside);
-    }
-    Ok(match backup.methods.is_empty() {
-        true => known.collect(),
-        false => backup.methods.clone(),
-    })
 }
 
-/// The methods that a target has; none where it has no backups.
-fn known_methods(target: &Nodes) -> Vec<&'static str> {
-    let declared = target.first().backup();
-    let methods = declared.iter().flat_map(|backup| backup.methods());
-    methods.map(|method| method.name).collect()
+/// What stands in the way of one method there.
+fn obstacle_of(name: &str, target: &Nodes) -> Option<Remark> {
+    let backup = target.first().backup().ok()?;
+    let Some((method, _)) = method_of(&backup.methods(), name) else {
+        return Some(Remark::BackupMethodUnknown {
+            method: name.to_owned(),
+            methods: names(&backup.methods()).join(", "),
+        });
+    };
+    let why = backup.method(method.name)?.lacks()?;
+    Some(Remark::BackupMethodLacks {
+        method: name.to_owned(),
+        why,
+    })
 }
 
 /// Refuses the name of a method that none of the targets has. One that some of them have is left out on the others.
 fn refuse_unknown(backup: &BackupStep, ground: &Ground<'_>) -> Result<()> {
-    let known: BTreeSet<&str> = ground.targets.iter().flat_map(known_methods).collect();
-    let known: Vec<&str> = known.into_iter().collect();
+    let known = ground.targets.iter().flat_map(|target| {
+        let declared = target.first().backup().ok();
+        declared.map_or(Vec::new(), |backup| backup.methods())
+    });
+    let known: Vec<BackupMethod> = known.collect();
     let mut asked = backup.methods.iter();
-    let unknown = asked.find(|name| !known.is_empty() && !known.contains(&name.as_str()));
+    let unknown = asked.find(|name| !known.is_empty() && method_of(&known, name).is_none());
     unknown.map_or(Ok(()), |name| {
+        let known: BTreeSet<&str> = names(&known).into_iter().collect();
+        let known: Vec<&str> = known.into_iter().collect();
         let hint = nearest(name, &known);
         let known = known.join(", ");
         Err(LabError::Plan(format!(
             "there is no backup method \"{name}\"{hint}; the methods here are {known}"
         )))
     })
+}
+
+fn names(methods: &[BackupMethod]) -> Vec<&'static str> {
+    methods.iter().map(|method| method.name).collect()
 }
 
 impl Workload for Backups {
@@ -109,33 +108,42 @@ impl Workload for Backups {
         let mut agenda = Agenda::default();
         let places = ground.places().filter(|(target, _)| !target.is_replica());
         for (target, base) in places {
-            let key = |code: String| PointKey {
+            let key = |code: String, threads: u32| PointKey {
                 test: code,
+                threads,
                 ..base.clone()
             };
-            let (keys, obstacle) = match methods(step.table(), target) {
-                Ok(methods) => {
-                    let codes = methods.iter().map(|method| code_of(method));
-                    (codes.map(key).collect(), None)
-                }
-                Err(obstacle) => (vec![key("BACKUP".into())], Some(obstacle)),
-            };
-            agenda.add(keys, obstacle, title);
+            if let Some(obstacle) = obstacle(step.table(), target) {
+                agenda.add(vec![key("BACKUP".into(), 1)], Some(obstacle), title);
+                continue;
+            }
+            let methods = target.first().backup().map_or(Vec::new(), |b| b.methods());
+            for (name, channels) in step.table::<BackupStep>().points(&methods) {
+                let keys = channels
+                    .iter()
+                    .map(|channels| key(code_of(&name), *channels));
+                agenda.add(keys.collect(), obstacle_of(&name, target), title);
+            }
         }
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written> {
         let mut written = Written::default();
-        steps
-            .iter()
-            .for_each(|step| written.add(volume(step.table())));
+        for step in steps {
+            let backup: &BackupStep = step.table();
+            let load = of_order_entry_load(backup.warehouses);
+            written.loads_bytes = written.loads_bytes.saturating_add(load.written_bytes);
+            (0..backup.number(engine)).for_each(|_| written.add(volume(backup)));
+        }
         Ok(written)
     }
 
-    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
         let backup: &BackupStep = step.table();
-        Ok(duration::of_load(volume(backup).written_bytes) + backup.work_seconds)
+        let load = of_order_entry_load(backup.warehouses).written_bytes;
+        let point_s = duration::of_load(volume(backup).written_bytes) + backup.work_seconds;
+        Ok(duration::of_load(load) + f64::from(backup.number(engine)) * point_s)
     }
 
     fn title(&self, code: &str) -> Result<String> {
@@ -151,12 +159,12 @@ impl Workload for Backups {
     }
 }
 
-/// The database, a backup and its restored copy.
+/// A backup and its restored copy, beside the database.
 fn volume(backup: &BackupStep) -> Volume {
     let load = of_order_entry_load(backup.warehouses);
     let work = of_small_transactions(backup.work_seconds);
     Volume {
-        written_bytes: (load.written_bytes.saturating_mul(3)).saturating_add(work.written_bytes),
-        room_bytes: (load.room_bytes.saturating_mul(3)).saturating_add(work.room_bytes),
+        written_bytes: (load.written_bytes.saturating_mul(2)).saturating_add(work.written_bytes),
+        room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(work.room_bytes),
     }
 }

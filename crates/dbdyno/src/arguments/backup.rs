@@ -34,6 +34,9 @@ pub struct BackupRunArguments {
     /// Methods to measure (default: all that the engine has; docs/BACKUP.md)
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
     pub methods: Vec<String>,
+    /// Numbers of channels that copy at once, one point for each, of methods that can have several (default: 1)
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub channels: Vec<u32>,
     /// Number of warehouses to load if there is no order-entry database
     #[arg(long, value_name = "W", default_value_t = WAREHOUSES_DEFAULT)]
     pub warehouses: u32,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use toml::{Table, Value};
 
-use super::plan_text::{number, step, table};
+use super::plan_text::{number, numbers, step, table};
 use super::run;
 use crate::arguments::BackupVerb;
 use crate::arguments::backup::BackupRunArguments;
@@ -26,6 +26,10 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         (
             "methods",
             (!methods.is_empty()).then(|| Value::Array(methods)),
+        ),
+        (
+            "channels",
+            (!asked.channels.is_empty()).then(|| numbers(&asked.channels)),
         ),
         ("warehouses", Some(number(asked.warehouses))),
         ("work_seconds", Some(asked.work_seconds.into())),

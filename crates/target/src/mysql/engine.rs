@@ -5,6 +5,7 @@ use std::sync::Arc;
 use archive::Purpose;
 
 use super::access::{Access, SETTINGS, others_allowed};
+use super::backup;
 use super::inspect::inspect;
 use super::local::MariaDbServer;
 use super::session_settings::RESERVED;
@@ -16,7 +17,7 @@ use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
-use crate::{Result, Target, TargetUrl};
+use crate::{BackupMethod, Result, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "DATETIME(6)",
@@ -138,17 +139,16 @@ impl Engine for LocalMySql {
         true
     }
 
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
+    }
+
     fn check(&self, url: &TargetUrl) -> Result<()> {
         ServerSpec::from_url(&MariaDbServer, url).map(|_| ())
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let spec = ServerSpec::from_url(&MariaDbServer, url)?;
-        let server = LocalServer::start(&MariaDbServer, &spec)?;
-        let access = Access::local(server.socket_path(), server.superuser());
-        // Nobody else can reach it, and the server itself has the settings.
-        let session = SessionSettings::new();
-        let target = MySqlTarget::open(url, access, session, true, Some(server))?;
+        let target = MySqlTarget::open_local(url)?;
         Ok(Arc::new(target))
     }
 

@@ -351,7 +351,7 @@ fn installer(installation: &Installation) -> Option<PathBuf> {
 
 /// Nothing of dbdyno's environment is a setting of the server; what lies in a tree of its own finds its
 /// libraries there.
-fn set_environment(command: &mut Command, installation: &Installation) {
+pub(super) fn set_environment(command: &mut Command, installation: &Installation) {
     command
         .env_clear()
         .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")

@@ -9,8 +9,10 @@ use std::time::Duration;
 use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 
 use super::access::{Access, SETTINGS, refuse_odd_name};
+use super::backup::NOT_LOCAL;
 use super::client::Client;
 use super::flavour::Flavour;
+use super::local::MariaDbServer;
 use super::session::{MySqlSession, connect};
 use super::session_settings::{RESERVED, set_settings, try_settings};
 use super::source::MySqlSource;
@@ -18,10 +20,10 @@ use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, tls, watch};
 use crate::catalogue::Source;
 use crate::open_sessions;
-use crate::server::{ControlConnection, LocalServer};
+use crate::server::{ControlConnection, LocalServer, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, TargetUrl, Watch,
 };
 
@@ -51,6 +53,16 @@ pub(super) struct MySqlTarget {
 }
 
 impl MySqlTarget {
+    /// Starts a server of dbdyno's own, and opens it.
+    pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
+        let spec = ServerSpec::from_url(&MariaDbServer, url)?;
+        let server = LocalServer::start(&MariaDbServer, &spec)?;
+        let access = Access::local(server.socket_path(), server.superuser());
+        // Nobody else can reach it, and the server itself has the settings.
+        let session = SessionSettings::new();
+        Self::open(url, access, session, true, Some(server))
+    }
+
     /// Connects, refuses what is not ours, and makes the database.
     pub fn open(
         url: &TargetUrl,
@@ -139,6 +151,19 @@ impl MySqlTarget {
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
         connect(&self.access).map_err(|error| self.control.because(error))
+    }
+
+    pub(super) fn local_server(&self) -> Option<&LocalServer> {
+        self.control.server()
+    }
+
+    pub(super) fn url(&self) -> &TargetUrl {
+        &self.url
+    }
+
+    /// The rows of a query on the connection that is no job's.
+    pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.with_control(|client| client.read(sql))
     }
 
     /// How the database beside this one is reached.
@@ -378,6 +403,13 @@ impl Target for MySqlTarget {
             .and_then(|server| server.keeps_all_with_its_data())
             .map(|()| self as &dyn Snapshot)
             .map_err(|error| error.message)
+    }
+
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        match self.control.server() {
+            Some(_) => Ok(self),
+            None => Err(NOT_LOCAL.into()),
+        }
     }
 
     fn threads(&self) -> u32 {

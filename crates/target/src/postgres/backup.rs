@@ -1,35 +1,56 @@
-//! Backups of a local server with `pg_basebackup`: its own programs verify them, and another local server restores them.
+//! Backups of local servers, each by a tool of PostgreSQL's own or of its users.
 
-use std::fs;
+mod base;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::local::PORT;
-use super::target::{NOT_LOCAL, PostgresTarget};
-use crate::backup::{BackupMethod, run};
-use crate::file_snapshot::copy;
-use crate::server::{LocalServer, failed};
-use crate::session::{Backup, Restored};
-use crate::{ErrorKind, Result, TargetError, TargetUrl};
+use super::target::PostgresTarget;
+use crate::backup::{Adapter, bound, described};
+use crate::server::LocalServer;
+use crate::{Backup, BackupMethod, ErrorKind, Method, Result, Target, TargetError, TargetUrl};
 
-const PLAIN: &str = "basebackup-plain";
-const GZIP: &str = "basebackup-tar-gzip";
-const METHODS: [BackupMethod; 3] = [
-    BackupMethod {
-        name: PLAIN,
-        how: "pg_basebackup: plain files, the log streamed beside, synchronised",
-    },
-    BackupMethod {
-        name: "basebackup-tar",
-        how: "pg_basebackup: tar, the log streamed beside, synchronised",
-    },
-    BackupMethod {
-        name: GZIP,
-        how: "pg_basebackup: tar compressed by the client (gzip, level 1), the log streamed beside, synchronised",
-    },
+/// Why a server that somebody else started has no methods.
+pub(super) const NOT_LOCAL: &str = "backups of PostgreSQL are measured on servers that dbdyno starts itself, because the restored \
+     copy needs a server of its own; use postgres+local:";
+
+const ADAPTERS: &[Adapter<PostgresTarget>] = &[
+    base::PLAIN,
+    base::TAR,
+    base::TAR_GZIP,
+    base::SERVER_LZ4,
+    base::SERVER_ZSTD,
 ];
+
+/// The methods of local servers.
+pub(super) fn methods() -> Vec<BackupMethod> {
+    described(ADAPTERS)
+}
+
+impl Backup for PostgresTarget {
+    /// All databases of the server, which a base backup holds together.
+    fn logical_bytes(&self) -> Result<u64> {
+        let rows = self.texts("SELECT sum(pg_database_size(oid))::text FROM pg_database")?;
+        let bytes = rows.into_iter().flatten().next().flatten();
+        bytes
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| statement("the server does not tell the size of its databases"))
+    }
+
+    fn methods(&self) -> Vec<BackupMethod> {
+        methods()
+    }
+
+    fn method(&self, name: &str) -> Option<Box<dyn Method + '_>> {
+        bound(ADAPTERS, name, self)
+    }
+
+    fn check_place(&self, directory: &Path) -> Result<()> {
+        self.own_server()?.check_reaches(directory)
+    }
+}
 
 impl PostgresTarget {
     /// The server, which is dbdyno's own.
@@ -62,111 +83,18 @@ impl PostgresTarget {
             .env("PGUSER", server.superuser());
         Ok(command)
     }
-}
 
-impl Backup for PostgresTarget {
-    fn methods(&self) -> &'static [BackupMethod] {
-        &METHODS
-    }
-
-    /// All databases of the server, which a base backup holds together.
-    fn logical_bytes(&self) -> Result<u64> {
-        let rows = self.texts("SELECT sum(pg_database_size(oid))::text FROM pg_database")?;
-        let bytes = rows.into_iter().flatten().next().flatten();
-        bytes
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| statement("the server does not tell the size of its databases"))
-    }
-
-    fn back_up(&self, method: &BackupMethod, into: &Path) -> Result<Duration> {
-        let mut command = self.program("pg_basebackup")?;
-        command.arg("--pgdata").arg(into).args([
-            "--checkpoint=fast",
-            "--wal-method=stream",
-            "--no-password",
-        ]);
-        match method.name {
-            PLAIN => command.arg("--format=plain"),
-            GZIP => command.args(["--format=tar", "--gzip", "--compress=1"]),
-            _ => command.arg("--format=tar"),
-        };
-        run(command)
-    }
-
-    fn check_place(&self, directory: &Path) -> Result<()> {
-        self.own_server()?.check_reaches(directory)
-    }
-
-    /// Files are verified where they lie; archives where they were unpacked, before a server sees them.
-    fn verify(&self, method: &BackupMethod, from: &Path) -> Result<Option<String>> {
-        match method.name {
-            PLAIN => self.verify_files(from, &from.join("backup_manifest")),
-            _ => Ok(None),
-        }
-    }
-
-    fn restore(&self, method: &BackupMethod, from: &Path, into: &Path) -> Result<Restored> {
-        let server = self.own_server()?;
-        let begun = Instant::now();
-        let data = server.data_inside(into)?;
-        match method.name {
-            PLAIN => copy_files(from, &data)?,
-            name => {
-                let end = if name == GZIP { "tar.gz" } else { "tar" };
-                unpack(&from.join(format!("base.{end}")), &data)?;
-                unpack(&from.join(format!("pg_wal.{end}")), &data.join("pg_wal"))?;
-            }
-        }
-        server.hand_over(into)?;
-        copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
-        let copy_took = begun.elapsed();
-        if method.name != PLAIN
-            && let Some(wrong) = self.verify_files(&data, &from.join("backup_manifest"))?
-        {
-            return Err(statement(&wrong));
-        }
-        let starting = Instant::now();
-        let into = into.to_str();
-        let into = into.ok_or_else(|| statement("the path of the copy is not UTF-8"))?;
+    /// A server of this one's version on restored files.
+    fn open_restored(&self, directory: &Path) -> Result<Arc<dyn Target>> {
         let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
-        let url = url.with_path(into);
-        let target = PostgresTarget::open_local(&url)?;
-        Ok(Restored {
-            target: Arc::new(target),
-            copy_took,
-            replay_took: starting.elapsed(),
-        })
+        let url = self.own_server()?.url_of_restored(&url, directory)?;
+        Ok(Arc::new(Self::open_local(&url)?))
     }
-}
 
-impl PostgresTarget {
-    fn verify_files(&self, files: &Path, manifest: &Path) -> Result<Option<String>> {
-        let mut command = self.program("pg_verifybackup")?;
-        command.arg("--manifest-path").arg(manifest).arg(files);
-        Ok(run(command).err().map(|error| error.message))
+    /// The first value of a query.
+    fn told(&self, sql: &str) -> Option<String> {
+        self.texts(sql).ok()?.into_iter().flatten().next()?
     }
-}
-
-fn copy_files(from: &Path, data: &Path) -> Result<()> {
-    let failed = |e| failed(&format!("cannot copy {}", from.display()), &e);
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        copy::copy(&entry.path(), &data.join(entry.file_name())).map_err(failed)?;
-    }
-    Ok(())
-}
-
-fn unpack(archive: &Path, into: &Path) -> Result<()> {
-    let mut command = Command::new("tar");
-    command
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .arg("--extract")
-        .arg("--file")
-        .arg(archive)
-        .arg("--directory")
-        .arg(into);
-    run(command).map(|_| ())
 }
 
 fn statement(what: &str) -> TargetError {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use archive::Purpose;
 
+use super::backup;
 use super::endpoint::{Endpoint, own_schema};
 use super::inspect::inspect;
 use super::local::PostgresServer;
@@ -14,7 +15,7 @@ use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
-use crate::{Result, Target, TargetUrl};
+use crate::{BackupMethod, Result, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "TIMESTAMP",
@@ -137,6 +138,10 @@ impl Engine for LocalPostgres {
 
     fn takes_settings_of_the_server(&self) -> bool {
         true
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

@@ -21,8 +21,8 @@ use super::process::{self, Bonds};
 use super::run_directory::RunDirectory;
 use super::spec::sessions_under;
 use super::{
-    Account, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec, Surroundings, cache,
-    choose, failed, staging,
+    Account, Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec,
+    Surroundings, cache, choose, failed, staging,
 };
 use crate::{Cooled, ErrorKind, Result, TargetError};
 
@@ -147,6 +147,10 @@ impl LocalServer {
     /// What its program says about itself.
     pub fn title(&self) -> &str {
         &self.layout.installation.title
+    }
+
+    pub(crate) fn installation(&self) -> &Installation {
+        &self.layout.installation
     }
 
     pub fn program(&self) -> &Path {

@@ -24,8 +24,8 @@ use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
 use crate::inspection::Inspection;
 use crate::{
-    Backup, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Snapshot,
-    Target, TargetError, TargetUrl, files,
+    Backup, BackupMethod, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session,
+    Snapshot, Target, TargetError, TargetUrl, files,
 };
 
 /// The engine.
@@ -72,6 +72,10 @@ impl Engine for Sqlite {
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
         Some(("cache_mb", (bytes / 1_000_000).to_string()))
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::load::{
@@ -13,9 +13,11 @@ use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, 
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
 use stats::words::counted;
-use target::{Backup, BackupMethod, Counters, ErrorKind, Restored, Target};
+use target::{
+    BackedUp, BackupMethod, BackupOptions, Counters, ErrorKind, Method, Restored, Target,
+};
 
-use super::code::{method_of, title};
+use super::code::{method_of, name_of, title};
 use super::proof::{self, Digests, Proven};
 use super::repository::{Manifest, Repository};
 use super::step::BackupStep;
@@ -71,6 +73,15 @@ struct Place<'a> {
     on: &'a Nodes,
 }
 
+/// The method of a point, with what is asked of it.
+pub(super) struct Chosen<'m> {
+    /// With its level.
+    pub name: String,
+    pub about: BackupMethod,
+    pub options: BackupOptions,
+    pub method: &'m dyn Method,
+}
+
 type Ended<T> = std::result::Result<T, Measured>;
 
 impl Place<'_> {
@@ -78,18 +89,27 @@ impl Place<'_> {
         let target = self.on.first();
         let backup = target.backup();
         let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
-        let name = method_of(&self.key.test);
-        let mut methods = backup.methods().iter();
-        let method = methods.find(|method| method.name == name);
-        let method = method.ok_or_else(|| {
-            self.invalid(Remark::BackupMethodUnknown {
-                method: name.clone(),
-                methods: String::new(),
-            })
-        })?;
+        let name = name_of(&self.key.test);
+        let unknown = || {
+            let methods = String::new();
+            let method = name.clone();
+            self.invalid(Remark::BackupMethodUnknown { method, methods })
+        };
+        let (about, level) = method_of(&backup.methods(), &name).ok_or_else(unknown)?;
+        let method = backup.method(about.name).ok_or_else(unknown)?;
+        let method = Chosen {
+            name,
+            about,
+            options: BackupOptions {
+                channels: self.key.threads,
+                level,
+            },
+            method: method.as_ref(),
+        };
+        let method = &method;
         self.load(target.as_ref())?;
         let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
-        self.make_sure_of_room(method, parent, logical_bytes)?;
+        self.make_sure_of_room(&method.name, parent, logical_bytes)?;
         let repository = Repository::create(parent).map_err(|e| self.of_file(parent, &e))?;
         let reachable = backup.check_place(repository.path());
         reachable.map_err(|e| self.failed(e.into()))?;
@@ -97,16 +117,12 @@ impl Place<'_> {
         target.checkpoint().map_err(|e| self.failed(e.into()))?;
         let before = proof::digests(target.as_ref()).map_err(|e| self.failed(e.into()))?;
         let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
-        let (mut point, programs_took) = self.back_up(backup, method, &repository, progress)?;
-        let sealed = repository.seal(method.name);
+        let (mut point, made) = self.back_up(method, &repository, progress)?;
+        let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
         self.tell(&mut point, method, &repository);
-        self.figures_of_backup(
-            &mut point.figures,
-            (logical_bytes, programs_took),
-            &manifest,
-        );
-        let restored = restore_and_prove((backup, method), &repository, (&self.on.engine, &before));
+        self.figures_of_backup(&mut point.figures, (logical_bytes, made), &manifest);
+        let restored = restore_and_prove(method, &repository, (&self.on.engine, &before));
         // A server that was stopped on the way is no finding about the backup.
         if self.context.stop.load(Ordering::Relaxed) {
             return Err(Measured::Interrupted);
@@ -136,16 +152,11 @@ impl Place<'_> {
     }
 
     /// Before anything is written there.
-    fn make_sure_of_room(
-        &self,
-        method: &BackupMethod,
-        parent: &Path,
-        logical_bytes: u64,
-    ) -> Ended<()> {
+    fn make_sure_of_room(&self, method: &str, parent: &Path, logical_bytes: u64) -> Ended<()> {
         let need_bytes = room_needed(logical_bytes);
         match host::room(parent) {
             Some(room) if room.free_bytes < need_bytes => Err(self.invalid(Remark::BackupNoRoom {
-                method: method.name.into(),
+                method: method.into(),
                 repository: parent.display().to_string(),
                 need_bytes,
                 free_bytes: room.free_bytes,
@@ -189,11 +200,10 @@ impl Place<'_> {
     /// The backup, under the eyes of the host.
     fn back_up(
         &self,
-        backup: &dyn Backup,
-        method: &BackupMethod,
+        method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<(Point, Duration)> {
+    ) -> Ended<(Point, BackedUp)> {
         let blank = self.blank();
         let end = End::Operations { per_job: 1 };
         let drive = Drive {
@@ -203,13 +213,12 @@ impl Place<'_> {
             ..Drive::of_jobs(end, self.context.stop)
         };
         let into = repository.backup();
-        let programs_ns = AtomicU64::new(0);
+        let made = Mutex::new(BackedUp::default());
         let observed = Observation::of(self.context, blank).drive(|start| {
             let client = Client {
-                backup,
                 method,
                 into: &into,
-                programs_ns: &programs_ns,
+                made: &made,
             };
             let clients: Vec<Box<dyn BlockingClient + '_>> = vec![Box::new(client)];
             Ok(Driven {
@@ -225,11 +234,11 @@ impl Place<'_> {
             Measured::Broken(error) => self.invalid(Remark::BackupFailed { error }),
             ended => ended,
         })?;
-        let programs_took = Duration::from_nanos(programs_ns.load(Ordering::Relaxed));
-        Ok((observed.finish(), programs_took))
+        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((observed.finish(), made))
     }
 
-    fn tell(&self, point: &mut Point, method: &BackupMethod, repository: &Repository) {
+    fn tell(&self, point: &mut Point, method: &Chosen<'_>, repository: &Repository) {
         let session = self.on.first().open_session().ok();
         let metadata = session.and_then(|mut s| Metadata::read(s.as_mut()).ok().flatten());
         let size = metadata.map(|metadata| metadata.warehouses);
@@ -242,8 +251,8 @@ impl Place<'_> {
             ..WorkDone::default()
         };
         point.notes.push(Remark::BackupMade {
-            method: method.name.into(),
-            how: method.how.into(),
+            method: method.name.clone(),
+            how: method.about.how.into(),
             repository: repository.path().display().to_string(),
         });
     }
@@ -251,11 +260,13 @@ impl Place<'_> {
     fn figures_of_backup(
         &self,
         figures: &mut Figures,
-        (logical_bytes, programs_took): (u64, Duration),
+        (logical_bytes, made): (u64, BackedUp),
         manifest: &Manifest,
     ) {
         let (logical, repository) = (logical_bytes as f64, manifest.bytes() as f64);
-        let cpu_s = self.cpu_s(figures).map(|s| s + programs_took.as_secs_f64());
+        let cpu_s = self
+            .cpu_s(figures)
+            .map(|s| s + made.programs_cpu.as_secs_f64());
         figures.rows = None;
         figures.rows_per_s = None;
         figures.backup_logical_mb = Some(logical / MB);
@@ -328,19 +339,17 @@ pub(super) fn room_needed(logical_bytes: u64) -> u64 {
 
 /// A job whose one operation is a backup.
 struct Client<'c> {
-    backup: &'c dyn Backup,
-    method: &'c BackupMethod,
+    method: &'c Chosen<'c>,
     into: &'c Path,
-    /// Processor time of the programs that were executed for it.
-    programs_ns: &'c AtomicU64,
+    /// What the backup told.
+    made: &'c Mutex<BackedUp>,
 }
 
 impl BlockingClient for Client<'_> {
     fn operate(&mut self, _request: ::load::Request) -> std::result::Result<::load::Done, Failure> {
-        match self.backup.back_up(self.method, self.into) {
-            Ok(took) => {
-                let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-                self.programs_ns.store(ns, Ordering::Relaxed);
+        match (self.method.method).back_up(self.method.options, self.into) {
+            Ok(made) => {
+                *self.made.lock().unwrap_or_else(PoisonError::into_inner) = made;
                 Ok(::load::Done::default())
             }
             Err(error) => Err(Failure::Fatal(error.message)),
@@ -364,7 +373,7 @@ pub(super) struct RestoreSeen {
 /// # Errors
 /// Why the backup is worth nothing.
 pub(super) fn restore_and_prove(
-    (backup, method): (&dyn Backup, &BackupMethod),
+    method: &Chosen<'_>,
     repository: &Repository,
     (engine, before): (&str, &Digests),
 ) -> std::result::Result<RestoreSeen, Vec<Remark>> {
@@ -376,7 +385,7 @@ pub(super) fn restore_and_prove(
     let looking = Instant::now();
     let files = repository.check().map_err(|e| failed(&e))?;
     let files = files.map_err(|what| vec![Remark::BackupDamaged { what }])?;
-    let verified = backup.verify(method, &repository.backup());
+    let verified = method.method.verify(&repository.backup());
     if let Some(what) = verified.map_err(|e| failed(&e))? {
         return Err(vec![Remark::BackupNotVerified { what }]);
     }
@@ -385,7 +394,8 @@ pub(super) fn restore_and_prove(
         target,
         copy_took,
         replay_took,
-    } = (backup.restore(method, &repository.backup(), &repository.restored()))
+    } = (method.method)
+        .restore(method.options, &repository.backup(), &repository.restored())
         .map_err(|e| failed(&e))?;
     let first_commit_took = proof::first_commit(target.as_ref()).map_err(|e| failed(&e))?;
     let proving = Instant::now();

@@ -5,15 +5,22 @@ use std::path::{Path, PathBuf};
 use archive::Remark;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
-use target::Target;
+use target::{BackupMethod, Target};
 
+use super::code::method_of;
 use crate::oltp::WAREHOUSES_MAX;
 
 /// `[step.backup]`.
 pub(super) const TABLE: TableKind = TableKind {
     name: "backup",
     keys: Keys {
-        of_more: &["methods", "warehouses", "work_seconds", "repository"],
+        of_more: &[
+            "methods",
+            "channels",
+            "warehouses",
+            "work_seconds",
+            "repository",
+        ],
         of_a_run: &[],
         run: "run",
     },
@@ -22,6 +29,8 @@ pub(super) const TABLE: TableKind = TableKind {
 
 /// Size of the database where nothing is said.
 pub const WAREHOUSES_DEFAULT: u32 = 1;
+/// Most channels: as many processes as pgBackRest starts.
+const CHANNELS_MAX: u32 = 999;
 /// Longest work of the user before a backup.
 const WORK_SECONDS_MAX: f64 = 86_400.0;
 
@@ -32,6 +41,9 @@ pub(super) struct BackupStep {
     /// Methods of the engine; all when nothing is said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
+    /// Channels that copy at once, one point for each, of methods that can have several; one when nothing is said.
+    #[serde(default, skip_serializing_if = "Channels::is_one")]
+    pub channels: Channels,
     /// Size of the order-entry database that is loaded where there is none.
     #[serde(default = "warehouses")]
     pub warehouses: u32,
@@ -41,6 +53,63 @@ pub(super) struct BackupStep {
     /// Directory in which a directory for each backup is made; that of the archive when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
+}
+
+/// Numbers of channels, rising.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ChannelsAsWritten", into = "Vec<u32>")]
+pub(super) struct Channels(Vec<u32>);
+
+/// `4`, `"1,2,4"` or `[1, 2, 4]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ChannelsAsWritten {
+    One(u32),
+    List(Vec<u32>),
+    Text(String),
+}
+
+impl TryFrom<ChannelsAsWritten> for Channels {
+    type Error = String;
+
+    fn try_from(written: ChannelsAsWritten) -> Result<Self, String> {
+        let numbers = match written {
+            ChannelsAsWritten::One(number) => vec![number],
+            ChannelsAsWritten::List(list) => list,
+            ChannelsAsWritten::Text(text) => {
+                let numbers = text.split(',').map(|number| number.trim().parse());
+                let numbers: Result<Vec<u32>, _> = numbers.collect();
+                numbers.map_err(|_| format!("channels = \"{text}\" is not a list such as 1,2,4"))?
+            }
+        };
+        if let Some(bad) = numbers.iter().find(|n| !(1..=CHANNELS_MAX).contains(*n)) {
+            return Err(format!(
+                "channels: {bad} is not between 1 and {CHANNELS_MAX}"
+            ));
+        }
+        match !numbers.is_empty() && numbers.is_sorted_by(|a, b| a < b) {
+            true => Ok(Self(numbers)),
+            false => Err("list the numbers of channels in increasing order".into()),
+        }
+    }
+}
+
+impl From<Channels> for Vec<u32> {
+    fn from(channels: Channels) -> Self {
+        channels.0
+    }
+}
+
+impl Default for Channels {
+    fn default() -> Self {
+        Self(vec![1])
+    }
+}
+
+impl Channels {
+    fn is_one(&self) -> bool {
+        self.0 == [1]
+    }
 }
 
 fn warehouses() -> u32 {
@@ -69,6 +138,33 @@ impl BackupStep {
             true => Ok(()),
             false => Err("methods names one twice".into()),
         }
+    }
+
+    /// What is measured of these methods: the names with their levels, and the channels of each. A name that is none of theirs
+    /// has one point.
+    pub fn points(&self, methods: &[BackupMethod]) -> Vec<(String, &[u32])> {
+        let all = methods.iter().map(|method| method.name.to_owned());
+        let names = match self.methods.is_empty() {
+            true => all.collect(),
+            false => self.methods.clone(),
+        };
+        let with_channels = |name: String| {
+            let method = method_of(methods, &name);
+            let channels: &[u32] = match method.is_some_and(|(method, _)| method.has_channels) {
+                true => &self.channels.0,
+                false => &[1],
+            };
+            (name, channels)
+        };
+        names.into_iter().map(with_channels).collect()
+    }
+
+    /// How many points an engine has at most.
+    pub fn number(&self, engine: &str) -> u32 {
+        let methods = target::backup_methods(engine);
+        let points = self.points(&methods);
+        let number: usize = points.iter().map(|(_, channels)| channels.len()).sum();
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     /// The obstacle where repositories would lie inside the directory of the data.

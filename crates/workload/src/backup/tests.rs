@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use archive::Remark;
-use target::{Target, TargetUrl};
+use target::{BackupOptions, Target, TargetUrl};
 
-use super::measure::restore_and_prove;
+use super::code::method_of;
+use super::measure::{Chosen, restore_and_prove};
 use super::proof::{Digests, digests};
 use super::repository::Repository;
 use crate::oltp::commit_log::Record;
@@ -55,11 +56,19 @@ fn outcome(
     let repository = Repository::create(parent.path()).unwrap();
     let log = begin_log(target, &repository);
     let backup = target.backup().unwrap();
-    let method = *backup.methods().iter().find(|m| m.name == name).unwrap();
-    backup.back_up(&method, &repository.backup()).unwrap();
+    let (about, level) = method_of(&backup.methods(), name).unwrap();
+    let method = backup.method(about.name).unwrap();
+    let options = BackupOptions { channels: 1, level };
+    method.back_up(options, &repository.backup()).unwrap();
+    let method = Chosen {
+        name: name.to_owned(),
+        about,
+        options,
+        method: method.as_ref(),
+    };
     repository.seal(name).unwrap();
     tamper(&repository, &log);
-    match restore_and_prove((backup, &method), &repository, (ENGINE, before)) {
+    match restore_and_prove(&method, &repository, (ENGINE, before)) {
         Ok(seen) => {
             assert_eq!(seen.files, 1);
             assert!(seen.tables >= 9 && seen.proven.rows > 100_000);
@@ -176,7 +185,7 @@ fn steps_that_contradict_themselves_are_told() {
         let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
         crate::tests::plan(&text, &[]).map_err(|error| error.to_string())
     };
-    let written = plan("methods = ['online']\nrepository = '/backups'").unwrap();
+    let written = plan("methods = ['online']\nchannels = '1,2'\nrepository = '/backups'").unwrap();
     assert_eq!(
         crate::tests::plan(&written.to_toml(), &[]).unwrap(),
         written
@@ -185,6 +194,9 @@ fn steps_that_contradict_themselves_are_told() {
         ("warehouses = 0", "warehouses is not between 1"),
         ("work_seconds = 0.0", "work_seconds is not between"),
         ("methods = ['online', 'online']", "methods names one twice"),
+        ("channels = '1,x'", "is not a list such as 1,2,4"),
+        ("channels = [2, 1]", "in increasing order"),
+        ("channels = 0", "channels: 0 is not between 1 and 999"),
         ("method = 'online'", "did you mean \"methods\""),
     ] {
         let error = plan(wrong).unwrap_err();

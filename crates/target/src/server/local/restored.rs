@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::LocalServer;
 use crate::server::{Account, failed, place};
-use crate::{ErrorKind, Result, TargetError};
+use crate::url::PLACE;
+use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 impl LocalServer {
     /// Whether the user of the servers can reach a directory.
@@ -39,6 +40,27 @@ impl LocalServer {
             .and_then(|()| fs::set_permissions(&data, Permissions::from_mode(0o700)));
         made.map_err(|e| failed(&format!("cannot create {}", data.display()), &e))?;
         Ok(data)
+    }
+
+    /// The URL of another server of this one's version on restored files, which lie in one place.
+    ///
+    /// # Errors
+    /// When the path is not UTF-8.
+    pub(crate) fn url_of_restored(&self, url: &TargetUrl, directory: &Path) -> Result<TargetUrl> {
+        let path = directory.to_str().ok_or_else(|| {
+            let what = format!(
+                "the path {} is not UTF-8; choose another",
+                directory.display()
+            );
+            TargetError::new(ErrorKind::Statement, what)
+        })?;
+        let mut url = url.clone().with_path(path);
+        url.settings.retain(|key, _| !key.starts_with(PLACE));
+        (url.settings).insert(
+            "version".into(),
+            self.layout.installation.version.to_string(),
+        );
+        Ok(url)
     }
 
     /// Gives a directory with restored files to the user of the servers, and marks it as one that dbdyno made.

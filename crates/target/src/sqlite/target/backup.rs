@@ -8,21 +8,42 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Sqlite, SqliteTarget};
-use crate::backup::BackupMethod;
+use crate::backup::{Adapter, bound, described};
 use crate::engine::Engine;
-use crate::session::{Backup, Restored};
 use crate::sqlite::explain;
-use crate::{ErrorKind, Result, TargetError, TargetUrl};
+use crate::{
+    BackedUp, Backup, BackupMethod, BackupOptions, ErrorKind, Method, Restored, Result,
+    TargetError, TargetUrl,
+};
 
-const ONLINE: &str = "online";
-const METHODS: [BackupMethod; 2] = [
-    BackupMethod {
-        name: ONLINE,
-        how: "SQLite's online backup (sqlite3_backup_step), all pages in one step, then fsync",
+const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
+    Adapter {
+        about: BackupMethod {
+            name: "online",
+            how: "SQLite's online backup (sqlite3_backup_step), all pages in one step, then fsync",
+            has_channels: false,
+            levels: None,
+        },
+        on: |target| {
+            Box::new(Copied {
+                target,
+                copy: online,
+            })
+        },
     },
-    BackupMethod {
-        name: "vacuum-into",
-        how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
+    Adapter {
+        about: BackupMethod {
+            name: "vacuum-into",
+            how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
+            has_channels: false,
+            levels: None,
+        },
+        on: |target| {
+            Box::new(Copied {
+                target,
+                copy: vacuum,
+            })
+        },
     },
 ];
 /// The database in a repository.
@@ -32,11 +53,12 @@ const RESTORED: &str = "restored.sqlite";
 /// More pages than a database has: everything is copied in one step, so that no writer makes it begin again.
 const ALL_PAGES: i32 = i32::MAX;
 
-impl Backup for SqliteTarget {
-    fn methods(&self) -> &'static [BackupMethod] {
-        &METHODS
-    }
+/// The methods of databases in files.
+pub(super) fn methods() -> Vec<BackupMethod> {
+    described(&ADAPTERS)
+}
 
+impl Backup for SqliteTarget {
     fn logical_bytes(&self) -> Result<u64> {
         self.with_control("cannot count the pages", |c| {
             let number =
@@ -46,24 +68,33 @@ impl Backup for SqliteTarget {
         })
     }
 
-    fn back_up(&self, method: &BackupMethod, into: &Path) -> Result<Duration> {
+    fn methods(&self) -> Vec<BackupMethod> {
+        methods()
+    }
+
+    fn method(&self, name: &str) -> Option<Box<dyn Method + '_>> {
+        bound(&ADAPTERS, name, self)
+    }
+}
+
+/// A method that ends in one file.
+struct Copied<'t> {
+    target: &'t SqliteTarget,
+    copy: fn(&Connection, &Path) -> Result<()>,
+}
+
+impl Method for Copied<'_> {
+    fn back_up(&self, _options: BackupOptions, into: &Path) -> Result<BackedUp> {
         let file = into.join(FILE);
-        let source = self.set_up.connect(&self.place)?;
-        if method.name == ONLINE {
-            online(&source, &file)?;
-        } else {
-            let name = path_text(&file)?;
-            source
-                .execute("VACUUM INTO ?1", [name])
-                .map_err(|e| explain("VACUUM INTO failed", &e))?;
-        }
+        let source = self.target.set_up.connect(&self.target.place)?;
+        (self.copy)(&source, &file)?;
         sync(&file)
             .and_then(|()| sync(into))
             .map_err(failed(&file))?;
-        Ok(Duration::ZERO)
+        Ok(BackedUp::default())
     }
 
-    fn verify(&self, _method: &BackupMethod, from: &Path) -> Result<Option<String>> {
+    fn verify(&self, from: &Path) -> Result<Option<String>> {
         let path = from.join(FILE);
         // Read only and immutable: looking must not leave a log beside the backup.
         let uri = format!("file:{}?immutable=1", encoded(path_text(&path)?));
@@ -77,7 +108,7 @@ impl Backup for SqliteTarget {
         })
     }
 
-    fn restore(&self, _method: &BackupMethod, from: &Path, into: &Path) -> Result<Restored> {
+    fn restore(&self, _options: BackupOptions, from: &Path, into: &Path) -> Result<Restored> {
         let begun = Instant::now();
         let file = into.join(RESTORED);
         fs::copy(from.join(FILE), &file)
@@ -85,7 +116,7 @@ impl Backup for SqliteTarget {
             .and_then(|()| sync(into))
             .map_err(failed(&file))?;
         let copy_took = begun.elapsed();
-        let url = TargetUrl::parse(&self.url)
+        let url = TargetUrl::parse(&self.target.url)
             .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?
             .with_path(path_text(&file)?);
         let target = Sqlite.open(&url)?;
@@ -110,6 +141,13 @@ fn online(source: &Connection, file: &Path) -> Result<()> {
     backup
         .run_to_completion(ALL_PAGES, Duration::ZERO, None)
         .map_err(failed)
+}
+
+fn vacuum(source: &Connection, file: &Path) -> Result<()> {
+    let vacuumed = source.execute("VACUUM INTO ?1", [path_text(file)?]);
+    vacuumed
+        .map(|_| ())
+        .map_err(|e| explain("VACUUM INTO failed", &e))
 }
 
 fn sync(path: &Path) -> io::Result<()> {
