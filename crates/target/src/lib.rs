@@ -8,6 +8,7 @@
 //! as a service of one of them; the list of all engines, which parses URLs and opens the databases that they name.
 
 mod backup;
+mod backup_adapter;
 mod capability;
 mod catalogue;
 pub mod conformance;
@@ -46,7 +47,7 @@ mod value;
 mod watch;
 mod whereabouts;
 
-pub use backup::{BackedUp, Backup, BackupMethod, BackupOptions, Method, Restored};
+pub use backup::{BackedUp, BackupMethod, BackupOptions};
 pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
@@ -62,7 +63,7 @@ pub use inspection::{
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use open_sessions::break_off_all;
 pub use register::SCHEMA_MARK;
-pub use session::{OWN_TABLES, Session, TEXTS_MAX, Target, WEAK_LOGIN};
+pub use session::{Backup, Method, OWN_TABLES, Restored, Session, TEXTS_MAX, Target, WEAK_LOGIN};
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError, secrets_in};
 pub use value::{

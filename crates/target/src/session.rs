@@ -13,7 +13,10 @@ use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
-use crate::{Backup, ErrorKind, Feature, FileIo, Result, Snapshot, TargetError, TargetUrl, Watch};
+use crate::{
+    BackedUp, BackupMethod, BackupOptions, ErrorKind, Feature, FileIo, Result, Snapshot,
+    TargetError, TargetUrl, Watch,
+};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -414,4 +417,79 @@ pub trait Target: Send + Sync {
     /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
     /// Empty when the engine does not tell.
     fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>>;
+}
+
+/// A backup that was restored, and is open.
+pub struct Restored {
+    /// The restored database; it must not outlive its directory.
+    pub target: Arc<dyn Target>,
+    /// How long it took to copy the files to their new place, durably.
+    pub copy_took: Duration,
+    /// How long it took from then until the database answered.
+    pub replay_took: Duration,
+}
+
+/// The backups of one database.
+pub trait Backup: Sync {
+    /// Bytes of the database that a backup holds: without free pages and without logs.
+    ///
+    /// # Errors
+    /// When the engine does not tell.
+    fn logical_bytes(&self) -> Result<u64>;
+
+    /// The methods of its engine, those included for which something is missing here.
+    fn methods(&self) -> Vec<BackupMethod>;
+
+    /// What carries a method out; `None` of one that the engine does not have.
+    fn method(&self, name: &str) -> Option<Box<dyn Method + '_>>;
+
+    /// Whether the engine can open a database that is restored into this directory.
+    ///
+    /// # Errors
+    /// When its user cannot reach it.
+    fn check_place(&self, _directory: &Path) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Carries a method out on one database.
+pub trait Method: Send + Sync {
+    /// Why it cannot be carried out here, and what to do about that.
+    fn lacks(&self) -> Option<String> {
+        None
+    }
+
+    /// Readies the database and an empty directory for a backup, before the work whose transactions the backup must hold.
+    ///
+    /// # Errors
+    /// When the engine or a program fails.
+    fn prepare(&self, _options: BackupOptions, _into: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    /// Backs the database up; when it returns, everything is durable there.
+    ///
+    /// # Errors
+    /// When the engine or a file fails; what lies in the directory then is no backup.
+    fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp>;
+
+    /// Undoes what [`Method::prepare`] did to the database.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What the engine's own verification says is wrong with a backup; `None` where nothing is.
+    ///
+    /// # Errors
+    /// When it cannot be carried out.
+    fn verify(&self, from: &Path) -> Result<Option<String>>;
+
+    /// Restores a backup into an empty directory, and opens it there.
+    ///
+    /// # Errors
+    /// When it cannot be restored, or the engine does not open it.
+    fn restore(&self, options: BackupOptions, from: &Path, into: &Path) -> Result<Restored>;
 }

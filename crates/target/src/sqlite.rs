@@ -1,6 +1,7 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
 mod claim;
+mod engine;
 mod features;
 mod guard;
 mod inspect;
@@ -9,8 +10,8 @@ mod session;
 mod source;
 mod target;
 
+pub use engine::Sqlite;
 pub(crate) use library::configure_library;
-pub use target::Sqlite;
 
 use std::path::{Path, PathBuf};
 

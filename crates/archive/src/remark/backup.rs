@@ -8,7 +8,7 @@ NoBackup { why: String } => "{why}";
 /// A method that the engine does not have, with those that it has.
 BackupMethodUnknown { method: String, methods: String } => "there is no backup method {method}; the methods here are {methods}";
 /// Something is missing that a method needs, and how to get it.
-BackupMethodLacks { method: String, why: String } => "{why}", why = why;
+BackupMethodLacks { method: String, why: String } => "{why}";
 /// The directory for repositories lies inside the data that are backed up.
 RepositoryInsideData { repository: String, data: String } =>
     "the directory {repository} for the backup lies inside the data {data}, so that a loss of the data would be a loss of the backup; \

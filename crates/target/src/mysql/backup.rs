@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::local::set_environment;
-use super::target::MySqlTarget;
-use crate::backup::{Adapter, bound, described, run};
+use super::target::{MySqlTarget, NOT_LOCAL};
+use crate::backup::run;
+use crate::backup_adapter::{Adapter, bound, described};
 use crate::file_snapshot::copy;
 use crate::server::{LocalServer, Version, failed};
 use crate::{
@@ -17,9 +18,6 @@ use crate::{
     TargetError,
 };
 
-/// Why a server that somebody else started has no methods.
-pub(super) const NOT_LOCAL: &str = "backups of MariaDB are measured on servers that dbdyno starts itself, because the restored copy \
-     needs a server of its own; use mysql+local:";
 const TOOL: &str = "mariadb-backup";
 /// Memory for the replay of the log: as much as the local server's own pool.
 const REPLAY_MEMORY: &str = "--use-memory=256M";

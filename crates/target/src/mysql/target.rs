@@ -9,7 +9,6 @@ use std::time::Duration;
 use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 
 use super::access::{Access, SETTINGS, refuse_odd_name};
-use super::backup::NOT_LOCAL;
 use super::client::Client;
 use super::flavour::Flavour;
 use super::local::MariaDbServer;
@@ -32,6 +31,10 @@ const NO_DATABASE: &str = "information_schema";
 
 /// What its manual advises for its settings.
 pub(super) const RULES: &str = include_str!("rules.toml");
+
+/// Why a server that somebody else started has no methods.
+pub(super) const NOT_LOCAL: &str = "backups of MariaDB are measured on servers that dbdyno starts itself, because the restored copy \
+     needs a server of its own; use mysql+local:";
 
 pub(super) struct MySqlTarget {
     url: TargetUrl,

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use archive::{Purpose, TargetRecord};
 
-use super::backup::NOT_LOCAL;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::guard::{self, Facts};
@@ -36,6 +35,10 @@ pub(super) const RULES: &str = include_str!("rules.toml");
 /// What to do about a login that others may have read along.
 pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
      scram-sha-256 (password_encryption) or sslmode=verify-full";
+
+/// Why a server that somebody else started has no methods.
+pub(super) const NOT_LOCAL: &str = "backups of PostgreSQL are measured on servers that dbdyno starts itself, because the restored \
+     copy needs a server of its own; use postgres+local:";
 
 pub(super) struct PostgresTarget {
     scheme: &'static str,

@@ -1,6 +1,6 @@
 //! A SQLite database file (or one in memory) as a target.
 
-mod backup;
+pub(super) mod backup;
 mod snapshot;
 
 use std::collections::BTreeMap;
@@ -14,22 +14,16 @@ use rusqlite::{Connection, OpenFlags};
 use super::claim::Claim;
 use super::features::lacks;
 use super::guard::refuse_foreign_tables;
-use super::inspect::inspect;
 use super::session::SqliteSession;
 use super::source::SqliteSource;
 use super::{configure_library, explain, resolved};
 use crate::catalogue::Source;
 use crate::database_file::remove_files;
-use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
-use crate::inspection::Inspection;
 use crate::{
-    Backup, BackupMethod, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session,
-    Snapshot, Target, TargetError, TargetUrl, files,
+    Backup, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Snapshot,
+    Target, TargetError, TargetUrl, files,
 };
-
-/// The engine.
-pub struct Sqlite;
 
 /// Where SQLite keeps temporary files: the first of its places that is a directory.
 fn temporary_directory() -> Option<PathBuf> {
@@ -46,52 +40,9 @@ const CACHE_MB_DEFAULT: u64 = 64;
 /// Where the library tells what it read and logged.
 const STATUS: &str = "sqlite3_db_status";
 
-impl Engine for Sqlite {
-    fn scheme(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            scheme: "sqlite",
-            title: "SQLite, embedded row store (built in)",
-            version: Ok(rusqlite::version().to_owned()),
-        }
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "page_size",
-                "page size of a new database in bytes (default 8192)",
-            ),
-            ("cache_mb", "page cache of each session in MB (default 64)"),
-            ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
-        ]
-    }
-
-    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
-        Some(("cache_mb", (bytes / 1_000_000).to_string()))
-    }
-
-    fn backup_methods(&self) -> Vec<BackupMethod> {
-        backup::methods()
-    }
-
-    fn check(&self, url: &TargetUrl) -> Result<()> {
-        SetUp::from_url(url).map(|_| ())
-    }
-
-    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        Ok(Box::new(SqliteSource::open(url)?))
-    }
-
-    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        SetUp::from_url(url)?;
-        inspect(url)
-    }
-
-    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+impl SqliteTarget {
+    /// Opens the database of a URL, and makes it where there is none.
+    pub(super) fn open(url: &TargetUrl) -> Result<Self> {
         configure_library();
         let set_up = SetUp::from_url(url)?;
         let place = match url.place() {
@@ -109,13 +60,13 @@ impl Engine for Sqlite {
             refuse_foreign_tables(&control, path)?;
         }
         set_up.apply(&control, &place)?;
-        Ok(Arc::new(SqliteTarget {
+        Ok(Self {
             url: url.to_string(),
             place,
             set_up,
             control: Mutex::new(control),
             _claim: claim,
-        }))
+        })
     }
 }
 
@@ -151,14 +102,14 @@ impl Place {
 
 /// What a URL asked for.
 #[derive(Clone)]
-struct SetUp {
+pub(super) struct SetUp {
     page_bytes: u64,
     cache_mb: u64,
     synchronous: String,
 }
 
 impl SetUp {
-    fn from_url(url: &TargetUrl) -> Result<Self> {
+    pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         let number = |key: &str, default: u64| match url.settings.get(key) {
             None => Ok(default),
             Some(text) => text.parse().map_err(|_| {
@@ -226,7 +177,7 @@ fn open_connection(place: &Place) -> Result<Connection> {
         .map_err(|e| explain(&format!("cannot open {name}"), &e))
 }
 
-struct SqliteTarget {
+pub(super) struct SqliteTarget {
     url: String,
     place: Place,
     set_up: SetUp,
@@ -412,7 +363,7 @@ impl Target for SqliteTarget {
 
     /// A file of its own beside this one: with its own writer, its own log and its own cache.
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
-        Sqlite.open(&self.secondary_url(name)?)
+        Ok(Arc::new(Self::open(&self.secondary_url(name)?)?))
     }
 
     fn remove_secondary_schema(&self, name: &str) -> Result<()> {
@@ -423,7 +374,7 @@ impl Target for SqliteTarget {
             return Ok(());
         }
         // Opening refuses what is not dbdyno's, and what another process has.
-        let secondary = Sqlite.open(&url)?;
+        let secondary = Self::open(&url)?;
         if let Ok(copy) = secondary.snapshot() {
             copy.remove()?;
         }

@@ -6,8 +6,9 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::super::target::PostgresTarget;
-use super::statement;
-use crate::backup::{Adapter, run};
+use super::tools::statement;
+use crate::backup::run;
+use crate::backup_adapter::Adapter;
 use crate::file_snapshot::copy;
 use crate::server::failed;
 use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};

@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Sqlite, SqliteTarget};
-use crate::backup::{Adapter, bound, described};
-use crate::engine::Engine;
+use super::SqliteTarget;
+use crate::Target;
+use crate::backup_adapter::{Adapter, bound, described};
 use crate::sqlite::explain;
 use crate::{
     BackedUp, Backup, BackupMethod, BackupOptions, ErrorKind, Method, Restored, Result,
@@ -54,7 +55,7 @@ const RESTORED: &str = "restored.sqlite";
 const ALL_PAGES: i32 = i32::MAX;
 
 /// The methods of databases in files.
-pub(super) fn methods() -> Vec<BackupMethod> {
+pub(in crate::sqlite) fn methods() -> Vec<BackupMethod> {
     described(&ADAPTERS)
 }
 
@@ -119,12 +120,12 @@ impl Method for Copied<'_> {
         let url = TargetUrl::parse(&self.target.url)
             .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?
             .with_path(path_text(&file)?);
-        let target = Sqlite.open(&url)?;
+        let target = SqliteTarget::open(&url)?;
         target
             .open_session()?
             .texts("SELECT count(*) FROM sqlite_schema")?;
         Ok(Restored {
-            target,
+            target: Arc::new(target),
             copy_took,
             replay_took: begun.elapsed().saturating_sub(copy_took),
         })

@@ -1,0 +1,59 @@
+//! What the methods have in common: the server's programs, and another server on restored files.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use super::super::local::PORT;
+use super::super::target::{NOT_LOCAL, PostgresTarget};
+use crate::server::LocalServer;
+use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+
+impl PostgresTarget {
+    /// The server, which is dbdyno's own.
+    pub(super) fn own_server(&self) -> Result<&LocalServer> {
+        self.local_server()
+            .ok_or_else(|| TargetError::new(ErrorKind::Statement, NOT_LOCAL))
+    }
+
+    /// A program of the server's own version.
+    pub(super) fn program(&self, name: &str) -> Result<Command> {
+        let server = self.own_server()?;
+        let program = server.program().with_file_name(name);
+        if !program.is_file() {
+            return Err(TargetError::new(
+                ErrorKind::NotInstalled,
+                format!(
+                    "PostgreSQL: {} is missing; install the client programs of the server's version (on Debian: apt-get \
+                     install postgresql-client)",
+                    program.display()
+                ),
+            ));
+        }
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("LC_ALL", "C")
+            .env("PGHOST", server.socket_directory())
+            .env("PGPORT", PORT.to_string())
+            .env("PGUSER", server.superuser());
+        Ok(command)
+    }
+
+    /// A server of this one's version on restored files.
+    pub(super) fn open_restored(&self, directory: &Path) -> Result<Arc<dyn Target>> {
+        let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
+        let url = self.own_server()?.url_of_restored(&url, directory)?;
+        Ok(Arc::new(Self::open_local(&url)?))
+    }
+
+    /// The first value of a query.
+    pub(super) fn told(&self, sql: &str) -> Option<String> {
+        self.texts(sql).ok()?.into_iter().flatten().next()?
+    }
+}
+
+pub(super) fn statement(what: &str) -> TargetError {
+    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {what}"))
+}

@@ -1,0 +1,65 @@
+//! The engine.
+
+use std::sync::Arc;
+
+use super::inspect::inspect;
+use super::source::SqliteSource;
+use super::target::backup;
+use super::target::{SetUp, SqliteTarget};
+use crate::catalogue::Source;
+use crate::engine::{Engine, EngineInfo};
+use crate::inspection::Inspection;
+use crate::{BackupMethod, Result, Target, TargetUrl};
+
+/// SQLite.
+pub struct Sqlite;
+
+impl Engine for Sqlite {
+    fn scheme(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "sqlite",
+            title: "SQLite, embedded row store (built in)",
+            version: Ok(rusqlite::version().to_owned()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "page_size",
+                "page size of a new database in bytes (default 8192)",
+            ),
+            ("cache_mb", "page cache of each session in MB (default 64)"),
+            ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
+        ]
+    }
+
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("cache_mb", (bytes / 1_000_000).to_string()))
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        Ok(Box::new(SqliteSource::open(url)?))
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        SetUp::from_url(url)?;
+        inspect(url)
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(SqliteTarget::open(url)?))
+    }
+}
