@@ -20,10 +20,9 @@ pub(super) fn method_of(
     methods: &[BackupMethod],
     name: &str,
 ) -> Option<(BackupMethod, Option<u32>)> {
-    let found = methods
+    methods
         .iter()
-        .find_map(|method| Some((*method, method.level_of(name)?)));
-    found
+        .find_map(|method| Some((*method, method.level_of(name)?)))
 }
 
 /// The title of a point.
