@@ -269,45 +269,52 @@ fn order_entry_and_queries_go_on_in_one_server() {
     assert!(!page.contains("Sizes on disk and in memory"));
 }
 
-/// On the same tables: what moves is proven by its snapshots, on an engine that is a file and in a server.
+/// On the same tables, and on a copy that follows them: what moves is proven by its snapshots.
 #[test]
 fn order_entry_and_queries_go_on_on_the_same_tables() {
-    for server in [
-        None,
-        Some("postgres+local:?version=15&fsync=off&shared_buffers=64MB"),
-    ] {
-        let place = Place::new();
-        let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
-            warehouses = 1\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\n";
-        let plan = place.file("plan.toml", plan);
-        let url = server.map_or_else(|| place.url("sqlite", "a"), str::to_owned);
-        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
-        let exported = place.export("last");
-        assert_eq!(points(&exported).len(), 4);
-        let of = |test: &str| {
-            let point = point_of(&exported, test);
-            assert_eq!(faults(point), [""; 0], "{test}");
-            point
-        };
-        for test in ["HTAP-OLTP-ALONE", "HTAP-OLTP"] {
-            assert!(of(test)["new_orders_per_min"].as_f64().unwrap() > 0.0);
+    common::need_duckdb();
+    let place = Place::new();
+    let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
+        warehouses = 1\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\nfollow_seconds = 0\n";
+    let plan = place.file("plan.toml", plan);
+    let source = place.url("sqlite", "a");
+    let copies = ["duckdb+query-high:", "duckdb+capacity-low:"];
+    let targets = [
+        "--target", &source, "--target", copies[0], "--target", copies[1],
+    ];
+    let ended = place.dbdyno(&[&["run", &plan, "--yes"], &targets[..]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("last");
+    assert_eq!(points(&exported).len(), 4 + 3);
+    let missing = exported["missing"].to_string();
+    assert!(missing.contains("copy_cannot_follow"), "{missing}");
+    for point in points(&exported) {
+        let test = point["test"].as_str().unwrap();
+        assert_eq!(faults(point), [""; 0], "{test}");
+        if test.starts_with("HTAP-OLTP") {
+            assert!(point["new_orders_per_min"].as_f64().unwrap() > 0.0);
+            continue;
         }
-        for test in ["HTAP-OLAP-ALONE", "HTAP-OLAP"] {
-            let point = of(test);
-            let asked = point["operations"].as_f64().unwrap();
-            assert!(asked >= 8.0 && asked % 8.0 == 0.0, "{asked}");
-            assert!(point["queries_per_min"].as_f64().unwrap() > 0.0);
-            assert!(
-                point["notes"].to_string().contains("snapshot of its own"),
-                "{point}"
-            );
-        }
-        let page = place.path("page.html");
-        place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
-        let page = std::fs::read_to_string(page).unwrap();
-        assert!(page.contains("Order entry and queries on the same tables"));
+        let asked = point["operations"].as_f64().unwrap();
+        assert!(asked >= 8.0 && asked % 8.0 == 0.0, "{asked}");
+        assert!(point["queries_per_min"].as_f64().unwrap() > 0.0);
+        let notes = point["notes"].to_string();
+        assert!(notes.contains("asked_in_snapshots"), "{notes}");
+        let follows = point["target"] == "duckdb+query-high" && test == "HTAP-OLAP";
+        assert_eq!(notes.contains("copy_equal_at_end"), follows, "{notes}");
+        let ages_ms =
+            ["p50", "p95", "max"].map(|part| point[format!("copy_age_ms_{part}")].as_f64());
+        assert_eq!(
+            ages_ms.is_sorted() && ages_ms[0] > Some(0.0),
+            follows,
+            "{ages_ms:?}"
+        );
     }
+    let page = place.path("page.html");
+    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Order entry and queries on the same tables"));
+    assert!(page.contains("Freshness of the copies that followed order entry"));
 }
 
 #[test]

@@ -153,6 +153,20 @@ impl Nodes {
         })
     }
 
+    /// A database of the same engine in the place of these, with the threads that they have.
+    ///
+    /// # Errors
+    /// When it refuses so many threads.
+    pub fn replaced_by(&self, database: Arc<dyn Target>) -> target::Result<Self> {
+        database.set_threads(self.first().threads())?;
+        Ok(Self {
+            engine: self.engine.clone(),
+            threads: vec![database.threads()],
+            is_embedded: self.is_embedded,
+            nodes: vec![database],
+        })
+    }
+
     /// The target as it is archived, without the device under its files.
     pub fn record(&self) -> TargetRecord {
         let mut record = self.first().record();

@@ -187,6 +187,23 @@ impl SourceTable {
         })
     }
 
+    /// The same table, of which only rows that meet a condition are read, in one piece.
+    #[must_use]
+    pub fn only(&self, condition: &str) -> Self {
+        Self {
+            from: format!("(SELECT * FROM {} WHERE {condition}) AS part", self.from),
+            address: String::new(),
+            extent: 0,
+            ..self.clone()
+        }
+    }
+
+    /// The query for some of its columns where a condition is met, to stand inside another condition.
+    pub fn rows_where(&self, columns: &[&str], condition: &str) -> String {
+        let columns = columns.join(", ");
+        format!("SELECT {columns} FROM {} WHERE {condition}", self.from)
+    }
+
     /// The columns that no column store can hold, with the reasons.
     pub fn unholdable(&self) -> impl Iterator<Item = (&SourceColumn, &str)> {
         self.columns.iter().filter_map(|column| {

@@ -51,6 +51,11 @@ impl Level {
         }
     }
 
+    /// Whether rows of its tables can be replaced one by one for as long as it takes: those of files cannot.
+    pub fn follows(self) -> bool {
+        self.zstd().is_none()
+    }
+
     /// The level of the general compressor; `None` where there is none.
     pub(crate) fn zstd(self) -> Option<u32> {
         match self {

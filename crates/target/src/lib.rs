@@ -89,7 +89,7 @@ pub mod source {
 pub mod lifted {
     pub use crate::duckdb::GROUP_ROWS;
     pub use crate::duckdb::lifted::{
-        Change, Codec, MEMORY_BYTES_MIN, Replica, Store, Writer, available, urls,
+        Change, Codec, MEMORY_BYTES_MIN, Replica, SNAPSHOT, Store, Writer, available, urls,
     };
     pub use crate::level::{Encoding, Level};
 }

@@ -62,8 +62,11 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
             None => return Some(Remark::NoTables),
         },
     };
-    if olap.tables == Asked::OrderEntry && target.is_replica() {
-        return Some(Remark::CopyOfOrderEntryNotKept);
+    if let (Asked::OrderEntry, Some(replica)) = (olap.tables, target.first().replica())
+        && !replica.level().follows()
+    {
+        let level = replica.level().to_string();
+        return Some(Remark::CopyCannotFollow { level });
     }
     oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
 }
@@ -124,8 +127,14 @@ impl Workload for Mixed {
         let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
         let users = u64::from(oltp.connections(oltp.users()[0]));
         Sessions {
-            // The secondary schema in which users work holds a session of its own.
-            count: users + u64::from(olap.streams().max(1)) + 1,
+            // The secondary schema in which users work holds a session of its own, and who follows it has two.
+            count: users
+                + u64::from(olap.streams().max(1))
+                + 1
+                + match olap.tables {
+                    Asked::Analytical => 0,
+                    Asked::OrderEntry => 2,
+                },
             who: "user",
             remedy: oltp::measure::SHARE_CONNECTIONS,
         }
@@ -135,8 +144,9 @@ impl Workload for Mixed {
         Ok(title(code))
     }
 
-    fn reads_replicas(&self, _step: &Step) -> bool {
-        true
+    /// A copy of the order-entry tables is made for each point.
+    fn reads_replicas(&self, step: &Step) -> bool {
+        step.table::<OlapStep>().tables == Asked::Analytical
     }
 
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {

@@ -7,6 +7,8 @@ mod breaks;
 mod common;
 #[path = "common/database.rs"]
 mod database;
+#[path = "oltp/followed.rs"]
+mod followed;
 #[path = "oltp/foreign.rs"]
 mod foreign;
 #[path = "oltp/loaded.rs"]

@@ -145,6 +145,12 @@ figures! {
     restore_first_commit_s, "s", Lower, "Time from the first answer of a restored database to its first commit.";
     restore_per_backup, "times", Lower, "Time of the restore divided by the time of the backup.";
     session_memory_mb, "MB", Lower, "Memory that each session takes of its server, 10^6 bytes: growth of the own memory of the server's processes (anonymous pages and page tables, without the database's cache) since before the run's first sessions of users, divided by the open sessions. Known from 16 sessions on, for servers on the machine that runs dbdyno.";
+    copy_age_ms_p50, "ms", Lower, "Median age of a copy that follows the tables of order entry, when a query on it begins: time since the snapshot of the source that its rows are of.";
+    copy_age_ms_p95, "ms", Lower, "95th percentile of the age of a copy when a query on it begins.";
+    copy_age_ms_max, "ms", Lower, "Greatest age of a copy when a query on it begins.";
+    copy_lag_transactions_p50, "transactions", Lower, "Median number of measured transactions that users completed between the snapshot that a copy is of and the begin of a query on it.";
+    copy_lag_transactions_p95, "transactions", Lower, "95th percentile of the transactions that a copy lacks when a query on it begins.";
+    copy_lag_transactions_max, "transactions", Lower, "Greatest number of transactions that a copy lacks when a query on it begins.";
 }
 
 impl Figures {

@@ -104,9 +104,16 @@ AskedInSnapshots { queries: u64, checks: u64 } =>
      snapshot held all totals that the consistency conditions tie together ({checks} checks, not in the query times)";
 /// Answers on tables that nobody changed meanwhile.
 AnswersAlikeQuiet => "nobody changed the tables: answers were compared with each other";
-/// A copy does not follow order entry.
-CopyOfOrderEntryNotKept =>
-    "a copy in the column store does not follow the order-entry tables; these queries run on the database alone";
+/// The copy is at a level whose rows cannot be changed.
+CopyCannotFollow { level: String } =>
+    "a copy at level {level} is stored in files, which cannot follow order entry; choose none, query-low or query-high";
+/// What following order entry took.
+CopyFollowed { cycles: u64, every_s: f64, took_ms_p50: f64, took_ms_max: f64, rows: u64, read_mb: f64 } =>
+    "the copy followed the users in {cycles} cycles, each {every_s} s after the begin of the one before or as soon as that was over; \
+     from before the snapshot until it was visible, a cycle took {took_ms_p50:.0} ms (median), at most {took_ms_max:.0} ms; {rows} rows ({read_mb:.1} MB) were read again";
+/// Copy and source at the end.
+CopyEqualAtEnd { tables: u32 } =>
+    "after the last transaction the copy followed once more: each of its {tables} tables then had the rows and the checksum of the source";
 /// The server's counters cover both workloads.
 CountedTogether => "timed events, buffer gets and redo cover both workloads together";
 /// Neither of two workloads yielded a point.

@@ -55,6 +55,12 @@ const ADDED: &[(i64, &[&str])] = &[
             "restore_first_commit_s",
             "restore_per_backup",
             "session_memory_mb",
+            "copy_age_ms_p50",
+            "copy_age_ms_p95",
+            "copy_age_ms_max",
+            "copy_lag_transactions_p50",
+            "copy_lag_transactions_p95",
+            "copy_lag_transactions_max",
         ],
     ),
 ];
@@ -367,6 +373,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "0022fdc608267ca4", "{columns:#?}");
+        assert_eq!(&digest[..16], "095c1b343d2cc5ac", "{columns:#?}");
     }
 }

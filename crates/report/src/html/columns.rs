@@ -49,7 +49,7 @@ pub const CORES_LEFT_AVG: &str = "cores_left_avg";
 pub const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-pub static COLUMNS: [Column; 40] = [
+pub static COLUMNS: [Column; 43] = [
     column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(
         ["operations", "/s"],
@@ -156,6 +156,13 @@ pub static COLUMNS: [Column; 40] = [
         ["session", "memory MB"],
         "session_memory_mb",
         number::figure_or_unknown,
+    ),
+    column(["copy age", "p50 ms"], "copy_age_ms_p50", number::whole),
+    column(["copy age", "p95 ms"], "copy_age_ms_p95", number::whole),
+    column(
+        ["copy lag", "p95 transactions"],
+        "copy_lag_transactions_p95",
+        number::whole,
     ),
     column(
         ["round trips", "/op"],

@@ -1,6 +1,6 @@
 //! Tables in memory: what is shown of a level that failed.
 
-use archive::{Component, Figures, Point, PointKey, Run};
+use archive::{Component, Figures, Point, PointKey, Remark, Run};
 use report::{HtmlOptions, html};
 
 use crate::chromium::Chromium;
@@ -58,6 +58,73 @@ fn of_a_level_that_failed_no_speed_is_drawn() {
     let failed = columnar(&study(Some("the sums differ")));
     assert!(failed.contains("speed relative to disk"), "the disk stays");
     assert!(!failed.contains(">500"), "{failed}");
+}
+
+/// Order entry alone, and beside queries on its own tables and on a copy that follows them.
+fn mixed(reason: Option<&str>) -> Run {
+    let mut run = crate::fixture::frame();
+    run.targets[1].name = "duckdb+query-high".into();
+    let users = |test: &str, target, new_orders_per_min| {
+        let mut point = point(test, target, 10.0);
+        point.figures.new_orders_per_min = Some(new_orders_per_min);
+        point
+    };
+    let queries = |test: &str, target, queries_per_min| {
+        let mut point = point(test, target, 10.0);
+        point.figures.queries_per_min = Some(queries_per_min);
+        point
+    };
+    let mut copy = queries("HTAP-OLAP", 1, 600.0);
+    copy.figures.copy_age_ms_p50 = Some(612.4);
+    copy.figures.copy_age_ms_p95 = Some(1203.0);
+    copy.figures.copy_age_ms_max = Some(1407.0);
+    copy.figures.copy_lag_transactions_p50 = Some(51.0);
+    copy.figures.copy_lag_transactions_p95 = Some(98.0);
+    copy.figures.copy_lag_transactions_max = Some(123.0);
+    copy.notes.push(Remark::CopyFollowed {
+        cycles: 10,
+        every_s: 1.0,
+        took_ms_p50: 227.0,
+        took_ms_max: 301.0,
+        rows: 5,
+        read_mb: 1.0,
+    });
+    copy.reasons.extend(reason.map(crate::fixture::told));
+    run.points = vec![
+        users("HTAP-OLTP-ALONE", 0, 2000.0),
+        queries("HTAP-OLAP-ALONE", 0, 120.0),
+        users("HTAP-OLTP", 0, 1000.0),
+        queries("HTAP-OLAP", 0, 60.0),
+        queries("HTAP-OLAP-ALONE", 1, 1200.0),
+        users("HTAP-OLTP", 1, 1500.0),
+        copy,
+    ];
+    run.points_planned = 7;
+    run
+}
+
+#[test]
+fn what_order_entry_and_queries_cost_each_other_stands_beside_how_fresh_the_copy_was() {
+    let cells = |section: &str, row: &str| -> Vec<String> {
+        let begin = section.find(&format!("<th scope=\"row\">{row}")).unwrap();
+        let row = section[begin..].split("</tr>").next().unwrap();
+        let cells = row.split("<td>").skip(1);
+        cells
+            .map(|cell| cell.trim_end_matches("</td>").to_owned())
+            .collect()
+    };
+    let told = columnar(&mixed(None));
+    assert!(told.contains("Order entry and queries together"));
+    let of_rows = cells(&told, "with queries on the rows");
+    assert_eq!(of_rows[..2], ["1,000", "50"]);
+    assert_eq!(of_rows[4..], ["1.00", "0.500", "2.00"]);
+    let of_copy = cells(&told, "with queries on the copy, query-high");
+    assert_eq!(of_copy[..2], ["1,500", "75"]);
+    assert_eq!(of_copy[4..], ["0.100", "0.050", "2.00"]);
+    let fresh = ["612", "1,203", "1,407", "51", "98", "123", "10", "227"];
+    assert_eq!(cells(&told, "query-high"), fresh);
+    let failed = columnar(&mixed(Some("the copy differs")));
+    assert_eq!(cells(&failed, "query-high"), ["–"; 8]);
 }
 
 /// The published tables have ten columns with long names.

@@ -13,7 +13,7 @@ mod memory_file;
 mod store;
 mod writer;
 
-pub use change::Change;
+pub use change::{Change, SNAPSHOT};
 pub use engine::{LiftedTables, Replica, urls};
 pub use store::{Codec, MEMORY_BYTES_MIN, Store, available};
 pub use writer::Writer;

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use target::source::SourceTable;
 
 /// Names that the store uses for itself.
-const OF_THE_STORE: [&str; 5] = [
+const OF_THE_STORE: [&str; 6] = [
     "rowid",
+    target::lifted::SNAPSHOT,
     "dbdyno_control",
     "dbdyno_touched",
     "dbdyno_newer_",

@@ -1,8 +1,11 @@
 //! Analytical queries on the tables on which the users of order entry work.
 //!
 //! Rows move while they are asked, so that nobody knows the right answers: each query runs in a [`snapshot`] of its own, which is
-//! proven to be one. Where nobody works, answers are the same each time.
+//! proven to be one. Where nobody works, answers are the same each time. A [`copy`] of the tables in a column store follows the users;
+//! how old what a query sees of it is is its [`freshness`].
 
+pub mod copy;
+pub mod freshness;
 pub mod query;
 pub mod snapshot;
 
@@ -23,7 +26,7 @@ use crate::olap::measure::dop::set_degree;
 use crate::olap::measure::passes::{PASSES_MAX, Passes};
 use crate::olap::step::OlapStep;
 pub use query::{Query, fingerprint, queries};
-use snapshot::Snapshots;
+use snapshot::{Age, Clock, Snapshots};
 
 /// Where queries are asked.
 pub(super) struct Place<'a> {
@@ -32,8 +35,10 @@ pub(super) struct Place<'a> {
     pub key: &'a PointKey,
     /// The point without anything measured.
     pub blank: Point,
-    /// The order-entry database.
+    /// The order-entry database, or the copy of it.
     pub on: &'a Nodes,
+    /// By what the age of a copy is told that follows the users.
+    pub clock: Option<Clock<'a>>,
     pub least: Duration,
     /// Whether nobody changes the tables meanwhile.
     pub is_quiet: bool,
@@ -68,9 +73,10 @@ struct Kept {
     /// Time of the queries alone.
     took_us: AtomicU64,
     checks: AtomicU64,
+    ages: Mutex<Vec<Age>>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The queries that are asked, in their order.
     fn queries(&self) -> Vec<&'static Query> {
         let asked = self.olap.asked();
@@ -79,13 +85,16 @@ impl Place<'_> {
     }
 
     /// Users who have asked everything once, at the degree of the point; sessions opened later have that of the target.
-    fn users<'k>(&self, kept: &'k Kept) -> target::Result<Vec<User<'k>>> {
+    fn users<'k>(&self, kept: &'k Kept) -> target::Result<Vec<User<'k>>>
+    where
+        'a: 'k,
+    {
         set_degree(&self.olap.dop, self.on, self.key.threads)?;
         let opened = (0..self.key.jobs).map(|_| {
             let mut session = self.on.first().open_session()?;
             session.limit_statements(Some(self.olap.query_limit()))?;
             let mut user = User {
-                snapshots: Snapshots::new(session, &self.on.engine),
+                snapshots: Snapshots::new(session, &self.on.engine, self.clock),
                 queries: self.queries(),
                 is_quiet: self.is_quiet,
                 kept,
@@ -141,6 +150,8 @@ impl Place<'_> {
             })
         })?;
         let mut point = observed.finish();
+        let ages = kept.ages.lock().unwrap_or_else(PoisonError::into_inner);
+        freshness::tell(&ages, &mut point.figures);
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (asked, took_us) = (read(&kept.queries), read(&kept.took_us));
         // What proves the snapshots is asked between the queries, and is not in their time.
@@ -192,7 +203,7 @@ impl Place<'_> {
 
 /// One user's queries.
 struct User<'k> {
-    snapshots: Snapshots,
+    snapshots: Snapshots<'k>,
     queries: Vec<&'static Query>,
     is_quiet: bool,
     kept: &'k Kept,
@@ -228,6 +239,9 @@ impl BlockingClient for User<'_> {
             return Err(wrong(format!("another answer on the same rows: {what}")));
         }
         let kept = self.kept;
+        let mut ages = kept.ages.lock().unwrap_or_else(PoisonError::into_inner);
+        ages.extend(asked.age);
+        drop(ages);
         kept.queries.fetch_add(1, Ordering::Relaxed);
         let took_us = asked.took.as_micros() as u64;
         kept.took_us.fetch_add(took_us, Ordering::Relaxed);

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use crate::columnar::ColumnarError;
 use crate::oltp::{self, OltpError};
 use ::load::Progress;
 use archive::{Component, Point, PointKey, Remark};
 
 use super::codes::{on, role};
-use super::same;
+use super::same::copy::{Cycle, OrderEntryCopy};
+use super::same::snapshot::Clock;
+use super::same::{self, freshness};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
 use crate::olap::step::{Asked, OlapStep};
@@ -27,6 +30,15 @@ use lab::Step;
 const ORDER_ENTRY_SCHEMA: &str = "oltp";
 /// Who waits for the users looks so often whether all is to be stopped.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// A copy of the order-entry tables, and the same as a database that is asked.
+struct Copied {
+    copy: OrderEntryCopy,
+    on: Nodes,
+}
+
+/// The cycles in which a copy followed.
+type Followed = Result<Vec<Cycle>, ColumnarError>;
 
 /// Where a point is measured, and with what.
 pub(super) struct MixedPoint<'a> {
@@ -69,11 +81,16 @@ impl MixedPoint<'_> {
     }
 
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
-        let fresh = match self.olap.tables {
-            Asked::Analytical => None,
-            Asked::OrderEntry => Some(self.fresh()?),
+        let asked = (self.key, self.progress);
+        let measured = match self.olap.tables {
+            Asked::Analytical => self.ask(None, asked, || true),
+            Asked::OrderEntry => {
+                let fresh = self.fresh()?;
+                let copied = self.copied(&fresh)?;
+                let on = copied.as_ref().map_or(&fresh.nodes, |copied| &copied.on);
+                self.ask(Some((on, None)), asked, || true)
+            }
         };
-        let measured = self.ask(fresh.as_ref(), self.key, self.progress, || true);
         Ok(vec![self.of_queries(measured)?])
     }
 
@@ -82,13 +99,17 @@ impl MixedPoint<'_> {
         let key = self.users_key();
         let place = self.users(&fresh, &key);
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
-        let (seen, asked) = self.drive(&level, &fresh);
+        let mut copied = self.copied(&fresh)?;
+        let (seen, asked, followed) = self.drive(&level, &fresh, copied.as_mut());
         // Where no query could be asked nobody worked beside them.
         let seen = match seen {
             Some(seen) => seen.map_err(|measured| self.retold(measured))?,
             None => return Err(self.retold(asked)),
         };
         let mut queries = self.of_queries(asked)?;
+        if let (Some(copied), Some(followed)) = (&mut copied, followed) {
+            self.of_copy((copied, followed), &fresh, &mut queries)?;
+        }
         let mut users = self.of_users(&fresh, &seen)?;
         users.notes.push(Remark::QueriesBeside {
             users: queries.key.jobs,
@@ -107,25 +128,49 @@ impl MixedPoint<'_> {
         Ok(vec![users, queries])
     }
 
-    /// Both at the same time; nothing of the users where the queries gave up before.
+    /// Both at the same time; nothing of the users where the queries gave up before. A copy follows from the ramp-up of
+    /// the users on: it is fresh when they begin.
     fn drive(
         &self,
         level: &Level<'_>,
         fresh: &Fresh,
-    ) -> (Option<Result<Seen, Measured>>, Measured) {
+        copied: Option<&mut Copied>,
+    ) -> (Option<Result<Seen, Measured>>, Measured, Option<Followed>) {
         let key = self.key_of(QUERIES);
         let over = AtomicBool::new(false);
         let (ready, is_ready) = channel();
         let (entered, window) = channel();
+        let (copy, on, clock) = match copied {
+            Some(Copied { copy, on }) => {
+                let (since, users) = (copy.since(), self.progress);
+                (Some(copy), &*on, Some(Clock { since, users }))
+            }
+            None => (None, &fresh.nodes, None),
+        };
         std::thread::scope(|scope| {
             let (over, key) = (&over, &key);
             let asking = scope.spawn(move || {
                 let begin = move || ready.send(()).is_ok() && self.comes(&window);
-                let asked = self.ask(Some(fresh), key, &Progress::new(), begin);
+                let asked = self.ask(Some((on, clock)), (key, &Progress::new()), begin);
                 over.store(true, Ordering::Relaxed);
                 asked
             });
-            let seen = is_ready.recv().ok().map(|()| {
+            let is_ready = is_ready.recv().is_ok();
+            let following = copy.filter(|_| is_ready).map(|copy| {
+                let when = (self.olap.follow_every(), over);
+                let from = fresh.nodes.first().as_ref();
+                let (followed, is_fresh) = channel();
+                let fresh = move || {
+                    // Somebody listens below.
+                    let _ = followed.send(());
+                };
+                let following =
+                    scope.spawn(move || freshness::follow(copy, from, self.progress, when, fresh));
+                // Nothing comes where it failed, which is told when everything has ended.
+                let _ = is_fresh.recv();
+                following
+            });
+            let seen = is_ready.then(|| {
                 let concurrent = ConcurrentWork {
                     entered: &|| {
                         // Nobody listens any more when all is being stopped.
@@ -138,26 +183,32 @@ impl MixedPoint<'_> {
             drop(entered);
             // A panic of it is a panic of ours.
             let asked = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (seen, asked)
+            let followed = following.map(|following| {
+                following
+                    .join()
+                    .unwrap_or_else(|panic| resume_unwind(panic))
+            });
+            (seen, asked, followed)
         })
     }
 
-    /// Asks queries in whole passes as soon as `begin` lets it: of the analytical tables, or of the fresh ones of order entry.
+    /// Asks queries in whole passes as soon as `begin` lets it: of the analytical tables, or of those of order entry, with what tells
+    /// the age of a copy of them that follows.
     fn ask(
         &self,
-        fresh: Option<&Fresh>,
-        key: &PointKey,
-        progress: &Progress,
+        order_entry: Option<(&Nodes, Option<Clock<'_>>)>,
+        (key, progress): (&PointKey, &Progress),
         begin: impl FnOnce() -> bool,
     ) -> Measured {
-        match (self.olap.tables, fresh) {
-            (Asked::OrderEntry, Some(fresh)) => {
+        match (self.olap.tables, order_entry) {
+            (Asked::OrderEntry, Some((on, clock))) => {
                 let place = same::Place {
                     context: self.context,
                     olap: self.olap,
                     key,
                     blank: self.blank(key),
-                    on: &fresh.nodes,
+                    on,
+                    clock,
                     least: self.least(),
                     is_quiet: role(&key.test) == QUERIES_ALONE,
                 };
@@ -166,6 +217,60 @@ impl MixedPoint<'_> {
             _ => {
                 let place = self.analytical.place((self.step, self.olap), key);
                 in_passes(&place, self.least(), progress, begin)
+            }
+        }
+    }
+
+    /// A copy of the fresh order-entry tables, where the target is one.
+    fn copied(&self, fresh: &Fresh) -> Result<Option<Copied>, Measured> {
+        let target = &self.context.targets[self.key.target as usize];
+        let Some(replica) = target.first().replica() else {
+            return Ok(None);
+        };
+        if self.olap.tables == Asked::Analytical {
+            return Ok(None);
+        }
+        let room = (replica.level(), replica.memory_bytes());
+        let from = fresh.nodes.first().as_ref();
+        let copy = OrderEntryCopy::lift(from, room, self.context.stop);
+        let (copy, wrong) = copy.map_err(|error| self.not_copied(error))?;
+        if !wrong.is_empty() {
+            return Err(self.without_figures(wrong));
+        }
+        let on = target.replaced_by(copy.target());
+        let on = on.map_err(|error| self.failed(error.into()))?;
+        Ok(Some(Copied { copy, on }))
+    }
+
+    /// What following took, and whether the copy has everything when nobody works any more.
+    fn of_copy(
+        &self,
+        (copied, followed): (&mut Copied, Followed),
+        fresh: &Fresh,
+        queries: &mut Point,
+    ) -> Result<(), Measured> {
+        let cycles = followed.map_err(|error| self.not_copied(error))?;
+        let (copy, from) = (&mut copied.copy, fresh.nodes.first().as_ref());
+        let differing = copy.follow(from, 0).and_then(|_| copy.differing(from));
+        queries
+            .notes
+            .push(freshness::cost(&cycles, self.olap.follow_every()));
+        match differing.map_err(|error| self.not_copied(error))? {
+            Some(differing) => queries.reasons.push(differing),
+            None => queries.notes.push(Remark::CopyEqualAtEnd {
+                tables: copy.tables(),
+            }),
+        }
+        Ok(())
+    }
+
+    fn not_copied(&self, error: ColumnarError) -> Measured {
+        match error {
+            ColumnarError::Interrupted => Measured::Interrupted,
+            ColumnarError::Target(error) => self.failed(error.into()),
+            error => {
+                let error = error.to_string();
+                self.without_figures(vec![Remark::ColumnarFailed { error }])
             }
         }
     }

@@ -28,6 +28,7 @@ const KEYS: Keys = Keys {
         "cache",
         "query_limit_seconds",
         "tables",
+        "follow_seconds",
     ],
     run: "run",
 };
@@ -39,6 +40,9 @@ const ROUNDS_MAX: u32 = 100;
 pub(crate) const DOP_MAX: u32 = 1024;
 /// A query that takes longer is ended, when nothing is said.
 const QUERY_LIMIT_S: f64 = 3600.0;
+/// A copy of the order-entry tables follows so often, when nothing is said.
+const FOLLOW_S: f64 = 1.0;
+const FOLLOW_S_MAX: f64 = 3600.0;
 
 /// What a step does with the analytical database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +88,9 @@ pub struct OlapStep {
     /// The tables that are asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tables: Asked,
+    /// A copy of the order-entry tables follows the users so often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    follow_seconds: Option<f64>,
 }
 
 /// The tables that queries are asked of.
@@ -178,6 +185,15 @@ impl OlapStep {
                 "rounds and {key} contradict each other: a round runs each query once, by one user"
             ));
         }
+        match self.follow_seconds {
+            Some(_) if self.tables != Asked::OrderEntry => {
+                return Err("follow_seconds needs tables = \"order-entry\"".into());
+            }
+            Some(s) if !(0.0..=FOLLOW_S_MAX).contains(&s) => {
+                return Err("follow_seconds is not between 0 and 3600".into());
+            }
+            _ => {}
+        }
         match self.query_limit_seconds {
             Some(s) if !(0.001..=1e6).contains(&s) => {
                 Err("query_limit_seconds is not between 0.001 and 1000000".into())
@@ -215,6 +231,11 @@ impl OlapStep {
     /// Users of the throughput run.
     pub fn streams(&self) -> u32 {
         self.streams.unwrap_or(0)
+    }
+
+    /// From the begin of a cycle in which a copy follows order entry to that of the next.
+    pub fn follow_every(&self) -> Duration {
+        Duration::from_secs_f64(self.follow_seconds.unwrap_or(FOLLOW_S))
     }
 
     /// A query that takes longer is ended.
@@ -278,6 +299,11 @@ mod tests {
                 "rounds and iterations contradict each other",
             ),
             ("do = 'run'\nquery_limit_seconds = 0", "query_limit_seconds"),
+            ("do = 'run'\nfollow_seconds = 1", "needs tables"),
+            (
+                "do = 'run'\ntables = 'order-entry'\nfollow_seconds = -1",
+                "follow_seconds is not between",
+            ),
             ("do = 'run'\nstrems = 1", "did you mean \"streams\""),
         ] {
             let error = plan(wrong).unwrap_err();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Point, Run};
+use archive::{Point, Remark, Run};
 use stats::Histogram;
 
 use super::parts::{DISK, Grid, figure_of, name};
@@ -42,8 +42,8 @@ const KINDS: [Codes; 2] = [
         users: "HTAP-OLTP",
         queries: "HTAP-OLAP",
         title: "Order entry and queries on the same tables",
-        shared: "The queries read the tables on which the users work, each in a snapshot of its own that was proven to be one; the \
-         totals that prove it are read between the queries and are not in their times.",
+        shared: "The queries read the tables on which the users work, or a copy in memory that follows them, each in a snapshot of \
+         its own that was proven to be one; the totals that prove it are read between the queries and are not in their times.",
     },
 ];
 /// The percentile of the response time that is told.
@@ -51,7 +51,8 @@ const PERCENTILE: f64 = 95.0;
 
 /// The tables of both kinds that were measured.
 pub(super) fn grids(run: &Run) -> Vec<Grid> {
-    KINDS.iter().filter_map(|codes| grid(run, codes)).collect()
+    let both = KINDS.iter().filter_map(|codes| grid(run, codes));
+    both.chain(freshness(run)).collect()
 }
 
 /// A line for order entry alone, and one for each target whose queries went on beside it; nothing where nobody
@@ -76,10 +77,7 @@ fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
             alone = first;
             rows.push(line("order entry alone".into(), &alone, &alone, None));
         }
-        let name = match degrees.len() {
-            1 => name(run, target),
-            _ => format!("{} @{threads}", name(run, target)),
-        };
+        let name = at_degree(name(run, target), threads, &degrees);
         let queries = [codes.queries, codes.queries_alone].map(|test| side(test).at(threads));
         let users = side(codes.users).at(threads);
         let label = match target == DISK {
@@ -119,13 +117,86 @@ fn how(run: &Run, codes: &Codes) -> String {
     let count = |point: Option<&Point>| point.map_or(0, |point| point.key.jobs);
     let size = users.map_or(String::new(), |point| point.work.size.clone());
     format!(
-        "Order-entry users: {}, with {size}; query users: {}. {} Each measurement of order entry starts with a fresh database, and its consistency conditions are checked afterwards. p95: \
-         response time of all transactions. CPU: whole machine, both loads and the driver together. s per query: mean \
+        "Order-entry users: {}, with {size}; query users: {}. {} Each measurement of order entry starts with a fresh \
+         database, and its consistency conditions are checked afterwards. p95: response time of all transactions. CPU: whole machine, both loads and the driver together. s per query: mean \
          over complete passes of all queries.",
         count(users),
         count(asked),
         codes.shared
     )
+}
+
+/// With its degree of parallelism where there are several.
+fn at_degree(name: String, threads: u32, degrees: &BTreeSet<u32>) -> String {
+    match degrees.len() {
+        1 => name,
+        _ => format!("{name} @{threads}"),
+    }
+}
+
+/// How old the copies were that followed order entry; nothing where none did.
+fn freshness(run: &Run) -> Option<Grid> {
+    let is_of_copy = |point: &&Point| {
+        let is_told = point.figures.copy_age_ms_p50.is_some() || !point.valid();
+        point.key.test == FOLLOWED && point.key.target != DISK && is_told
+    };
+    let places: BTreeSet<(u32, u32, u32)> = (run.points.iter().filter(is_of_copy))
+        .map(|point| (point.key.step, point.key.target, point.key.threads))
+        .collect();
+    let degrees: BTreeSet<u32> = places.iter().map(|(_, _, threads)| *threads).collect();
+    let row = |(step, target, threads): &(u32, u32, u32)| {
+        let side = Side::of(run, FOLLOWED, *step, *target).at(*threads);
+        let cell =
+            |value: fn(&Point) -> Option<f64>| number::whole(figure_of(side.points(), value));
+        vec![
+            at_degree(name(run, *target), *threads, &degrees),
+            cell(|point| point.figures.copy_age_ms_p50),
+            cell(|point| point.figures.copy_age_ms_p95),
+            cell(|point| point.figures.copy_age_ms_max),
+            cell(|point| point.figures.copy_lag_transactions_p50),
+            cell(|point| point.figures.copy_lag_transactions_p95),
+            cell(|point| point.figures.copy_lag_transactions_max),
+            cell(|point| followed(point).map(|(cycles, _)| cycles)),
+            cell(|point| followed(point).map(|(_, took_ms)| took_ms)),
+        ]
+    };
+    let rows: Vec<_> = places.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Grid {
+        title: "Freshness of the copies that followed order entry".into(),
+        heads: FRESHNESS_HEADS.map(str::to_owned).into(),
+        rows,
+        how: "Age: time from the snapshot of the source that the copy is of to the begin of a query. Transactions: those that \
+              users completed in this time, which the copy lacks. Cycle: from before a snapshot of the source until it is \
+              visible in the copy. After the last transaction each table of the copy was compared with the source; where they \
+              differed, the figures are –."
+            .into(),
+    })
+}
+
+/// The queries beside order entry whose copy follows.
+const FOLLOWED: &str = "HTAP-OLAP";
+const FRESHNESS_HEADS: [&str; 9] = [
+    "copy",
+    "age p50 (ms)",
+    "p95",
+    "max",
+    "transactions p50",
+    "p95",
+    "max",
+    "cycles",
+    "cycle p50 (ms)",
+];
+
+/// Cycles in which a copy followed, and the median of what one took.
+fn followed(point: &Point) -> Option<(f64, f64)> {
+    point.notes.iter().find_map(|note| match note {
+        Remark::CopyFollowed {
+            cycles,
+            took_ms_p50,
+            ..
+        } => Some((*cycles as f64, *took_ms_p50)),
+        _ => None,
+    })
 }
 
 /// One line; of order entry alone there are no queries.

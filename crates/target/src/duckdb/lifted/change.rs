@@ -19,6 +19,8 @@ use crate::{ErrorKind, Result, TargetError};
 
 /// Most ranges of keys of a table that are left out of its files; neighbours are one.
 const RANGES_MOST: usize = 100;
+/// The table that says of which moment of the source the others are.
+pub const SNAPSHOT: &str = "dbdyno_snapshot";
 
 /// Newer rows on their way into lifted tables; without [`Change::commit`] none of them arrives.
 pub struct Change<'a> {
@@ -72,7 +74,77 @@ impl Change<'_> {
             "DELETE FROM {} WHERE {condition}",
             DIALECT.quoted(&into)
         ))?;
-        let mut appender = Appender::of_cells(&self.connection, &into)?;
+        self.fill(&into, read)
+    }
+
+    /// Fills a table anew with the rows that `read` hands out; gives how many these are. The memory of the older ones is
+    /// free as soon as nobody sees them any more.
+    ///
+    /// # Errors
+    /// Those of `read`, or what the engine says.
+    pub fn renew(
+        &mut self,
+        table: &SourceTable,
+        read: impl FnOnce(Taker<'_>) -> Result<()>,
+    ) -> Result<u64> {
+        self.refuse_files(table)?;
+        self.run(&format!("DROP TABLE {}", DIALECT.quoted(&table.name)))?;
+        self.run(&create(&table.name, table)?)?;
+        self.fill(&table.name, read)
+    }
+
+    /// Puts the rows that `read` hands out into a table, in the place of those with the same keys; gives how many these
+    /// are. A row that is handed out twice is there once.
+    ///
+    /// # Errors
+    /// Those of `read`, or what the engine says.
+    pub fn upsert(
+        &mut self,
+        table: &SourceTable,
+        keys: &[&str],
+        read: impl FnOnce(Taker<'_>) -> Result<()>,
+    ) -> Result<u64> {
+        self.refuse_files(table)?;
+        let beside = beside(&table.name);
+        self.run(&create(&beside, table)?)?;
+        let rows = self.fill(&beside, read)?;
+        let (into, from) = (DIALECT.quoted(&table.name), DIALECT.quoted(&beside));
+        let key = |key: &&str| {
+            let key = DIALECT.quoted(key);
+            format!("{into}.{key} = {from}.{key}")
+        };
+        let same: Vec<String> = keys.iter().map(key).collect();
+        self.run(&format!(
+            "DELETE FROM {into} USING {from} WHERE {}; \
+             INSERT INTO {into} SELECT DISTINCT * FROM {from}; DROP TABLE {from}",
+            same.join(" AND ")
+        ))?;
+        Ok(rows)
+    }
+
+    /// Notes of which moment of the source everything is: microseconds of the caller's own clock, and the transactions that he
+    /// had counted by then. Who asks the tables reads it from [`SNAPSHOT`] in the same transaction.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn note_snapshot(&mut self, at_us: u64, transactions: u64) -> Result<()> {
+        self.run(&format!(
+            "CREATE OR REPLACE TABLE {SNAPSHOT} AS SELECT {at_us}::BIGINT AS at_us, {transactions}::BIGINT AS transactions"
+        ))
+    }
+
+    fn refuse_files(&self, table: &SourceTable) -> Result<()> {
+        match self.store.paths(&table.name) {
+            None => Ok(()),
+            Some(_) => Err(statement(format!(
+                "{} lies in Parquet files, whose rows cannot be replaced one by one",
+                table.name
+            ))),
+        }
+    }
+
+    fn fill(&self, into: &str, read: impl FnOnce(Taker<'_>) -> Result<()>) -> Result<u64> {
+        let mut appender = Appender::of_cells(&self.connection, into)?;
         let mut rows = 0;
         read(&mut |row| {
             rows += 1;

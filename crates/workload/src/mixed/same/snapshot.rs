@@ -7,8 +7,10 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use ::load::Progress;
 use serde::Deserialize;
-use target::{Result, Session};
+use target::lifted::SNAPSHOT;
+use target::{ErrorKind, Result, Session, TargetError};
 
 use super::query::{self, Query, is_alike};
 use crate::olap::Answer;
@@ -48,22 +50,64 @@ pub struct Asked {
     pub answer: Answer,
     /// Of the query alone.
     pub took: Duration,
+    /// How old the rows of a copy were when the query began.
+    pub age: Option<Age>,
     /// What shows that the rows were of more than one moment.
     pub torn: Option<String>,
 }
 
-/// A session that asks in snapshots.
-pub struct Snapshots {
-    session: Box<dyn Session>,
-    engine: String,
+/// How far a copy lies behind its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Age {
+    /// Since the snapshot of the source that its rows are of.
+    pub time: Duration,
+    /// Transactions that users have completed since.
+    pub transactions: u64,
 }
 
-impl Snapshots {
+/// By what the age of a copy is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock<'k> {
+    /// From when on the moments of its snapshots are counted.
+    pub since: Instant,
+    /// Counts what users have completed.
+    pub users: &'k Progress,
+}
+
+impl Clock<'_> {
+    /// The age now of rows of a snapshot.
+    fn age(&self, of: Moment) -> Age {
+        let now = self.since.elapsed();
+        Age {
+            time: now.saturating_sub(of.at),
+            transactions: self.users.operations().saturating_sub(of.transactions),
+        }
+    }
+}
+
+/// Of which snapshot of its source a copy is.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    at: Duration,
+    /// That users had completed before.
+    transactions: u64,
+}
+
+/// A session that asks in snapshots.
+pub struct Snapshots<'k> {
+    session: Box<dyn Session>,
+    engine: String,
+    /// Where a copy is asked that follows its source.
+    clock: Option<Clock<'k>>,
+}
+
+impl<'k> Snapshots<'k> {
     /// Asks with a session in the words of its engine.
-    pub fn new(session: Box<dyn Session>, engine: &str) -> Self {
+    pub fn new(session: Box<dyn Session>, engine: &str, clock: Option<Clock<'k>>) -> Self {
         Self {
             session,
             engine: engine.to_owned(),
+            clock,
         }
     }
 
@@ -73,8 +117,11 @@ impl Snapshots {
     /// What the engine says.
     pub fn ask(&mut self, query: &Query) -> Result<Asked> {
         let sql = query.sql(&self.engine);
+        let clock = self.clock;
         self.in_snapshot(|session| {
+            let of = clock.map(|_| moment(session)).transpose()?;
             let (before, broken) = totals(session, |condition| condition.quick)?;
+            let age = clock.zip(of).map(|(clock, of)| clock.age(of));
             let begun = Instant::now();
             let rows = session.texts(sql)?;
             let took = begun.elapsed();
@@ -86,6 +133,7 @@ impl Snapshots {
             Ok(Asked {
                 answer: Answer::of(rows),
                 took,
+                age,
                 torn: broken.or(moved),
             })
         })
@@ -131,6 +179,23 @@ fn totals(
     Ok((all, broken))
 }
 
+/// Of which snapshot of its source a copy is.
+fn moment(session: &mut dyn Session) -> Result<Moment> {
+    let rows = session.texts(&format!("SELECT at_us, transactions FROM {SNAPSHOT}"))?;
+    let cells = rows.into_iter().flatten();
+    let numbers: Vec<u64> = cells.filter_map(|cell| cell?.parse().ok()).collect();
+    match numbers[..] {
+        [at_us, transactions] => Ok(Moment {
+            at: Duration::from_micros(at_us),
+            transactions,
+        }),
+        _ => Err(TargetError::new(
+            ErrorKind::Statement,
+            "the copy does not say of which moment it is",
+        )),
+    }
+}
+
 /// The only cell of an answer; 0 for a sum of no rows.
 fn total(session: &mut dyn Session, sql: &str) -> Result<String> {
     let cell = session.texts(sql)?.into_iter().flatten().next();
@@ -169,7 +234,7 @@ mod tests {
     #[test]
     fn half_a_transaction_is_found_by_its_totals() {
         let (_place, target) = database();
-        let mut reader = Snapshots::new(target.open_session().unwrap(), "sqlite");
+        let mut reader = Snapshots::new(target.open_session().unwrap(), "sqlite", None);
         let mut writer = target.open_session().unwrap();
         writer.batch(PAYMENT).unwrap();
         assert_eq!(reader.check().unwrap(), None);
@@ -192,7 +257,7 @@ mod tests {
     #[test]
     fn totals_stand_still_in_a_snapshot_and_move_without_one() {
         let (_place, target) = database();
-        let mut reader = Snapshots::new(target.open_session().unwrap(), "sqlite");
+        let mut reader = Snapshots::new(target.open_session().unwrap(), "sqlite", None);
         let mut writer = target.open_session().unwrap();
         let mut twice = |session: &mut dyn Session| {
             let (before, _) = totals(session, |_| true)?;

@@ -1,0 +1,466 @@
+//! A copy of the order-entry tables that follows them while users work.
+//!
+//! Nothing watches the source. What has changed since the last snapshot follows from what order entry does: orders come with the next
+//! number of their district, and are delivered in the order of their numbers, so that new and delivered orders are two ranges of
+//! each district, which district and new_order tell; the stock that changed is that of the new lines; items never change.
+//! Payments change customers of whom no key tells: warehouses, districts and customers are read again as a whole.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use archive::Remark;
+use target::Target;
+use target::lifted::{Change, Level, Store};
+use target::source::{Cell, Reader, SourceTable, Taker};
+
+use crate::columnar::{
+    Changed, Chosen, ColumnarError, LiftOptions, Lifted, Result, differing, lift,
+};
+
+/// The tables of a copy with the columns that the queries and their checks read, and one of integers that every row has.
+/// The payments of `history` have no key by which new ones could be found, and no query reads them.
+const TABLES: [(&str, &str, &[&str]); 8] = [
+    ("warehouse", "w_id", &["w_id", "w_name", "w_ytd"]),
+    (
+        "district",
+        "d_id",
+        &["d_id", "d_w_id", "d_name", "d_ytd", "d_next_o_id"],
+    ),
+    (
+        "customer",
+        "c_id",
+        &[
+            "c_id",
+            "c_d_id",
+            "c_w_id",
+            "c_last",
+            "c_credit",
+            "c_balance",
+            "c_ytd_payment",
+        ],
+    ),
+    ("new_order", "no_o_id", &["no_o_id", "no_d_id", "no_w_id"]),
+    (
+        "orders",
+        "o_id",
+        &[
+            "o_id",
+            "o_d_id",
+            "o_w_id",
+            "o_c_id",
+            "o_entry_d",
+            "o_carrier_id",
+            "o_ol_cnt",
+        ],
+    ),
+    (
+        "order_line",
+        "ol_o_id",
+        &[
+            "ol_o_id",
+            "ol_d_id",
+            "ol_w_id",
+            "ol_number",
+            "ol_i_id",
+            "ol_delivery_d",
+            "ol_quantity",
+            "ol_amount",
+        ],
+    ),
+    ("item", "i_id", &["i_id", "i_name", "i_price"]),
+    (
+        "stock",
+        "s_i_id",
+        &["s_i_id", "s_w_id", "s_quantity", "s_ytd", "s_order_cnt"],
+    ),
+];
+
+/// Where a district stood in a snapshot: its next order, and its first one that is not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    next: i64,
+    open: i64,
+}
+
+/// Warehouse and district.
+type District = (i64, i64);
+
+/// A copy, and how far it has followed.
+pub struct OrderEntryCopy {
+    store: Store,
+    /// The tables as the source describes them.
+    tables: Vec<SourceTable>,
+    /// Where each district stood in the snapshot that the copy is of.
+    places: BTreeMap<District, Place>,
+    /// From when on the moments of snapshots are counted.
+    since: Instant,
+}
+
+/// One step of a copy from a snapshot to a later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cycle {
+    /// From before the snapshot until everything was visible in the copy.
+    pub took: Duration,
+    /// Rows that were read again.
+    pub rows: u64,
+    /// Bytes of their values.
+    pub bytes: u64,
+}
+
+impl OrderEntryCopy {
+    /// Loads the tables into a store of their own; nobody may change them meanwhile.
+    ///
+    /// # Errors
+    /// When a table cannot be read or does not fit, or `stop` was set.
+    pub fn lift(
+        from: &dyn Target,
+        (level, memory_bytes): (Level, Option<u64>),
+        stop: &AtomicBool,
+    ) -> Result<(Self, Vec<Remark>)> {
+        let since = Instant::now();
+        let source = from.source()?;
+        let tables = chosen().of(source.tables()?)?.tables;
+        let options = LiftOptions {
+            chosen: chosen(),
+            level,
+            memory_bytes,
+            jobs: None,
+        };
+        let Lifted {
+            store,
+            tables: lifted,
+            ..
+        } = lift(source.as_ref(), &options, stop, &|_| {})?;
+        let wrong = lifted.iter().flat_map(|table| {
+            let of_table = |what: &Remark| Remark::OfTable {
+                table: table.label.clone(),
+                what: Box::new(what.clone()),
+            };
+            table.reasons.iter().map(of_table).collect::<Vec<_>>()
+        });
+        let wrong: Vec<Remark> = wrong.collect();
+        let mut copy = Self {
+            store,
+            tables,
+            places: BTreeMap::new(),
+            since,
+        };
+        let mut reader = source.open_reader()?;
+        let mut places = Places::default();
+        let ignore: Taker<'_> = &mut |_| Ok(());
+        for name in ["district", "new_order"] {
+            let table = copy.table(name)?;
+            places.read(table, reader.as_mut(), ignore)?;
+        }
+        copy.places = places.all;
+        let mut change = copy.store.change()?;
+        change.note_snapshot(0, 0)?;
+        change.commit()?;
+        Ok((copy, wrong))
+    }
+
+    /// The copy, to be asked.
+    pub fn target(&self) -> Arc<dyn Target> {
+        self.store.target()
+    }
+
+    /// How many tables it has.
+    pub fn tables(&self) -> u32 {
+        self.tables.len() as u32
+    }
+
+    /// From when on the moments of its snapshots are counted.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
+    /// A table, as the source describes it.
+    ///
+    /// # Errors
+    /// When the source has none of that name.
+    pub fn table(&self, name: &str) -> Result<&SourceTable> {
+        let found = self.tables.iter().find(|table| table.name == name);
+        found.ok_or_else(|| ColumnarError::Unknown(format!("the source has no table {name}")))
+    }
+
+    /// Brings it to a snapshot of now, by when the users had done so many transactions: nobody sees anything of it before
+    /// everything is there.
+    ///
+    /// # Errors
+    /// What source or store say. The copy is then what it was before.
+    pub fn follow(&mut self, from: &dyn Target, transactions: u64) -> Result<Cycle> {
+        // Before the snapshot: nothing that was committed by then is missing.
+        let of = Instant::now();
+        let source = from.source()?;
+        let mut reader = source.open_reader()?;
+        let mut step = Following {
+            copy: self,
+            reader: reader.as_mut(),
+            change: self.store.change()?,
+            rows: 0,
+            bytes: 0,
+        };
+        let places = step.follow()?;
+        let (rows, bytes) = (step.rows, step.bytes);
+        let mut change = step.change;
+        let at_us = of.duration_since(self.since).as_micros() as u64;
+        change.note_snapshot(at_us, transactions)?;
+        change.commit()?;
+        self.places = places;
+        Ok(Cycle {
+            took: of.elapsed(),
+            rows,
+            bytes,
+        })
+    }
+
+    /// In what its rows differ from those of a source that nobody changes; nothing where they are the same.
+    ///
+    /// # Errors
+    /// What source or store say.
+    pub fn differing(&self, from: &dyn Target) -> Result<Option<Remark>> {
+        let whole = |table: &SourceTable| {
+            let (_, key, _) = *TABLES.iter().find(|(name, ..)| *name == table.name)?;
+            Some(Changed {
+                table: table.clone(),
+                key,
+                keys: 0..u64::MAX,
+            })
+        };
+        let whole: Vec<Changed> = self.tables.iter().filter_map(whole).collect();
+        differing(from.source()?.as_ref(), &self.store, &whole)
+    }
+}
+
+/// The tables and columns of a copy.
+fn chosen() -> Chosen {
+    let columns = TABLES.iter().flat_map(|(table, _, columns)| {
+        let name = move |column: &&str| format!("{table}.{column}");
+        columns.iter().map(name)
+    });
+    Chosen {
+        tables: TABLES.map(|(table, ..)| table.to_owned()).into(),
+        columns: columns.collect(),
+        ..Chosen::default()
+    }
+}
+
+/// Where districts stand, as their rows and those of new orders tell.
+#[derive(Default)]
+struct Places {
+    all: BTreeMap<District, Place>,
+}
+
+impl Places {
+    /// Reads one of both tables and hands its rows out; districts come first.
+    fn read(
+        &mut self,
+        table: &SourceTable,
+        reader: &mut dyn Reader,
+        take: Taker<'_>,
+    ) -> target::Result<()> {
+        let is_district = table.name == "district";
+        let names = match is_district {
+            true => ["d_w_id", "d_id", "d_next_o_id"],
+            false => ["no_w_id", "no_d_id", "no_o_id"],
+        };
+        let places = names.map(|name| table.columns.iter().position(|c| c.name == name));
+        let all = &mut self.all;
+        reader.read(table, &None, &mut |row| {
+            let number = |place: Option<usize>| match row.get(place?)? {
+                Cell::Int(number) => Some(*number),
+                _ => None,
+            };
+            if let [Some(w), Some(d), Some(order)] = places.map(number) {
+                match all.get_mut(&(w, d)) {
+                    Some(place) => place.open = place.open.min(order),
+                    None if is_district => {
+                        let (next, open) = (order, order);
+                        all.insert((w, d), Place { next, open });
+                    }
+                    None => {}
+                }
+            }
+            take(row)
+        })
+    }
+}
+
+/// A copy on its way to a later snapshot.
+struct Following<'c> {
+    copy: &'c OrderEntryCopy,
+    reader: &'c mut dyn Reader,
+    change: Change<'c>,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Following<'_> {
+    /// Reads everything that changed; gives where the districts stand now.
+    fn follow(&mut self) -> Result<BTreeMap<District, Place>> {
+        let mut places = Places::default();
+        for name in ["district", "new_order"] {
+            self.whole(name, |table, reader, take| places.read(table, reader, take))?;
+        }
+        for name in ["warehouse", "customer"] {
+            self.whole(name, |table, reader, take| reader.read(table, &None, take))?;
+        }
+        let changed = changed(&self.copy.places, &places.all);
+        let ranges = |is_of: fn(&Ranges) -> Vec<Range<i64>>| -> Vec<(District, Vec<Range<i64>>)> {
+            let each = changed.iter();
+            each.map(|(district, ranges)| (*district, is_of(ranges)))
+                .collect()
+        };
+        let all = ranges(|ranges| vec![ranges.delivered.clone(), ranges.new.clone()]);
+        let new = ranges(|ranges| vec![ranges.new.clone()]);
+        let orders = conditions(["o_w_id", "o_d_id", "o_id"], &all);
+        self.parts("orders", &["o_w_id", "o_d_id", "o_id"], &orders)?;
+        let of_lines = ["ol_w_id", "ol_d_id", "ol_o_id"];
+        let keys = ["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"];
+        self.parts("order_line", &keys, &conditions(of_lines, &all))?;
+        let lines = self.copy.table("order_line")?;
+        let sold = conditions(of_lines, &new).into_iter().map(|condition| {
+            let sold = lines.rows_where(&["ol_supply_w_id", "ol_i_id"], &condition);
+            format!("(s_w_id, s_i_id) IN ({sold})")
+        });
+        let sold: Vec<String> = sold.collect();
+        self.parts("stock", &["s_w_id", "s_i_id"], &sold)?;
+        Ok(places.all)
+    }
+
+    /// A table that is read again as a whole.
+    fn whole(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&SourceTable, &mut dyn Reader, Taker<'_>) -> target::Result<()>,
+    ) -> Result<()> {
+        let table = self.copy.table(name)?;
+        let (reader, bytes) = (&mut *self.reader, &mut self.bytes);
+        self.rows += self.change.renew(table, |take| {
+            read(table, reader, &mut |row| {
+                *bytes += bytes_of(row);
+                take(row)
+            })
+        })?;
+        Ok(())
+    }
+
+    /// The rows of a table that meet one of the conditions, in the place of those with the same keys.
+    fn parts(&mut self, name: &str, keys: &[&str], conditions: &[String]) -> Result<()> {
+        if conditions.is_empty() {
+            return Ok(());
+        }
+        let table = self.copy.table(name)?;
+        let (reader, bytes) = (&mut *self.reader, &mut self.bytes);
+        self.rows += self.change.upsert(table, keys, |take| {
+            for condition in conditions {
+                reader.read(&table.only(condition), &None, &mut |row| {
+                    *bytes += bytes_of(row);
+                    take(row)
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// Numbers of the orders of a district that changed between two snapshots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ranges {
+    /// They were there and are delivered now.
+    delivered: Range<i64>,
+    new: Range<i64>,
+}
+
+/// What changed in each district; nothing of those in which nothing did.
+fn changed(
+    before: &BTreeMap<District, Place>,
+    now: &BTreeMap<District, Place>,
+) -> Vec<(District, Ranges)> {
+    let ranges = |(district, now): (&District, &Place)| {
+        let nothing = Place { next: 1, open: 1 };
+        let before = before.get(district).unwrap_or(&nothing);
+        let ranges = Ranges {
+            delivered: before.open..now.open.min(before.next),
+            new: before.next..now.next,
+        };
+        let is_changed = !(ranges.delivered.is_empty() && ranges.new.is_empty());
+        is_changed.then_some((*district, ranges))
+    };
+    now.iter().filter_map(ranges).collect()
+}
+
+/// For each warehouse the condition of the orders in these ranges of its districts: one statement for all would be longer
+/// than engines take.
+fn conditions([w, d, o]: [&str; 3], ranges: &[(District, Vec<Range<i64>>)]) -> Vec<String> {
+    let mut of_warehouse: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+    for ((warehouse, district), ranges) in ranges {
+        for range in ranges.iter().filter(|range| !range.is_empty()) {
+            of_warehouse.entry(*warehouse).or_default().push(format!(
+                "({w} = {warehouse} AND {d} = {district} AND {o} >= {} AND {o} < {})",
+                range.start, range.end
+            ));
+        }
+    }
+    of_warehouse
+        .into_values()
+        .map(|all| all.join(" OR "))
+        .collect()
+}
+
+/// Bytes of a row's values: eight of a number, those of a text.
+fn bytes_of(row: &[Cell<'_>]) -> u64 {
+    let bytes = |cell: &Cell<'_>| match cell {
+        Cell::Null => 0,
+        Cell::Int(_) | Cell::Double(_) => 8,
+        Cell::Wide(_) => 16,
+        Cell::Bytes(bytes) => bytes.len() as u64,
+    };
+    row.iter().map(bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(all: &[(District, i64, i64)]) -> BTreeMap<District, Place> {
+        let place = |(district, open, next): &(District, i64, i64)| {
+            let (open, next) = (*open, *next);
+            (*district, Place { next, open })
+        };
+        all.iter().map(place).collect()
+    }
+
+    #[test]
+    fn new_and_delivered_orders_are_two_ranges_of_a_district() {
+        let before = places(&[((1, 1), 5, 10), ((1, 2), 7, 7), ((2, 1), 3, 9)]);
+        let now = places(&[((1, 1), 7, 12), ((1, 2), 7, 7), ((2, 1), 11, 12)]);
+        let found = changed(&before, &now);
+        let ranges = |delivered, new| Ranges { delivered, new };
+        // Orders that came and were delivered meanwhile are new ones.
+        let right = [
+            ((1, 1), ranges(5..7, 10..12)),
+            ((2, 1), ranges(3..9, 9..12)),
+        ];
+        assert_eq!(found, right);
+        let both = |(district, ranges): &(District, Ranges)| {
+            (
+                *district,
+                vec![ranges.delivered.clone(), ranges.new.clone()],
+            )
+        };
+        let both: Vec<_> = found.iter().map(both).collect();
+        assert_eq!(
+            conditions(["w", "d", "o"], &both),
+            [
+                "(w = 1 AND d = 1 AND o >= 5 AND o < 7) OR (w = 1 AND d = 1 AND o >= 10 AND o < 12)",
+                "(w = 2 AND d = 1 AND o >= 3 AND o < 9) OR (w = 2 AND d = 1 AND o >= 9 AND o < 12)"
+            ]
+        );
+        assert!(conditions(["w", "d", "o"], &[]).is_empty());
+    }
+}

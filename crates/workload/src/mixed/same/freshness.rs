@@ -1,0 +1,122 @@
+//! How far a copy lies behind the tables that it follows, and what following takes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ::load::Progress;
+use archive::{Figures, Remark};
+use stats::summary::quantile;
+use target::Target;
+
+use super::copy::{Cycle, OrderEntryCopy};
+use super::snapshot::Age;
+use crate::columnar::Result;
+
+/// Who waits for the next cycle looks so often whether all is over.
+const LOOK: Duration = Duration::from_millis(10);
+const MB: f64 = 1e6;
+
+/// Lets a copy follow while users work: a cycle begins so long after the one before it began, or as soon as that one is over. The
+/// first one is before they begin, which `fresh` is told.
+///
+/// # Errors
+/// What source or store say.
+pub fn follow(
+    copy: &mut OrderEntryCopy,
+    from: &dyn Target,
+    users: &Progress,
+    (every, is_over): (Duration, &AtomicBool),
+    fresh: impl FnOnce(),
+) -> Result<Vec<Cycle>> {
+    copy.follow(from, users.operations())?;
+    fresh();
+    let mut cycles = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        cycles.push(copy.follow(from, users.operations())?);
+        while begun.elapsed() < every && !is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK.min(every.saturating_sub(begun.elapsed())));
+        }
+    }
+    Ok(cycles)
+}
+
+/// How old the copy was when queries began.
+pub(super) fn tell(ages: &[Age], figures: &mut Figures) {
+    let ms: Vec<f64> = (ages.iter())
+        .map(|age| age.time.as_secs_f64() * 1e3)
+        .collect();
+    let behind: Vec<f64> = ages.iter().map(|age| age.transactions as f64).collect();
+    figures.copy_age_ms_p50 = quantile(&ms, 0.5);
+    figures.copy_age_ms_p95 = quantile(&ms, 0.95);
+    figures.copy_age_ms_max = quantile(&ms, 1.0);
+    figures.copy_lag_transactions_p50 = quantile(&behind, 0.5);
+    figures.copy_lag_transactions_p95 = quantile(&behind, 0.95);
+    figures.copy_lag_transactions_max = quantile(&behind, 1.0);
+}
+
+/// What following took.
+pub fn cost(cycles: &[Cycle], every: Duration) -> Remark {
+    let took_ms = |q| {
+        let all: Vec<f64> = (cycles.iter())
+            .map(|cycle| cycle.took.as_secs_f64() * 1e3)
+            .collect();
+        quantile(&all, q).unwrap_or_default()
+    };
+    Remark::CopyFollowed {
+        cycles: cycles.len() as u64,
+        every_s: every.as_secs_f64(),
+        took_ms_p50: took_ms(0.5),
+        took_ms_max: took_ms(1.0),
+        rows: cycles.iter().map(|cycle| cycle.rows).sum(),
+        read_mb: cycles.iter().map(|cycle| cycle.bytes).sum::<u64>() as f64 / MB,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_by_their_median_95_of_100_and_oldest() {
+        let ages: Vec<Age> = (0..=100)
+            .map(|n| Age {
+                time: Duration::from_millis(10 * n),
+                transactions: 3 * n,
+            })
+            .collect();
+        let mut figures = Figures::default();
+        tell(&ages, &mut figures);
+        assert_eq!(figures.copy_age_ms_p50, Some(500.0));
+        assert_eq!(figures.copy_age_ms_p95, Some(950.0));
+        assert_eq!(figures.copy_age_ms_max, Some(1000.0));
+        assert_eq!(figures.copy_lag_transactions_p50, Some(150.0));
+        assert_eq!(figures.copy_lag_transactions_p95, Some(285.0));
+        assert_eq!(figures.copy_lag_transactions_max, Some(300.0));
+        let mut none = Figures::default();
+        tell(&[], &mut none);
+        assert_eq!(none, Figures::default());
+    }
+
+    #[test]
+    fn what_following_took_is_of_all_cycles() {
+        let cycle = |ms, rows| Cycle {
+            took: Duration::from_millis(ms),
+            rows,
+            bytes: rows * 100_000,
+        };
+        let told = cost(
+            &[cycle(10, 1), cycle(30, 5), cycle(20, 4)],
+            Duration::from_secs(1),
+        );
+        let right = Remark::CopyFollowed {
+            cycles: 3,
+            every_s: 1.0,
+            took_ms_p50: 20.0,
+            took_ms_max: 30.0,
+            rows: 10,
+            read_mb: 1.0,
+        };
+        assert_eq!(told, right);
+    }
+}
