@@ -34,5 +34,6 @@ pub use point::{
 pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, Run, RunState, TargetRecord};
 pub use study::{
-    Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, StudyPart, Until,
+    Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, StudyPart,
+    Until,
 };

@@ -21,7 +21,7 @@ use std::time::Duration;
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
 use crate::watch::WatchArguments;
-use archive::Screened;
+use archive::{Alternative, Screened};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 
@@ -233,9 +233,9 @@ pub struct AbArguments {
     /// Text of the plan, from verbs that have one
     #[arg(skip)]
     pub plan_text: Option<String>,
-    /// The sides of a screening instead of two: what each sets, with its row of the design
+    /// The sides of a study of more than two
     #[arg(skip)]
-    pub screened: Vec<(Vec<SecretText>, Screened)>,
+    pub sides: Vec<SideAsked>,
     /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
     /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
     /// itself (A/A)
@@ -292,6 +292,17 @@ pub struct AbArguments {
     pub watch: WatchArguments,
     #[command(flatten)]
     pub judging: Judging,
+}
+
+/// One side of a study of more than two.
+#[derive(Debug, Clone, Default)]
+pub struct SideAsked {
+    /// What is set for it alone, as with --a.
+    pub settings: Vec<SecretText>,
+    /// Its row of a screening's design.
+    pub screened: Option<Screened>,
+    /// What it is, where all pairs are compared.
+    pub alternative: Option<Alternative>,
 }
 
 /// A length of time with its unit.

@@ -14,6 +14,7 @@ pub mod judge;
 pub mod layout;
 pub mod list;
 pub mod live;
+mod many;
 pub mod olap;
 pub mod oltp;
 mod plan_text;
@@ -22,7 +23,6 @@ pub mod report;
 mod resumed;
 pub mod run;
 pub mod runs;
-mod screening;
 pub mod shell;
 pub mod study;
 pub mod vdbench;
@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 
 use ::host::inventory::Stated;
 use anyhow::{Context, Result};
+use archive::stream::StreamEvent;
 use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, StudyPart};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
@@ -41,6 +42,7 @@ use workload::Library;
 use crate::arguments::{Judging, ServerHost};
 use crate::place;
 use crate::say::{JsonForTerminal, printable};
+use crate::watch::Watched;
 
 /// Loads the run called `name` from the archive.
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
@@ -143,6 +145,17 @@ fn shown(judging: &Judging) -> ::report::Shown {
         colour: wants_colour(),
         all: judging.all,
     }
+}
+
+/// Tells a verdict to whoever watches: as on a terminal of usual width, without colours.
+fn tell(watched: &Watched, judging: &Judging, render: impl Fn(::report::Shown) -> String) {
+    watched.tell(|| StreamEvent::Verdict {
+        text: render(::report::Shown {
+            width: 100,
+            colour: false,
+            all: judging.all,
+        }),
+    });
 }
 
 /// The primary metrics that were asked for.

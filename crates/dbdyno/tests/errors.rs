@@ -181,6 +181,15 @@ fn studies() {
             "ab plan.toml --target sqlite:ab.db --until 3% --within soon",
             "ab --resume nosuch --until 3%",
             "ab --resume nosuch",
+            "study layouts --target sqlite:ab.db",
+            "study layouts --target postgres+local:folder",
+            "study layouts --target postgres+local: --target mysql+local:",
+            "study layouts --layouts shared",
+            "study layouts --layouts shared,shared",
+            "study layouts --layouts shared,nosuch",
+            "study layouts --layouts shared,xfs --band learned",
+            "study redo --layouts shared,xfs",
+            "study settings --layouts shared,xfs",
         ]
     ));
 }

@@ -100,3 +100,93 @@ fn a_killed_run_on_postgres() {
 fn a_killed_run_on_mariadb() {
     a_killed_run_leaves_nothing_and_is_resumed("mysql+local:");
 }
+
+/// Two layouts of one small device each.
+fn layout(place: &Place, name: &str) -> String {
+    let text = format!(
+        "name = \"{name}\"\nabout = \"\"\n[[device]]\nname = \"one\"\nsize_mib = 400\n\
+         [[volume]]\nname = \"all\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
+         [place]\ndata = \"all\"\nlog = \"all\"\n"
+    );
+    place.file(&format!("{name}.toml"), &text)
+}
+
+fn attached_below(directory: &Path) -> usize {
+    let devices = std::fs::read_dir("/sys/block").unwrap().flatten();
+    let backing = |path: &Path| std::fs::read_to_string(path.join("loop/backing_file"));
+    let files = devices.filter_map(|device| backing(&device.path()).ok());
+    let own = files.filter(|file| Path::new(file).starts_with(directory));
+    own.count()
+}
+
+/// Killed while a server is at work on a mounted layout: the next command ends with nothing mounted or attached.
+#[test]
+fn a_killed_study_of_layouts_leaves_nothing() {
+    if host::user_id() != 0 {
+        testing::skip!("layouts need root");
+    }
+    let place = Place::new();
+    let folder = tempfile::Builder::new()
+        .prefix("dbdyno-t")
+        .tempdir_in("/var/tmp")
+        .unwrap();
+    let parent = std::fs::canonicalize(folder.path())
+        .unwrap()
+        .join("layouts");
+    let command = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.env("DBDYNO_LAYOUT_DIR", &parent);
+        command
+    };
+    let layouts = ["one", "other"].map(|name| layout(&place, name));
+    let tried = command(&["layout", "make", &layouts[0]]).output().unwrap();
+    if !tried.status.success() {
+        testing::skip!("{}", String::from_utf8_lossy(&tried.stderr));
+    }
+    let layouts = layouts.join(",");
+    let page = place.path("page.html").display().to_string();
+    let arguments = [
+        "study",
+        "layouts",
+        "--layouts",
+        &layouts,
+        "--yes",
+        "-o",
+        &page,
+    ];
+    let mut child = command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let volumes = parent.join("study-other");
+    for _ in 0..1200 {
+        std::thread::sleep(Duration::from_millis(50));
+        if !processes_of(&parent).is_empty() && host::mounted_below(&volumes).len() == 1 {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(host::mounted_below(&parent).len(), 3);
+    assert_eq!(attached_below(&parent), 3);
+
+    // What stands by itself stays; one of the same name is none of the study's.
+    let shown = command(&["layout", "show"]).output().unwrap();
+    let said = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(shown.status.success(), "{said}");
+    assert!(
+        said.contains("left by a process that was killed: unmount"),
+        "{said}"
+    );
+    assert_eq!(
+        host::mounted_below(&parent),
+        [parent.join("one/volumes/all")]
+    );
+    assert_eq!(attached_below(&parent), 1);
+    assert_eq!(processes_of(&parent), Vec::<String>::new());
+    let removed = command(&["layout", "remove", "one"]).status().unwrap();
+    assert!(removed.success());
+    assert_eq!(attached_below(&parent), 0);
+    assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0);
+}

@@ -155,6 +155,7 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
         targets: vec![TargetUrl::parse("sqlite:").unwrap()],
         settings: Vec::new(),
         screened: None,
+        alternative: None,
     };
     StudyOptions {
         sides: vec![side(), side()],

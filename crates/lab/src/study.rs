@@ -212,6 +212,7 @@ fn new_runs(
                 until: options.until.clone(),
                 arranged: None,
                 screened: side.screened.clone(),
+                alternative: side.alternative.clone(),
             }),
             missing: agenda.missing,
             tool_version: options.tool_version.clone(),
@@ -288,6 +289,7 @@ pub fn resume(
             targets: urls_of_run(run)?,
             settings: part.settings,
             screened: part.screened,
+            alternative: part.alternative,
         })
     };
     let sides: Vec<Side> = runs.iter().map(side).collect::<Result<_>>()?;

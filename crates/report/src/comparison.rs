@@ -1,5 +1,6 @@
 //! A comparison of two runs for a terminal: what differs, the forest of ratios, what is still needed.
 
+mod alternatives;
 mod chances;
 mod forest;
 mod looks;
@@ -24,6 +25,11 @@ use crate::shifted::order_words;
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
 
+pub use alternatives::alternatives;
+pub(crate) use alternatives::{
+    advice as alternatives_advice, figure as alternative_figure, label as alternatives_label,
+    others as other_alternatives, rounds_words as alternatives_rounds, sure as alternatives_sure,
+};
 pub use chances::chances;
 pub(crate) use forest::Scale;
 pub use looks::{ended, length, look, looks_words, planned};
@@ -281,10 +287,7 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
         }
     };
     let (ratio, interval) = match &row.result.ratio {
-        Some(r) => (
-            format!("{:.3}", r.estimate),
-            format!("{:.3} … {:.3}", r.low, r.high),
-        ),
+        Some(r) => (format!("{:.3}", r.estimate), number::interval(r)),
         None => (plain_ratio(row), "none".to_owned()),
     };
     let verdict = match row.result.ratio {

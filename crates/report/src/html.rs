@@ -1,5 +1,6 @@
 //! The report as one self-contained HTML file: static tables and SVG, no script, nothing fetched.
 
+mod alternatives;
 mod backup;
 mod card;
 mod charts;
@@ -43,6 +44,8 @@ mod verdict;
 
 pub use fleet::fleet;
 
+use ::verdict::alternatives::{self as verdict_alternatives, is_alternative};
+use ::verdict::screening::{self as verdict_screening, is_screened};
 use archive::{Component, Run};
 use askama::Template;
 
@@ -67,9 +70,10 @@ pub struct HtmlOptions {
 /// Renders a run, set beside others, as one HTML page.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {
     let groups = level::tests(run, scorecard::rank);
-    // The sides of a screening are one result, and not each set beside the run.
-    let (sides, against) = &screening::divide(run, against);
-    let (screening, effects) = screening::view(run, sides);
+    // The sides of a study of more than two are one result, and not each set beside the run.
+    let (sides, against) = &divide(run, against);
+    let (screening, effects) = screening::view(run, of(sides, is_screened));
+    let (alternatives, order) = alternatives::view(run, of(sides, is_alternative));
     let components = SECTIONS
         .into_iter()
         .map(|section| ComponentView {
@@ -89,7 +93,11 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .collect();
     let (users, forest) = (users::summaries(&groups), forest::view(run, against));
     let charts = ramp::figures(run, &groups, against);
-    let answers = (effects, forest.outcomes());
+    let answers = first::Answers {
+        screening: effects,
+        alternatives: order,
+        outcomes: forest.outcomes(),
+    };
     let first = first::view(run, &groups, against, (&users, charts), answers);
     let mut page = Page {
         title: options
@@ -104,6 +112,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         customer: customer::view(run, against),
         differences: differences::view(run, against),
         screening,
+        alternatives,
         forest,
         shift: shift::view(run, against),
         price: price::view(run, against, &options.prices),
@@ -121,6 +130,31 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     page.links = page.sections();
     page.render()
         .expect("the template writes plain values into a String, which cannot fail")
+}
+
+/// The other sides of the study of more than two that a run belongs to, and everything else that stands beside it.
+fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
+    let mut sides = Vec::new();
+    let mut others = Vec::new();
+    for other in against {
+        let is_side = |side: &Run| {
+            verdict_screening::belong_together(run, side)
+                || verdict_alternatives::belong_together(run, side)
+        };
+        match other {
+            Against::Run(side) if is_side(side) => sides.push(*side),
+            other => others.push(*other),
+        }
+    }
+    (sides, others)
+}
+
+/// The sides if they are of this kind.
+fn of<'s, 'r>(sides: &'s [&'r Run], is: impl Fn(&Run) -> bool) -> &'s [&'r Run] {
+    match sides.iter().any(|side| is(side)) {
+        true => sides,
+        false => &[],
+    }
 }
 
 /// What the page is of: a run, or the study of which all sides are here.
@@ -142,6 +176,7 @@ struct Page<'a> {
     customer: customer::View,
     differences: differences::View,
     screening: screening::View,
+    alternatives: alternatives::View,
     forest: forest::View,
     shift: shift::View,
     price: price::View,
@@ -164,6 +199,10 @@ impl Page<'_> {
             (true, ("verdict", "Answer")),
             (!self.users.is_empty(), ("users", "Users")),
             (!self.screening.is_empty(), ("screening", "Screening")),
+            (
+                !self.alternatives.is_empty(),
+                ("alternatives", "Alternatives"),
+            ),
             (
                 !self.forest.is_empty(),
                 ("forest", "Performance comparison"),

@@ -1,5 +1,7 @@
 //! Numbers written for people: thousands separators, three significant digits, "–" for what is not known.
 
+use stats::Interval;
+
 /// What stands where the platform could not tell: never 0.
 pub const UNKNOWN: &str = "–";
 
@@ -41,6 +43,20 @@ pub fn full(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     let rounded = (share * 1000.0).round() / 10.0;
     format!("{rounded}")
+}
+
+/// A ratio with three decimals; far from 1 only how far.
+pub fn ratio(value: f64) -> String {
+    match value {
+        v if v >= 1000.0 => "> 1000".to_owned(),
+        v if v < 0.001 => "< 0.001".to_owned(),
+        v => format!("{v:.3}"),
+    }
+}
+
+/// The interval of a ratio.
+pub fn interval(of: &Interval) -> String {
+    format!("{} … {}", ratio(of.low), ratio(of.high))
 }
 
 /// [`figure`] of what may be unknown.

@@ -1,16 +1,12 @@
 //! Screening of factors with two levels: which configurations to measure, what they cannot tell apart, and the effect of each
 //! factor.
 
-use crate::autocorrelation::variance;
-use crate::distribution::student_quantile;
-use crate::interval::{Interval, share};
+use crate::contrast::{Contrast, Rounds};
 use crate::summary::mean;
-use crate::warning::{Warning, single_valued};
+use crate::warning::Warning;
 
 /// Most factors of a design.
 pub const FACTORS_MAX: usize = 15;
-/// Fewest rounds with which effects have an interval.
-pub const ROUNDS_MIN: usize = 3;
 
 /// Columns of the regular designs of eight rows, as products of their base factors A = 1, B = 2, C = 4: four factors have
 /// resolution IV, more have III.
@@ -168,99 +164,29 @@ fn cyclic(row: usize, factor: usize) -> bool {
     row > 0 && OF_12[(factor + OF_12.len() - (row - 1)) % OF_12.len()]
 }
 
-/// The effect of one factor.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
-    /// Ratio of high to low, with its interval.
-    pub ratio: Interval,
-    /// Standard deviation of the effect from round to round, in logarithms.
-    pub sd_log: f64,
-    /// What weakens it.
-    pub warnings: Vec<Warning>,
-}
-
-/// The effect of each factor on a figure, from rounds in which each row of the design was measured once.
+/// The effect of each factor on a figure, from rounds in which each row of the design was measured once: the ratio of high to low.
 ///
-/// Formula: per round, the mean logarithm of the rows with the factor high minus that of those with it low; over R rounds, mean ±
-/// t(R − 1)·s/√R; exp of that. What a whole round has in common drops out. Source: Montgomery, Design and Analysis of Experiments,
-/// chapter 6, with rounds as blocks. The error is that of the effect itself between rounds, not pooled over the rows, so that rows
-/// may scatter differently. Limits: [`ROUNDS_MIN`] rounds at least; the effect of a round is a mean over many measurements, so
-/// that it is nearly normal; a round with a value that is missing is left out, one that is zero or negative refused.
-/// Golden: rounds of 4 rows in which A doubles the figure give 2, B 1.
+/// Formula: [`Rounds::contrast`] of the mean logarithm of the rows with the factor high minus that of those with it low. Source:
+/// Montgomery, Design and Analysis of Experiments, chapter 6, with rounds as blocks. Limits: the effect of a round is a mean over
+/// many measurements, so that it is nearly normal. Golden: rounds of 4 rows in which A doubles the figure give 2, B 1.
 pub fn effects(
     design: &TwoLevel,
     rounds: &[Vec<f64>],
     confidence: f64,
-) -> Result<Vec<Effect>, Warning> {
-    share("confidence", confidence)?;
-    if let Some(round) = rounds.iter().find(|round| round.len() != design.rows.len()) {
-        let (a, b) = (design.rows.len(), round.len());
-        return Err(Warning::UnequalLengths { a, b });
-    }
-    let is_whole = |round: &&Vec<f64>| round.iter().all(|value| value.is_finite());
-    let whole: Vec<&Vec<f64>> = rounds.iter().filter(is_whole).collect();
-    let count = whole.iter().flat_map(|round| round.iter());
-    match count.filter(|value| **value <= 0.0).count() {
-        0 => {}
-        count => return Err(Warning::NotPositive { count }),
-    }
-    let (have, need) = (whole.len(), ROUNDS_MIN);
-    if have < need {
-        return Err(Warning::TooFew { have, need });
-    }
-    let dropped = rounds.len() - have;
-    let dropped = (dropped > 0).then_some(Warning::NotFinite { dropped });
-    let of = |factor: usize| {
-        let contrasts: Vec<f64> = whole
-            .iter()
-            .map(|round| contrast(design, round, factor))
-            .collect();
-        effect(&contrasts, confidence, dropped)
-    };
+) -> Result<Vec<Contrast>, Warning> {
+    let rounds = Rounds::of(rounds, design.rows.len(), confidence)?;
+    let of = |factor: usize| rounds.contrast(|logs| effect(design, logs, factor));
     Ok((0..design.factors()).map(of).collect())
 }
 
 /// Mean logarithm of the rows with a factor high minus that of those with it low.
-fn contrast(design: &TwoLevel, round: &[f64], factor: usize) -> f64 {
+fn effect(design: &TwoLevel, logs: &[f64], factor: usize) -> f64 {
     let of = |high: bool| {
-        let rows = design.rows.iter().zip(round);
+        let rows = design.rows.iter().zip(logs);
         let own = rows.filter(|(row, _)| row[factor] == high);
-        mean(&own.map(|(_, value)| value.ln()).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        mean(&own.map(|(_, log)| *log).collect::<Vec<_>>()).unwrap_or(f64::NAN)
     };
     of(true) - of(false)
-}
-
-fn effect(contrasts: &[f64], confidence: f64, dropped: Option<Warning>) -> Effect {
-    let n = contrasts.len() as f64;
-    let estimate = mean(contrasts).unwrap_or(f64::NAN);
-    let sd_log = variance(contrasts).sqrt();
-    let half = student_quantile((1.0 + confidence) / 2.0, n - 1.0) * sd_log / n.sqrt();
-    let interval = Interval {
-        estimate,
-        low: estimate - half,
-        high: estimate + half,
-        confidence,
-    };
-    let alike = single_valued(contrasts).then_some(Warning::SingleValued);
-    Effect {
-        ratio: interval.map(f64::exp),
-        sd_log,
-        warnings: dropped.into_iter().chain(alike).collect(),
-    }
-}
-
-/// The least effect, a share, that so many rounds tell from the band in four of five screenings.
-///
-/// Formula: ln(1 + band) + (t₁₋α/₂ + t₀.₈)·s/√R with R − 1 degrees of freedom, exp of that − 1. Source: Montgomery, as above.
-/// Golden: with a spread of 0.02, 4 rounds, 95 % and no band, 4.2 %.
-pub fn least_effect(sd_log: f64, rounds: usize, confidence: f64, band: f64) -> Option<f64> {
-    let (n, freedom) = (
-        rounds as f64,
-        rounds.checked_sub(1).filter(|df| *df > 0)? as f64,
-    );
-    let t = student_quantile((1.0 + confidence) / 2.0, freedom) + student_quantile(0.8, freedom);
-    let least = (band.ln_1p() + t * sd_log / n.sqrt()).exp_m1();
-    least.is_finite().then_some(least)
 }
 
 #[cfg(test)]
@@ -388,34 +314,6 @@ mod tests {
         assert!((low - (2.0_f64.ln() - half)).abs() < 1e-9, "{found:?}");
         assert!((found[0].sd_log - 0.1).abs() < 1e-12);
         assert_eq!(found[1].ratio.estimate, 1.0);
-    }
-
-    #[test]
-    fn odd_rounds() {
-        let design = design(2, 4);
-        let whole = vec![1.0, 2.0, 1.0, 2.0];
-        let mut torn = whole.clone();
-        torn[3] = f64::NAN;
-        let rounds = [whole.clone(), torn.clone(), whole.clone(), whole.clone()];
-        let found = effects(&design, &rounds, 0.95).unwrap();
-        assert_eq!(
-            found[0].warnings,
-            [Warning::NotFinite { dropped: 1 }, Warning::SingleValued]
-        );
-        let few = effects(&design, &rounds[..3], 0.95);
-        assert_eq!(few, Err(Warning::TooFew { have: 2, need: 3 }));
-        torn[3] = 0.0;
-        let zero = effects(&design, &[torn, whole.clone(), whole.clone()], 0.95);
-        assert_eq!(zero, Err(Warning::NotPositive { count: 1 }));
-        let short = effects(&design, &[whole, vec![1.0]], 0.95);
-        assert_eq!(short, Err(Warning::UnequalLengths { a: 4, b: 1 }));
-    }
-
-    #[test]
-    fn golden_least_effect() {
-        let least = least_effect(0.02, 4, 0.95, 0.0).unwrap();
-        assert!((least - 0.042_49).abs() < 1e-4, "{least}");
-        assert_eq!(least_effect(0.02, 1, 0.95, 0.0), None);
     }
 
     /// Share of 4,000 screenings whose interval covers the truth: noise of one configuration, of rounds, and a heavy tail.

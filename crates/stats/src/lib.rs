@@ -12,6 +12,7 @@ pub mod changepoint;
 pub mod cluster;
 pub mod compare;
 pub mod components;
+pub mod contrast;
 pub mod distribution;
 pub mod drift;
 pub mod factorial;

@@ -69,6 +69,26 @@ impl Layouts {
         Self { parent }
     }
 
+    /// Whether these can be made, to stand at once; nothing is made.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, definitions: &[Definition]) -> Result<(), LayoutError> {
+        if host::user_id() != 0 {
+            return Err(LayoutError::NotRoot);
+        }
+        for definition in definitions {
+            programs::check(definition)?;
+        }
+        let parent = self.parent()?;
+        self.remove_left_behind(&mut |_| {})?;
+        steps::check_given(definitions)?;
+        for definition in definitions {
+            self.check_name(definition, &parent)?;
+        }
+        self.check_room(definitions, &parent)
+    }
+
     /// Makes a layout.
     ///
     /// # Errors
@@ -79,22 +99,10 @@ impl Layouts {
         stands: Stands,
         told: Told<'_>,
     ) -> Result<Made, LayoutError> {
-        if host::user_id() != 0 {
-            return Err(LayoutError::NotRoot);
-        }
-        programs::check(definition)?;
-        let parent = self.parent()?;
-        self.remove_left_behind(&mut |_| {})?;
-        steps::check_given(definition)?;
-        self.check_room(definition, &parent)?;
-        let directory = parent.join(&definition.name);
-        match DirBuilder::new().mode(PASSABLE).create(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let name = definition.name.clone();
-                return Err(LayoutError::There { name });
-            }
-            made => made.map_err(system(&directory))?,
-        }
+        self.check(std::slice::from_ref(definition))?;
+        let directory = self.parent()?.join(&definition.name);
+        let made = DirBuilder::new().mode(PASSABLE).create(&directory);
+        made.map_err(system(&directory))?;
         make_passable(&directory)?;
         let begun = Ledger::begin(&directory, definition);
         let mut ledger = match begun {
@@ -221,19 +229,41 @@ impl Layouts {
         fs::canonicalize(parent).map_err(system(parent))
     }
 
-    fn check_room(&self, definition: &Definition, parent: &Path) -> Result<(), LayoutError> {
-        let need_bytes = definition.file_bytes();
+    fn check_name(&self, definition: &Definition, parent: &Path) -> Result<(), LayoutError> {
+        let name = definition.name.clone();
+        let directory = parent.join(&name);
+        match Ledger::open(&directory)? {
+            Some(ledger) if ledger.stands() => Err(LayoutError::There { name }),
+            Some(_) => Err(LayoutError::InUse { name }),
+            None if directory.exists() => Err(LayoutError::There { name }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_room(&self, definitions: &[Definition], parent: &Path) -> Result<(), LayoutError> {
+        let need_bytes = definitions.iter().map(Definition::file_bytes).sum();
         let free_bytes = host::room(parent).map_or(u64::MAX, |room| room.free_bytes);
         if need_bytes == 0 || need_bytes + ROOM_LEFT_BYTES <= free_bytes {
             return Ok(());
         }
         Err(LayoutError::NoRoom {
-            name: definition.name.clone(),
+            names: named(definitions),
             parent: parent.to_owned(),
             need_bytes,
             free_bytes,
         })
     }
+}
+
+/// "layout a", "layouts a, b".
+fn named(definitions: &[Definition]) -> String {
+    let names: Vec<&str> = definitions.iter().map(|it| it.name.as_str()).collect();
+    let word = if names.len() == 1 {
+        "layout"
+    } else {
+        "layouts"
+    };
+    format!("{word} {}", names.join(", "))
 }
 
 impl Made {

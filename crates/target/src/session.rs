@@ -140,6 +140,16 @@ pub trait Session: Send {
     /// When there is a table of that name, whosever it is.
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()>;
 
+    /// Makes `table` with the rows of a query in which `{schema}` stands for [`Session::schema`], as [`Session::create_table`].
+    ///
+    /// # Errors
+    /// When there is a table of that name, whosever it is.
+    fn create_table_as(&mut self, table: &str, query: &str) -> Result<()> {
+        let schema = self.schema();
+        let sql = format!("CREATE TABLE {schema}.{table} AS {query}");
+        self.create_table(table, &sql)
+    }
+
     /// Removes `table`; false when there is none. No transaction may be open.
     ///
     /// # Errors

@@ -384,7 +384,7 @@ fn series(a: &[Option<f64>], b: &[Option<f64>], design: Design) -> (Vec<f64>, Ve
     }
 }
 
-fn title(run: &Run, metric: &Metric) -> String {
+pub(crate) fn title(run: &Run, metric: &Metric) -> String {
     let point = run.points.iter().find(|p| p.key.test == metric.test);
     point.map_or_else(String::new, |p| p.title.clone())
 }

@@ -3,6 +3,7 @@
 //! * [`mod@cores`]: cores that a run could do without.
 //! * [`mod@difference`]: which settings differ between two runs.
 //! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
+//! * [`mod@alternatives`]: several alternatives against each other, in all pairs.
 //! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
 //! * [`mod@fleet`]: many systems before and after an update.
 //! * [`mod@looks`]: studies that were looked at before their end.
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alternatives;
 #[cfg(test)]
 mod by_hand;
 pub mod compare;
@@ -27,6 +29,7 @@ pub mod metric;
 mod outcome;
 pub mod price;
 pub mod ramps;
+mod rounds;
 pub mod screening;
 pub mod shift;
 pub mod sla;

@@ -5,35 +5,20 @@
 
 mod json;
 
-use archive::{Better, Factor, Remark, Run, RunState, Screened, StudyPart};
+use archive::{Better, Factor, Remark, Run, Screened, StudyPart};
 use stats::Warning;
-use stats::compare::{Band, Direction, Verdict, judge};
-use stats::factorial::{TwoLevel, effects, least_effect};
+use stats::compare::{Band, Verdict, judge};
+use stats::contrast::Contrast;
+use stats::factorial::{TwoLevel, effects};
 use stats::multiple::confidence_of_each;
 
 pub use json::json;
 
-use crate::compare::{CompareError, Named, Pairing, comparable, metrics};
-use crate::metric::{self, Metric};
-use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms};
-
-/// What is asked of a screening.
-#[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
-    /// What is too small for a verdict.
-    pub band: Band,
-    /// Primary metrics that replace those of the plan.
-    pub primary: &'a [Metric],
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Self {
-            band: Band::of(BAND_DEFAULT),
-            primary: &[],
-        }
-    }
-}
+use crate::compare::{CompareError, Named};
+use crate::metric::Metric;
+use crate::outcome::CONFIDENCE;
+pub use crate::rounds::Options;
+use crate::rounds::{Figures, OfSides, all_sides};
 
 /// Why there is no screening.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +96,7 @@ pub struct OfMetric {
 #[derive(Debug, Clone)]
 pub struct Effect {
     /// Ratio of high to low, with interval and spread.
-    pub effect: stats::factorial::Effect,
+    pub effect: Contrast,
     /// Whether high is better than low.
     pub verdict: Verdict,
     /// The least effect, a share, that so many rounds find in four of five screenings.
@@ -141,7 +126,7 @@ fn part_of(run: &Run) -> Option<(&StudyPart, &Screened)> {
 /// # Errors
 /// Runs that are not all configurations of one screening, or cannot be compared.
 pub fn screening(runs: &[&Run], options: &Options<'_>) -> Result<Screening, ScreeningError> {
-    let sides = sides(runs)?;
+    let sides = all_sides(runs, |part| part.screened.is_some()).ok_or_else(|| not_one(runs))?;
     let Some((part, screened)) = part_of(sides[0]) else {
         return Err(not_one(runs));
     };
@@ -151,39 +136,20 @@ pub fn screening(runs: &[&Run], options: &Options<'_>) -> Result<Screening, Scre
     let design = TwoLevel::measured(rows.collect())
         .filter(|design| design.factors() == screened.factors.len())
         .ok_or_else(|| ScreeningError::NoDesign(part.name.clone()))?;
-    let pairings = sides[1..].iter().map(|run| {
-        let terms = Terms {
-            band: options.band,
-            trust_sequential: false,
-        };
-        let pairing = comparable::pairing(sides[0], run, &terms, true);
-        Ok(pairing.map_err(CompareError::from)?)
-    });
-    let pairings: Vec<Pairing> = pairings.collect::<Result<_, ScreeningError>>()?;
-    let (primary, named) = metrics::primary(sides[0], sides[1], options.primary, &pairings[0])?;
-    let values: Vec<Vec<Vec<Option<f64>>>> = primary
-        .iter()
-        .map(|metric| values(&sides, &pairings, metric))
-        .collect();
-    let is_told = |of_metric: &&Vec<Vec<Option<f64>>>| {
-        of_metric
-            .iter()
-            .all(|side| side.iter().any(Option::is_some))
-    };
-    let family = design.factors() * values.iter().filter(is_told).count();
+    let figures = Figures::of(sides, options)?;
+    let family = design.factors() * figures.told();
     let confidence = confidence_of_each(CONFIDENCE, family);
-    let judged = primary.iter().zip(&values);
-    let judged =
-        judged.map(|(metric, values)| of_metric(metric, values, &design, options.band, confidence));
+    let judged = figures.primary.iter();
+    let judged = judged.map(|of_sides| of_metric(of_sides, &design, options.band, confidence));
     Ok(Screening {
         study: part.name.clone(),
         factors: screened.factors.clone(),
-        configurations: configurations(&sides, &design, &values),
-        rounds: sides[0].repetitions,
+        configurations: configurations(&figures, &design),
+        rounds: figures.sides[0].repetitions,
         resolution: design.resolution(),
         remarks: remarks(&design, &screened.factors),
-        cautions: cautions(&sides, &pairings),
-        named,
+        cautions: figures.cautions(),
+        named: figures.named,
         confidence,
         family,
         band: options.band,
@@ -196,83 +162,28 @@ fn not_one(runs: &[&Run]) -> ScreeningError {
     ScreeningError::NotOneStudy(labels.join(", "))
 }
 
-/// The runs of all sides, A first.
-fn sides<'r>(runs: &[&'r Run]) -> Result<Vec<&'r Run>, ScreeningError> {
-    let mut sides = runs.to_vec();
-    let letter = |run: &&Run| part_of(run).map(|(part, _)| part.side.clone());
-    sides.sort_by_key(letter);
-    sides.dedup_by_key(|run| letter(run));
-    let first = sides.first().and_then(|run| part_of(run));
-    let of_study = first.map_or(0, |(part, _)| part.sides as usize);
-    let are_sides = sides
-        .iter()
-        .skip(1)
-        .all(|run| belong_together(sides[0], run));
-    match of_study >= 2 && sides.len() == of_study && are_sides {
-        true => Ok(sides),
-        false => Err(not_one(runs)),
-    }
-}
-
-/// The figures of a metric by side and repetition.
-fn values(sides: &[&Run], pairings: &[Pairing], metric: &Metric) -> Vec<Vec<Option<f64>>> {
-    let others = sides[1..].iter().zip(pairings);
-    let others = others.map(|(run, pairing)| pairing.in_b(metric).values(run));
-    std::iter::once(metric.values(sides[0]))
-        .chain(others)
-        .collect()
-}
-
-fn of_metric(
-    metric: &Metric,
-    values: &[Vec<Option<f64>>],
-    design: &TwoLevel,
-    band: Band,
-    confidence: f64,
-) -> OfMetric {
-    let repetitions = values.iter().map(Vec::len).min().unwrap_or(0);
-    let round = |at: usize| -> Vec<f64> {
-        let of_sides = values.iter();
-        of_sides.map(|side| side[at].unwrap_or(f64::NAN)).collect()
-    };
-    let rounds: Vec<Vec<f64>> = (0..repetitions).map(round).collect();
-    let is_whole = |round: &&Vec<f64>| round.iter().all(|value| value.is_finite());
-    let whole = rounds.iter().filter(is_whole).count();
-    let better = metric::better(&metric.figure);
-    let direction = match better {
-        Better::Lower => Direction::LowerIsBetter,
-        Better::Higher | Better::Neither => Direction::HigherIsBetter,
-    };
-    let judged = |effect: stats::factorial::Effect| Effect {
-        verdict: judge(&effect.ratio, band, direction),
-        least_effect: least_effect(effect.sd_log, whole, confidence, band.effect()),
+fn of_metric(of_sides: &OfSides, design: &TwoLevel, band: Band, confidence: f64) -> OfMetric {
+    let judged = |effect: Contrast| Effect {
+        verdict: judge(&effect.ratio, band, of_sides.direction()),
+        least_effect: of_sides.least_effect(&effect, band),
         effect,
     };
     OfMetric {
-        metric: metric.clone(),
-        better,
-        rounds: whole,
-        effects: effects(design, &rounds, confidence)
+        metric: of_sides.metric.clone(),
+        better: of_sides.better,
+        rounds: of_sides.whole(),
+        effects: effects(design, &of_sides.rounds(), confidence)
             .map(|effects| effects.into_iter().map(judged).collect()),
     }
 }
 
-fn configurations(
-    sides: &[&Run],
-    design: &TwoLevel,
-    values: &[Vec<Vec<Option<f64>>>],
-) -> Vec<Configuration> {
-    let rows = sides.iter().zip(design.rows()).enumerate();
+fn configurations(figures: &Figures<'_>, design: &TwoLevel) -> Vec<Configuration> {
+    let rows = figures.sides.iter().zip(design.rows()).enumerate();
     let of = |(side, (run, high)): (usize, (&&Run, &Vec<bool>))| Configuration {
         side: part_of(run).map_or(String::new(), |(part, _)| part.side.clone()),
         label: run.label.clone(),
         high: high.clone(),
-        medians: (values.iter())
-            .map(|of_metric| {
-                let known: Vec<f64> = of_metric[side].iter().flatten().copied().collect();
-                stats::summary::median(&known)
-            })
-            .collect(),
+        medians: figures.medians(side),
     };
     rows.map(of).collect()
 }
@@ -303,31 +214,6 @@ fn remarks(design: &TwoLevel, factors: &[Factor]) -> Vec<Remark> {
         (true, Some(resolution @ 4)) => vec![Remark::InteractionsAliased { resolution }],
         _ => aliased,
     }
-}
-
-fn cautions(sides: &[&Run], pairings: &[Pairing]) -> Vec<String> {
-    let mut cautions: Vec<String> = Vec::new();
-    let incomplete = sides.iter().any(|run| run.state != RunState::Complete);
-    if incomplete {
-        cautions
-            .push("the study is not complete: only rounds that are whole count; resume it".into());
-    }
-    let invalid = sides
-        .iter()
-        .filter(|run| run.points.iter().any(|point| !point.valid()));
-    let invalid: Vec<&str> = invalid.map(|run| run.label.as_str()).collect();
-    if !invalid.is_empty() {
-        cautions.push(format!(
-            "points are invalid in {}: their rounds are left out",
-            invalid.join(", ")
-        ));
-    }
-    for caution in pairings.iter().flat_map(|pairing| &pairing.cautions) {
-        if !cautions.contains(caution) {
-            cautions.push(caution.clone());
-        }
-    }
-    cautions
 }
 
 impl Screening {

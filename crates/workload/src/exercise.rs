@@ -6,6 +6,7 @@
 mod blob_write;
 mod bulk_load;
 mod create_index;
+mod create_table_as;
 mod expression;
 mod insert;
 mod lookup;
@@ -69,5 +70,8 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
             )
         }
         Kind::CreateIndex { table } => Box::new(create_index::CreateIndex::new(bench, table)),
+        Kind::CreateTableAs { table } => {
+            Box::new(create_table_as::CreateTableAs::new(bench, table))
+        }
     }
 }

@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(
             codes.join(" "),
             "D111 D112 D121 D122 T132 T133 T141 T151 T152 T153 T154 T155 T211 T311 T331 T332 T421 T426 T431 T512 \
-             T521 T531 T611 T616 T621 T626 T716 T721"
+             T513 T521 T531 T611 T616 T621 T626 T716 T721"
         );
         for test in library.tests() {
             assert!(

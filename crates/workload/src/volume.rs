@@ -83,7 +83,8 @@ pub fn table_of(test: &Test) -> Option<Table> {
         Kind::Lookup { table, .. }
         | Kind::Query { table, .. }
         | Kind::Update { table, .. }
-        | Kind::CreateIndex { table } => Some(*table),
+        | Kind::CreateIndex { table }
+        | Kind::CreateTableAs { table } => Some(*table),
         // A script loads tables of its own, which its author knows and nobody can foretell.
         Kind::Expression { .. }
         | Kind::Insert {}
@@ -141,6 +142,8 @@ pub fn of_point(test: &Test, size: SizeClass, extent: Extent, jobs: u32) -> Volu
         Kind::CreateIndex { table } => operations
             .saturating_mul(size.rows(*table))
             .saturating_mul(INDEX_ENTRY_BYTES),
+        // All jobs together copy it once.
+        Kind::CreateTableAs { table } => table_bytes(size, *table),
     })
 }
 

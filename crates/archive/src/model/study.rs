@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Remark;
+
 /// Most configurations of a study: the letters "a" to "p".
 pub const SIDES_MAX: usize = 16;
 
@@ -29,6 +31,8 @@ pub struct StudyPart {
     pub arranged: Option<Arranged>,
     /// Which settings are screened, where the configurations are the rows of a design.
     pub screened: Option<Screened>,
+    /// What this configuration is, where each of them is compared with each other one.
+    pub alternative: Option<Alternative>,
 }
 
 impl Default for StudyPart {
@@ -43,8 +47,22 @@ impl Default for StudyPart {
             until: None,
             arranged: None,
             screened: None,
+            alternative: None,
         }
     }
+}
+
+/// One of several configurations that are compared with each other in all pairs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Alternative {
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// The layout of its devices, as its file has it, where it has one of its own.
+    pub layout: Option<String>,
+    /// What its results must not be read without.
+    pub remarks: Vec<Remark>,
 }
 
 /// One configuration of a screening: a row of a two-level design.
@@ -237,5 +255,6 @@ mod tests {
         let part: StudyPart = serde_json::from_str(old).unwrap();
         assert_eq!((part.until, part.slice_ms), (None, None));
         assert_eq!((part.sides, part.screened), (2, None));
+        assert_eq!(part.alternative, None);
     }
 }

@@ -1,5 +1,5 @@
-//! Studies: what is unsound in a published protocol that is repeated as it stands, and what the design of a screening cannot tell
-//! apart.
+//! Studies: what is unsound in a published protocol that is repeated as it stands, what the design of a screening cannot tell
+//! apart, and what alternatives must not be read without.
 
 macro_rules! study {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
@@ -26,6 +26,12 @@ EffectsPartlyAliased { share: f64 } =>
 /// Screening: effects stand alone, but interactions of two settings cannot be told from each other.
 InteractionsAliased { resolution: u32 } =>
     "resolution {resolution}: no effect of a setting is confounded with an interaction of two others; these cannot be told from each other, and none is estimated";
+/// Alternative: commits are acknowledged before they are durable.
+CommitsCanBeLost => "commits are not flushed before they are acknowledged: a crash of the server or the machine loses some";
+/// Alternative: commits wait for each other.
+CommitsWait { what: String } => "{what}: a commit waits for others, to be flushed with them, and takes longer when it is alone";
+/// Alternative: more differs than its name says.
+AlsoDiffers { what: String } => "{what}";
 
     } };
 }

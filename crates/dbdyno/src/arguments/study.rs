@@ -38,13 +38,21 @@ pub struct StudyArguments {
     /// Configurations of a screening: 4, 8, 12 or 16 (default: the fewest that its settings need)
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub configurations: Option<usize>,
+    /// Layouts to compare, in `study layouts`: built-in ones or files (default: five built-in ones)
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        conflicts_with = "resume"
+    )]
+    pub layouts: Vec<String>,
     /// How large: a try, for an hour or two, or as published (default: quick; with --protocol published: published)
     #[arg(long, value_enum)]
     pub size: Option<Size>,
     /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     pub memory: Option<u64>,
-    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs); rounds of a screening
+    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs); rounds of a study of more
     #[arg(long, visible_alias = "rounds", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: Option<u32>,
     /// Database to measure (default: SQLite and DuckDB in files, see --work-dir)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use archive::{Archive, Run, RunName, RunState, Screened, StudyPart, Until};
+use archive::{Archive, Run, RunName, RunState, StudyPart, Until};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
@@ -21,7 +21,7 @@ use verdict::metric::Metric;
 use workload::Library;
 
 use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
-use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
+use crate::arguments::{AbArguments, BandAsked, SecretText, SideAsked, urls};
 use crate::consent::Forecast;
 use crate::exit::{InvalidInput, Status};
 use crate::place::{self, WorkFiles};
@@ -156,8 +156,8 @@ fn begin(
             until::foretell(until, metrics, &known, &arguments.permission)?;
             agree_to_few(arguments, pairs, metrics)?;
         }
-        // Whoever screens says itself what it takes.
-        None if !arguments.screened.is_empty() => {}
+        // Whoever has more than two says itself what it takes.
+        None if !arguments.sides.is_empty() => {}
         None => {
             foretell(arguments, (pairs, metrics), &plan, archive)?;
             agree_to_few(arguments, pairs, metrics)?;
@@ -218,14 +218,15 @@ fn agreed(
     Ok((sides, workloads))
 }
 
-/// What is set for each side alone, with the row of a design that it is.
-fn own(arguments: &AbArguments) -> Vec<(&[SecretText], Option<&Screened>)> {
-    match arguments.screened.as_slice() {
-        [] => vec![(&arguments.a, None), (&arguments.b, None)],
-        rows => {
-            let rows = rows.iter();
-            rows.map(|(own, row)| (&own[..], Some(row))).collect()
-        }
+/// What is asked of each side alone.
+fn own(arguments: &AbArguments) -> Vec<SideAsked> {
+    let setting = |settings: &Vec<SecretText>| SideAsked {
+        settings: settings.clone(),
+        ..SideAsked::default()
+    };
+    match arguments.sides.as_slice() {
+        [] => vec![setting(&arguments.a), setting(&arguments.b)],
+        sides => sides.to_vec(),
     }
 }
 
@@ -237,14 +238,15 @@ fn sides(
     targets: Vec<Vec<TargetUrl>>,
 ) -> Result<Vec<Side>> {
     let of_sides = own(arguments).into_iter().zip(&targets);
-    let side =
-        |((own, screened), targets): ((&[SecretText], Option<&Screened>), &Vec<TargetUrl>)| {
-            let own: Vec<String> = own.iter().map(|text| text.expose().to_owned()).collect();
-            Ok(Side {
-                screened: screened.cloned(),
-                ..Side::new(workloads, text, common, &own, targets)?
-            })
-        };
+    let side = |(asked, targets): (SideAsked, &Vec<TargetUrl>)| {
+        let own = asked.settings.iter().map(|text| text.expose().to_owned());
+        let own: Vec<String> = own.collect();
+        Ok(Side {
+            screened: asked.screened,
+            alternative: asked.alternative,
+            ..Side::new(workloads, text, common, &own, targets)?
+        })
+    };
     of_sides.map(side).collect()
 }
 
@@ -258,7 +260,7 @@ fn targets(arguments: &AbArguments) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkF
     }
     let files = WorkFiles::create(arguments.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
-    let mut settings = own.iter().flat_map(|(settings, _)| settings.iter());
+    let mut settings = own.iter().flat_map(|side| side.settings.iter());
     let targets = match settings.any(|s| s.expose().starts_with("target.")) {
         true => {
             let named = (0..own.len()).map(|number| {

@@ -11,25 +11,25 @@ use verdict::compare::{
 };
 use verdict::price;
 
-use super::screening::screen_and_show;
+use super::many::judge_and_show_all;
 use super::{
     array, load_run, load_run_or_study, prices, primary_metrics, print, print_coloured, print_json,
-    shown,
+    shown, tell,
 };
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
 use crate::watch::Watched;
-use archive::stream::StreamEvent;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let (mut a, mut b) = match &arguments.b {
         Some(b) => (load_run(&arguments.a, archive)?, load_run(b, archive)?),
         None => {
             let sides = load_run_or_study(&arguments.a, archive)?;
-            if sides.iter().any(verdict::screening::is_screened) {
-                let sides: Vec<&Run> = sides.iter().collect();
-                return screen_and_show(&sides, &arguments.judging, &Watched::default());
+            let all: Vec<&Run> = sides.iter().collect();
+            if let Some(judged) = judge_and_show_all(&all, &arguments.judging, &Watched::default())?
+            {
+                return Ok(judged);
             }
             let sides: Result<[Run; 2], _> = sides.try_into();
             let [a, b] = sides.map_err(|_| {
@@ -90,14 +90,8 @@ pub fn judge_and_show(
     let costs = prices::of_sides(a, b, &compared, &prices);
     let ramps = verdict::ramps::ramps(a, b, terms);
     let shifts = verdict::shift::shifts(a, b, terms);
-    how.watched.tell(|| {
-        let plain = report::Shown {
-            width: 100,
-            colour: false,
-            all: judging.all,
-        };
-        let text = report::comparison(&compared, plain);
-        StreamEvent::Verdict { text }
+    tell(how.watched, judging, |shown| {
+        report::comparison(&compared, shown)
     });
     if judging.json {
         let mut json = verdict::compare::json(&compared, &ramps, &shifts);

@@ -1,11 +1,12 @@
 //! `dbdyno layout`: layouts for trials, made, shown and removed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
 use archive::Purpose;
 use storage::layout::{Definition, Layouts, Made, Stands, Step};
-use target::Engine;
+use target::{Engine, TargetUrl};
 
 use super::print;
 use crate::arguments::LayoutVerb;
@@ -46,7 +47,7 @@ fn step(step: &Step) {
 }
 
 /// What is removed without being asked for.
-fn left(step: &Step) {
+pub fn left(step: &Step) {
     say(&format!(
         "dbdyno: left by a process that was killed: {step}"
     ));
@@ -128,15 +129,19 @@ fn standing(made: &Made) -> String {
         .iter()
         .filter(|it| !it.places().is_empty())
     {
-        if let Some(url) = url(*engine, made) {
+        if let Some(url) = url(*engine, made, &BTreeMap::new()) {
             let _ = writeln!(text, "  --target '{url}'");
         }
     }
     text
 }
 
-/// URL of an engine's local server with its files in a layout; `None` where the layout has no place for data.
-fn url(engine: &dyn Engine, made: &Made) -> Option<String> {
+/// URL of an engine's local server with its files in a layout, and these settings; `None` where the layout has no place for data.
+pub fn url(
+    engine: &dyn Engine,
+    made: &Made,
+    settings: &BTreeMap<String, String>,
+) -> Option<TargetUrl> {
     let layout = &made.definition;
     let place = |purpose: &Purpose| {
         made.place(*purpose)
@@ -147,14 +152,14 @@ fn url(engine: &dyn Engine, made: &Made) -> Option<String> {
     let is_apart =
         |purpose: &&Purpose| layout.place.get(purpose) != layout.place.get(&Purpose::Data);
     let apart = engine.places().iter().filter(is_apart);
-    let apart =
-        apart.filter_map(|it| Some(format!("place.{}={}", it.name(), place(it)?.display())));
-    let apart: Vec<String> = apart.collect();
-    let mark = if apart.is_empty() { "" } else { "?" };
-    Some(format!(
-        "{}:{}{mark}{}",
-        engine.scheme(),
-        data.display(),
-        apart.join("&")
-    ))
+    let apart = apart.filter_map(|it| {
+        let key = format!("place.{}", it.name());
+        Some((key, place(it)?.display().to_string()))
+    });
+    Some(TargetUrl {
+        scheme: engine.scheme().to_owned(),
+        path: data.display().to_string(),
+        settings: settings.clone().into_iter().chain(apart).collect(),
+        password: None,
+    })
 }

@@ -6,6 +6,8 @@ pub mod built_in;
 mod change;
 pub mod cost;
 mod half_memory;
+mod layouts;
+mod many;
 mod parts;
 mod screening;
 mod vary;
@@ -18,7 +20,7 @@ use archive::{Archive, ArchiveError, Run, RunName};
 
 use self::asked::{Asked, VERB};
 use self::built_in::{BuiltIn, Design};
-use crate::arguments::study::StudyArguments;
+use crate::arguments::study::{Size, StudyArguments};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
 
@@ -47,14 +49,29 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
         first,
     };
     asked.check()?;
+    let is_of_layouts = asked.built_in.design == Design::Layouts;
     if !asked.is_resumed() {
-        cost::ask(&asked, |size| vary::blocks(&asked, size))?;
+        if is_of_layouts {
+            layouts::check(&asked)?;
+        }
+        let on_layouts = |size| layouts::room_bytes(&asked, size);
+        cost::ask(&asked, |size| blocks(&asked, size), on_layouts)?;
     }
     match asked.built_in.design {
+        Design::Layouts => layouts::carry_out(&asked),
         Design::Change => before_after::carry_out(&asked),
         Design::Memory => half_memory::carry_out(&asked),
         Design::Runs => parts::carry_out(&asked),
         Design::Vary => vary::carry_out(&asked),
+    }
+}
+
+/// What a study of more than two sides measures at a size; `None` for any other.
+fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<cost::Blocks>> {
+    match asked.built_in.design {
+        Design::Layouts => Ok(Some(layouts::blocks(asked, size))),
+        Design::Vary => vary::blocks(asked, size),
+        _ => Ok(None),
     }
 }
 

@@ -1,6 +1,6 @@
 //! One configuration of a study: the plan and the targets, with what is set for this side alone.
 
-use archive::Screened;
+use archive::{Alternative, Screened};
 use target::TargetUrl;
 
 use crate::error::{LabError, Result};
@@ -17,6 +17,8 @@ pub struct Side {
     pub settings: Vec<String>,
     /// The row of a screening's design that it is, if it is one.
     pub screened: Option<Screened>,
+    /// What it is, where each side is compared with each other one.
+    pub alternative: Option<Alternative>,
 }
 
 /// What `--a` and `--b` set.
@@ -100,6 +102,7 @@ impl Side {
             targets,
             settings: own.iter().zip(&parsed).map(shown).collect(),
             screened: None,
+            alternative: None,
         })
     }
 }

@@ -187,7 +187,7 @@ fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: 
             clean(&factor.low),
             clean(&factor.high),
             format!("{:.3}", ratio.estimate),
-            format!("{:.3} … {:.3}", ratio.low, ratio.high),
+            number::interval(&ratio),
             scale.draw(Some(ratio), screened.band),
             word(effect.verdict).to_owned(),
         ];

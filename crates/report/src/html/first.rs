@@ -9,7 +9,7 @@ use askama::Template;
 
 use super::figure::Figure;
 use super::forest::Outcome;
-use super::{screening, verdict};
+use super::{alternatives, screening, verdict};
 use crate::cores;
 use crate::level::TestGroup;
 use crate::number;
@@ -26,6 +26,8 @@ pub struct View {
     verdict: verdict::View,
     /// What a screening says.
     screening: Option<screening::Outcome>,
+    /// What a study of alternatives says.
+    alternatives: Option<alternatives::Outcome>,
     /// How this run compares with each other run.
     outcomes: Vec<Outcome>,
     /// The supported users of each target: its name and the sentences.
@@ -67,14 +69,26 @@ const MEASURES_MAX: usize = 3;
 const LIMITS_MAX: usize = 3;
 const TESTS_MAX: usize = 6;
 
+/// What studies and comparisons say.
+pub struct Answers {
+    pub screening: Option<screening::Outcome>,
+    pub alternatives: Option<alternatives::Outcome>,
+    pub outcomes: Vec<Outcome>,
+}
+
 /// Builds the view.
 pub fn view(
     run: &Run,
     groups: &[TestGroup<'_>],
     against: &[Against<'_>],
     (users, charts): (&[Summary], Vec<Figure>),
-    (screening, outcomes): (Option<screening::Outcome>, Vec<Outcome>),
+    answers: Answers,
 ) -> View {
+    let Answers {
+        screening,
+        alternatives,
+        outcomes,
+    } = answers;
     let found = limits::limits(groups);
     let mut measures = measure::measures(run, groups, &found, &outcomes);
     measures.truncate(MEASURES_MAX);
@@ -82,12 +96,13 @@ pub fn view(
     let ramps: Vec<_> = ramps
         .map(|summary| (summary.target.clone(), summary.sentences.clone()))
         .collect();
-    let has_answer =
-        screening.is_some() || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
+    let of_study = screening.is_some() || alternatives.is_some();
+    let has_answer = of_study || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
     let of = found.iter().map(|limit| limit.tests.len()).sum();
     View {
         verdict: verdict::view(run, groups),
         screening,
+        alternatives,
         delivers: (!has_answer).then(|| delivers::view(run, groups, against)),
         outcomes,
         ramps,

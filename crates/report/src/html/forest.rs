@@ -300,10 +300,7 @@ fn cells(row: &Row) -> [String; 6] {
         }
     };
     let (ratio, interval) = match row.result.ratio {
-        Some(r) => (
-            format!("{:.3}", r.estimate),
-            format!("{:.3} … {:.3}", r.low, r.high),
-        ),
+        Some(r) => (format!("{:.3}", r.estimate), number::interval(&r)),
         None => (plain_ratio(row), number::UNKNOWN.to_owned()),
     };
     let verdict = match row.result.ratio {

@@ -6,13 +6,12 @@ use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
 use verdict::metric;
-use verdict::screening::{Effect, OfMetric, Options, Screening, belong_together, screening};
+use verdict::screening::{Effect, OfMetric, Options, Screening, screening};
 
 use super::forest::named;
 use super::metric_name::name;
 use crate::comparison::{rounds_words, screening_advice, screening_sure};
 use crate::number;
-use crate::scorecard::Against;
 use crate::svg::{Branch, forest};
 
 /// The section.
@@ -70,19 +69,6 @@ struct MetricView {
     /// Setting, low, high, ratio, interval, verdict, what weakens it.
     rows: Vec<[String; 7]>,
     advice: Option<String>,
-}
-
-/// The other sides of the screening that a run belongs to, and everything else that stands beside it.
-pub fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
-    let mut sides = Vec::new();
-    let mut others = Vec::new();
-    for other in against {
-        match other {
-            Against::Run(side) if belong_together(run, side) => sides.push(*side),
-            other => others.push(*other),
-        }
-    }
-    (sides, others)
 }
 
 /// The section, and what the first screen says, if other sides are here.
@@ -231,7 +217,7 @@ fn metric_view(screened: &Screening, of_metric: &OfMetric) -> MetricView {
             factor.low.clone(),
             factor.high.clone(),
             format!("{:.3}", effect.ratio.estimate),
-            format!("{:.3} … {:.3}", effect.ratio.low, effect.ratio.high),
+            number::interval(&effect.ratio),
             verdict_word(*verdict).to_owned(),
             warnings.collect::<Vec<_>>().join("; "),
         ]

@@ -1,6 +1,7 @@
 //! Pages and terminal output as text.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod alternatives;
 mod browser;
 #[allow(dead_code, reason = "the tests of the live page use the rest")]
 mod chromium;

@@ -165,6 +165,28 @@ impl Definition {
         Ok(layout)
     }
 
+    /// It as a file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("names, numbers and words are TOML")
+    }
+
+    /// The same under another name, with files of so many times their size.
+    #[must_use]
+    pub fn named(&self, name: String, times: u64) -> Self {
+        let mut other = Self {
+            name,
+            ..self.clone()
+        };
+        for mib in other
+            .devices
+            .iter_mut()
+            .filter_map(|it| it.size_mib.as_mut())
+        {
+            *mib = mib.saturating_mul(times);
+        }
+        other
+    }
+
     /// Bytes of the files behind its loop devices.
     pub fn file_bytes(&self) -> u64 {
         let sizes = self.devices.iter().filter_map(|device| device.size_mib);

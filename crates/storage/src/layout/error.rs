@@ -16,7 +16,9 @@ pub enum LayoutError {
     #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
     Unknown { name: String, known: String },
     /// It stands already.
-    #[error("layout {name} is made already")]
+    #[error(
+        "layout {name} is made already; remove it with `dbdyno layout remove {name}`, or use it as it is"
+    )]
     There { name: String },
     /// It is not made.
     #[error("layout {name} is not made")]
@@ -35,11 +37,11 @@ pub enum LayoutError {
     },
     /// Not enough room for the files.
     #[error(
-        "layout {name} needs {} MiB in {}, where {} MiB are free; name another directory in $DBDYNO_LAYOUT_DIR, or make its devices smaller",
+        "{names}: {} MiB are needed in {}, where {} MiB are free; name another directory in $DBDYNO_LAYOUT_DIR, or make its devices smaller",
         need_bytes >> 20, parent.display(), free_bytes >> 20
     )]
     NoRoom {
-        name: String,
+        names: String,
         parent: PathBuf,
         need_bytes: u64,
         free_bytes: u64,

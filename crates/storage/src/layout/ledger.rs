@@ -110,6 +110,11 @@ impl Ledger {
         self.entries.contains(&Entry::Whole) && !self.entries.contains(&Entry::Removing)
     }
 
+    /// Whether it stood until it was removed.
+    pub fn was_whole(&self) -> bool {
+        self.entries.contains(&Entry::Whole)
+    }
+
     pub fn definition(&self) -> Option<&Definition> {
         self.entries.iter().find_map(|entry| match entry {
             Entry::Layout(definition) => Some(definition),

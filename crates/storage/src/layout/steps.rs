@@ -22,6 +22,8 @@ const DEVICES: &str = "devices";
 const VOLUMES: &str = "volumes";
 /// A device that was just let go of is detached when the last program that looks at it has closed it.
 const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
+/// A server ends with the process that started it, but not in the same moment.
+const SERVER_TIME_MAX: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(10);
 
 /// Told of every step after it is entered and before it is taken.
@@ -106,10 +108,11 @@ pub(super) fn device_node(directory: &Path, device: &Device) -> Option<PathBuf> 
     }
 }
 
-/// Looks at the given devices, each opened for this process alone.
-pub(super) fn check_given(definition: &Definition) -> Result<(), LayoutError> {
+/// Looks at the given devices, each opened for this process alone; no two layouts may have the same.
+pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError> {
     let mut seen = Vec::new();
-    for path in definition.devices.iter().filter_map(|it| it.path.as_ref()) {
+    let devices = definitions.iter().flat_map(|it| &it.devices);
+    for path in devices.filter_map(|it| it.path.as_ref()) {
         let real = fs::canonicalize(path).map_err(system(path))?;
         let found = fs::metadata(&real).map_err(system(path))?;
         if !found.file_type().is_block_device() {
@@ -335,13 +338,12 @@ pub(super) fn remove(
             point: point.clone(),
         };
         step(ledger, told, &next)?;
-        let shown = point.display().to_string();
-        programs::run("umount", &[&shown]).map_err(|error| match error {
-            LayoutError::Failed { said, .. } if said.contains("busy") => {
-                LayoutError::Busy { path: point }
-            }
-            error => error,
-        })?;
+        // What stood until it was removed may be in use by anybody; else only by what is ending.
+        let patience = match ledger.was_whole() {
+            true => Duration::ZERO,
+            false => SERVER_TIME_MAX,
+        };
+        unmount(&point, patience)?;
     }
     for (device, uuid) in owned(ledger) {
         let next = Step::Erase {
@@ -375,6 +377,23 @@ fn owned(ledger: &Ledger) -> Vec<(PathBuf, String)> {
     built
         .map(|(device, uuid)| (device.to_owned(), uuid.to_owned()))
         .collect()
+}
+
+fn unmount(point: &Path, patience: Duration) -> Result<(), LayoutError> {
+    let begin = Instant::now();
+    let shown = point.display().to_string();
+    loop {
+        match programs::run("umount", &[&shown]) {
+            Err(LayoutError::Failed { said, .. }) if said.contains("busy") => {
+                if begin.elapsed() >= patience {
+                    let path = point.to_owned();
+                    return Err(LayoutError::Busy { path });
+                }
+                std::thread::sleep(POLL);
+            }
+            other => return other.map(drop),
+        }
+    }
 }
 
 /// Loop devices whose file is in a directory, with their files.

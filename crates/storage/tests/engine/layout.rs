@@ -208,3 +208,50 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
     );
     assert_clean(&parent, "refused");
 }
+
+/// What is wrong with one of several layouts is told before the first is made.
+#[test]
+fn several_layouts_are_checked_before_any_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let parent = std::fs::canonicalize(folder.path())
+        .unwrap()
+        .join("layouts");
+    let layouts = Layouts::below(parent.clone());
+    let layout = Definition::parse(LAYOUT).unwrap();
+    if let Some(why) = lacking(&layouts, &layout) {
+        testing::skip!("{why}");
+    }
+    let other = layout.named("other".into(), 1);
+    let several = [layout.clone(), other.clone()];
+    layouts.check(&several).unwrap();
+    let told = |several: &[Definition]| layouts.check(several).unwrap_err().to_string();
+    let large = [layout.clone(), other.named("large".into(), 1 << 20)];
+    assert!(told(&large).starts_with("layouts trial, large: 671089280 MiB are needed in "));
+    // Two layouts cannot have the same device.
+    let file = folder.path().join("given.img");
+    File::create(&file).unwrap().set_len(320 << 20).unwrap();
+    let attached = LoopDevice::over(&file).unwrap();
+    let given = |name: &str| {
+        let mut given = layout.named(name.to_owned(), 1);
+        given.devices[0].size_mib = None;
+        given.devices[0].path = Some(attached.path().to_owned());
+        given
+    };
+    layouts.check(&[given("a")]).unwrap();
+    assert!(told(&[given("a"), given("b")]).contains("is in use"));
+    // One that stands, and one that is held.
+    let held = layouts
+        .make(&other, Stands::WhileHeld, &mut |_| {})
+        .unwrap();
+    assert_eq!(
+        told(&several),
+        "another dbdyno is using layout other; wait until it has finished"
+    );
+    held.remove(&mut |_| {}).unwrap();
+    layouts
+        .make(&other, Stands::UntilRemoved, &mut |_| {})
+        .unwrap();
+    assert!(told(&several).starts_with("layout other is made already; remove it with"));
+    layouts.remove("other", &mut |_| {}).unwrap();
+    assert_clean(&parent, "checked");
+}

@@ -235,6 +235,10 @@ impl Session for MySqlSession {
         tables::create(self, table, sql)
     }
 
+    fn create_table_as(&mut self, table: &str, query: &str) -> Result<()> {
+        tables::create_as(self, table, query)
+    }
+
     fn is_entered(&mut self, table: &str) -> Result<bool> {
         Ok(register::entered(self)?.contains_key(table))
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod alternatives;
 mod looks;
 #[path = "../sla/runs.rs"]
 #[allow(dead_code)] // the limits' tests use the rest

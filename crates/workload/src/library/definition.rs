@@ -224,6 +224,8 @@ pub enum Kind {
     Script(Arc<Script>),
     /// Creates an index over a table, and drops it after it was checked.
     CreateIndex { table: Table },
+    /// Creates tables from the rows of another, and drops them after they were compared with it.
+    CreateTableAs { table: Table },
 }
 
 /// What a statement computes.
@@ -251,7 +253,10 @@ impl Kind {
 
     /// Whether an operation works on all rows of a table, and so grows with it.
     pub fn uses_a_whole_table(&self) -> bool {
-        matches!(self, Self::Query { .. } | Self::CreateIndex { .. })
+        matches!(
+            self,
+            Self::Query { .. } | Self::CreateIndex { .. } | Self::CreateTableAs { .. }
+        )
     }
 }
 

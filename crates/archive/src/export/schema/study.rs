@@ -3,6 +3,7 @@
 use super::parts::{
     Properties, array, choice, count, flag, object, or_null, properties, real, text,
 };
+use super::remark;
 use crate::{SIDES_MAX, StudyPart};
 
 pub(super) fn properties_of_study() -> Properties {
@@ -26,6 +27,25 @@ pub(super) fn properties_of_study() -> Properties {
         ("until", or_null(object(until_properties()))),
         ("arranged", or_null(object(arranged_properties()))),
         ("screened", or_null(object(screened_properties()))),
+        ("alternative", or_null(object(alternative_properties()))),
+    ])
+}
+
+fn alternative_properties() -> Properties {
+    properties([
+        (
+            "name",
+            text("One of several that are compared in all pairs."),
+        ),
+        ("about", text("What it is.")),
+        (
+            "layout",
+            or_null(text("Its layout, TOML; null without one of its own.")),
+        ),
+        (
+            "remarks",
+            remark::list("What its results must not be read without."),
+        ),
     ])
 }
 

@@ -43,7 +43,7 @@ impl Asked<'_> {
     pub fn check(&self) -> Result<()> {
         prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
-        let given: [(&str, bool, &[Design]); 7] = [
+        let given: [(&str, bool, &[Design]); 8] = [
             ("--pause", arguments.pause.is_some(), &[Design::Change]),
             ("--hook", arguments.hook.is_some(), &[Design::Change]),
             (
@@ -54,7 +54,12 @@ impl Asked<'_> {
             (
                 "--pairs",
                 arguments.pairs.is_some(),
-                &[Design::Memory, Design::Vary],
+                &[Design::Layouts, Design::Memory, Design::Vary],
+            ),
+            (
+                "--layouts",
+                !arguments.layouts.is_empty(),
+                &[Design::Layouts],
             ),
             ("--memory", arguments.memory.is_some(), &[Design::Memory]),
             ("--vary", !arguments.vary.is_empty(), &[Design::Vary]),
@@ -232,7 +237,7 @@ pub fn common(asked: &Asked<'_>) -> Result<AbArguments> {
     Ok(AbArguments {
         plan: asked.built_in.name.clone(),
         plan_text: Some(asked.built_in.plan(false)?),
-        screened: Vec::new(),
+        sides: Vec::new(),
         a: Vec::new(),
         b: Vec::new(),
         watch: arguments.watch.clone(),

@@ -1,5 +1,7 @@
 //! Built-in studies: plans with sizes, as data in `plans/studies`.
 
+use std::collections::BTreeMap;
+
 use archive::Remark;
 use include_dir::{Dir, include_dir};
 use lab::plan::nearest;
@@ -30,16 +32,48 @@ pub struct BuiltIn {
     /// What is varied when nothing is said, as `KEY=A,B`.
     #[serde(default)]
     pub vary: Vec<String>,
+    /// The sides, each on a layout.
+    #[serde(default, rename = "side")]
+    pub sides: Vec<SideOfStudy>,
     /// The document's own protocol; `None` where there is no document.
     pub published: Option<Published>,
     sizes: Sizes,
     plan: toml::Table,
 }
 
+/// A side on a layout of its own.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideOfStudy {
+    /// As its layout is called, where nothing is said.
+    pub name: Option<String>,
+    /// As its layout has it, where nothing is said.
+    pub about: Option<String>,
+    /// A built-in layout, or a file.
+    pub layout: String,
+    /// What else it sets, by engine; nothing where there is none.
+    #[serde(default)]
+    pub on: BTreeMap<String, OfEngine>,
+}
+
+/// What a side sets of an engine.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfEngine {
+    /// Settings of the target's URL, as `KEY=VALUE`.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// What its results must not be read without.
+    #[serde(default)]
+    pub remarks: Vec<Remark>,
+}
+
 /// What is measured against what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
+    /// Layouts against each other, in all pairs.
+    Layouts,
     /// Before and after a change that dbdyno cannot make itself.
     Change,
     /// Half of the database's memory and all of it.
@@ -83,8 +117,10 @@ pub struct Scale {
     memory: Option<String>,
     /// Pairs of blocks, where they are not those of `dbdyno ab`.
     pub pairs: Option<u32>,
-    /// Rounds of blocks where several settings are screened.
+    /// Rounds of blocks where there are more than two sides.
     rounds: Option<u32>,
+    /// How many times as large as they are the files of layouts are made.
+    devices_times: Option<u64>,
     /// Levels of an in-memory column store that tables are lifted to.
     #[serde(default)]
     levels: Vec<String>,
@@ -113,11 +149,16 @@ impl Part {
     }
 }
 
-/// Rounds of a screening where the size says nothing.
+/// Rounds where the size says nothing.
 const ROUNDS_DEFAULT: u32 = 6;
 
 impl Scale {
-    /// Rounds of blocks where several settings are screened.
+    /// How many times as large as they are the files of layouts are made.
+    pub fn devices_times(&self) -> u64 {
+        self.devices_times.unwrap_or(1)
+    }
+
+    /// Rounds of blocks where there are more than two sides.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(ROUNDS_DEFAULT)
     }
@@ -194,7 +235,7 @@ impl BuiltIn {
     pub fn first_label(&self, study: &str) -> String {
         match self.design {
             Design::Change => format!("{study}-before"),
-            Design::Memory | Design::Vary => format!("{study}-a"),
+            Design::Layouts | Design::Memory | Design::Vary => format!("{study}-a"),
             Design::Runs => {
                 let first = self.sizes.quick.parts().into_iter().next();
                 first.unwrap_or_default().label(study)

@@ -27,6 +27,7 @@ pub struct Cost {
 }
 
 /// What this machine has.
+#[derive(Clone, Copy)]
 pub struct Machine {
     pub free_bytes: Option<u64>,
     pub memory_bytes: Option<u64>,
@@ -79,11 +80,17 @@ pub fn of(
 ) -> Result<Cost> {
     let scale = study.scale(size);
     let is_published = how.is_published;
-    let blocks = how.blocks.unwrap_or(Blocks {
-        sides: 2,
-        rounds: scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
+    let blocks = how.blocks.unwrap_or(match study.design {
+        Design::Layouts => Blocks {
+            sides: study.sides.len() as u32,
+            rounds: scale.rounds(),
+        },
+        _ => Blocks {
+            sides: 2,
+            rounds: scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
+        },
     });
-    let is_compared = !is_published && matches!(study.design, Design::Memory | Design::Vary);
+    let is_compared = !is_published && !matches!(study.design, Design::Change | Design::Runs);
     let published = study.published.iter().filter(|_| is_published);
     let published: Vec<&String> = published
         .flat_map(|published| &published.settings)
@@ -109,7 +116,7 @@ pub fn of(
         let runs: u32 = match study.design {
             Design::Runs => 1,
             Design::Change | Design::Memory => 2,
-            Design::Vary => blocks.sides,
+            Design::Layouts | Design::Vary => blocks.sides,
         };
         let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
         all.written_bytes = all.written_bytes.saturating_add(written_bytes);
@@ -130,11 +137,16 @@ pub fn time(time_s: f64) -> String {
     }
 }
 
-/// Says what a study costs, and asks where this machine lacks something for it. `blocks`: what it measures at a size.
+/// Says what a study costs, and asks where this machine lacks something for it. `blocks`: what it measures at a size; `on_layouts`: the
+/// room on the layouts that it makes.
 ///
 /// # Errors
 /// When its user does not agree, with the largest size that fits; or its plan is wrong.
-pub fn ask(asked: &Asked<'_>, blocks: impl Fn(Size) -> Result<Option<Blocks>>) -> Result<()> {
+pub fn ask(
+    asked: &Asked<'_>,
+    blocks: impl Fn(Size) -> Result<Option<Blocks>>,
+    on_layouts: impl Fn(Size) -> Result<Option<u64>>,
+) -> Result<()> {
     let urls = urls(&asked.targets()?)?;
     let workloads = workload::registry(library(None)?);
     let engine = urls
@@ -143,6 +155,14 @@ pub fn ask(asked: &Asked<'_>, blocks: impl Fn(Size) -> Result<Option<Blocks>>) -
     let own = urls.first().and_then(target::data_place);
     let place = own.unwrap_or_else(std::env::temp_dir);
     let machine = Machine::here(&place);
+    // Layouts bring their own room.
+    let machine = |size| match asked.built_in.design {
+        Design::Layouts => Ok(Machine {
+            free_bytes: on_layouts(size)?,
+            ..machine
+        }),
+        _ => Ok::<_, anyhow::Error>(machine),
+    };
     let study = &asked.built_in;
     let cost = |size| {
         let more = (engine, asked.arguments.settings.as_slice());
@@ -162,23 +182,31 @@ pub fn ask(asked: &Asked<'_>, blocks: impl Fn(Size) -> Result<Option<Blocks>>) -
          with two cores)",
         time(needs.time_s)
     ));
-    let Some(lacks) = machine.lacks(&needs) else {
+    let here = machine(asked.size())?;
+    let Some(lacks) = here.lacks(&needs) else {
         return Ok(());
     };
     let mut sizes = Size::value_variants().iter().rev();
-    let fits = sizes.find(|size| cost(**size).is_ok_and(|cost| machine.lacks(&cost).is_none()));
+    let fits = sizes.find(|size| {
+        let needs = cost(**size).and_then(|cost| Ok((cost, machine(**size)?)));
+        needs.is_ok_and(|(cost, machine)| machine.lacks(&cost).is_none())
+    });
     let otherwise = match fits {
         Some(size) => format!("choose --size {}, which fits", plan_text::word(*size)),
         None => "no size fits; take a larger machine, or name a database on another one".to_owned(),
     };
     let (need, have) = match lacks {
-        "memory" => (needs.memory_bytes.unwrap_or(0), machine.memory_bytes),
-        _ => (needs.room_bytes, machine.free_bytes),
+        "memory" => (needs.memory_bytes.unwrap_or(0), here.memory_bytes),
+        _ => (needs.room_bytes, here.free_bytes),
     };
     let reason = format!(
-        "study {} needs up to {} of {lacks} at this size, and this machine has {} for it",
+        "study {} needs up to {} of {lacks} at this size, and {} has {} for it",
         study.name,
         stats::words::bytes(need),
+        match study.design {
+            Design::Layouts => "its smallest layout",
+            _ => "this machine",
+        },
         have.map_or("–".to_owned(), stats::words::bytes),
     );
     asked.arguments.permission.agree(&reason, &otherwise)

@@ -1,23 +1,22 @@
 //! Several settings screened: the rows of a two-level design as the sides of a study, in rounds drawn by lot.
 
 use anyhow::Result;
-use archive::{Factor, Run, Screened};
+use archive::{Factor, Screened};
 use lab::Setting;
 use lab::study::Side;
-use stats::factorial::{FACTORS_MAX, ROUNDS_MIN, TwoLevel};
+use stats::factorial::{FACTORS_MAX, TwoLevel};
 
-use super::asked::{Asked, common, judged};
+use super::asked::{Asked, common};
 use super::cost::Blocks;
+use super::many;
 use crate::arguments::study::Size;
-use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
-use crate::command::ab::measured;
+use crate::arguments::{AbArguments, SecretText, SideAsked, urls};
 use crate::command::library;
-use crate::command::screening::screen_and_show;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
 
 pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> {
-    refuse_judging(asked)?;
+    many::refuse_judging(asked)?;
     let design = design(asked, varied)?;
     refuse_without_effect(asked, varied)?;
     let blocks = blocks(asked, asked.size(), varied)?;
@@ -27,67 +26,24 @@ pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> 
         blocks.rounds,
         blocks.rounds * blocks.sides
     ));
-    if (blocks.rounds as usize) < ROUNDS_MIN {
-        let reason = format!(
-            "no effect has an interval with --rounds {}: it needs {ROUNDS_MIN}",
-            blocks.rounds
-        );
-        asked
-            .arguments
-            .permission
-            .agree(&reason, "raise --rounds")?;
-    }
+    many::agree_to_few(asked, blocks)?;
     let row = |high: &Vec<bool>| {
-        let settings = settings_of(varied, high);
         let row = Screened {
             factors: varied.to_vec(),
             high: high.clone(),
         };
-        (settings, row)
+        SideAsked {
+            settings: settings_of(varied, high),
+            screened: Some(row),
+            ..SideAsked::default()
+        }
     };
     let arguments = AbArguments {
-        screened: design.rows().iter().map(row).collect(),
+        sides: design.rows().iter().map(row).collect(),
         pairs: Some(blocks.rounds),
         ..common(asked)?
     };
-    measure(asked, &arguments)
-}
-
-/// Goes on with a screening that was interrupted.
-///
-/// # Errors
-/// As [`carry_out`].
-pub(super) fn resume(asked: &Asked<'_>) -> Result<Status> {
-    refuse_judging(asked)?;
-    asked.refuse_settled()?;
-    let arguments = AbArguments {
-        resume: Some(asked.name.clone()),
-        ..common(asked)?
-    };
-    measure(asked, &arguments)
-}
-
-fn measure(asked: &Asked<'_>, arguments: &AbArguments) -> Result<Status> {
-    let runs = measured(arguments, asked.archive_asked, &asked.watched)
-        .map_err(|error| asked.of_study(error))?;
-    let runs: Vec<&Run> = runs.iter().collect();
-    let status = screen_and_show(&runs, &asked.arguments.judging, &asked.watched)?;
-    if let Some((first, others)) = runs.split_first() {
-        asked.write_page(first, others)?;
-    }
-    Ok(judged(status, &runs))
-}
-
-/// What belongs to comparisons of two sides alone.
-fn refuse_judging(asked: &Asked<'_>) -> Result<()> {
-    let judging = &asked.arguments.judging;
-    let wrong = match (&judging.band, judging.prices.is_empty()) {
-        (BandAsked::Learned, _) => "--band learned",
-        (_, false) => "--prices",
-        _ => return Ok(()),
-    };
-    let why = format!("{wrong} belongs to two sides, and a screening has more; leave it out");
-    Err(InvalidInput(why).into())
+    many::measure(asked, &arguments)
 }
 
 /// Sides and rounds of the screening of these settings.

@@ -6,8 +6,8 @@ use lab::LabError;
 use target::{Reach, TargetUrl};
 
 use super::asked::{Asked, common, judged};
-use super::built_in::Design;
 use super::cost::Blocks;
+use super::many;
 use super::screening;
 use crate::arguments::study::Size;
 use crate::arguments::{AbArguments, SecretText, urls};
@@ -20,7 +20,7 @@ const VERSION: &str = "target.version";
 pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     if asked.is_resumed() {
         return match &asked.first {
-            Some(first) if verdict::screening::is_screened(first) => screening::resume(asked),
+            Some(first) if verdict::screening::is_screened(first) => many::resume(asked),
             _ => against(asked, None),
         };
     }
@@ -50,9 +50,6 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 /// # Errors
 /// When what is varied is wrong in itself.
 pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<Blocks>> {
-    if asked.built_in.design != Design::Vary || asked.is_resumed() {
-        return Ok(None);
-    }
     match varied(asked)?.as_slice() {
         [_] => Ok(None),
         several => screening::blocks(asked, size, several).map(Some),

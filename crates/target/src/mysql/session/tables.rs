@@ -8,15 +8,29 @@ use crate::register::{self, SCHEMA_MARK};
 use crate::{OWN_TABLES, Result, Session};
 
 pub(super) fn create(session: &mut impl Session, table: &str, sql: &str) -> Result<()> {
+    let sql = sql.trim_end().trim_end_matches(';');
+    make(session, table, &|token| {
+        format!("{sql}\nCOMMENT = '{token}'")
+    })
+}
+
+/// The query follows what is said of the table.
+pub(super) fn create_as(session: &mut impl Session, table: &str, query: &str) -> Result<()> {
+    make(session, table, &|token| {
+        format!("CREATE TABLE {SCHEMA_MARK}.{table} COMMENT = '{token}' AS {query}")
+    })
+}
+
+/// Makes a table by the statement that bears a word.
+fn make(session: &mut impl Session, table: &str, statement: &dyn Fn(&str) -> String) -> Result<()> {
     register::entered(session)?;
     let token = register::token();
     if session.relations()?.contains_key(table) {
         return Err(register::there_already(session, table));
     }
     register::enter(session, table, &format!("{TABLE}{token}"))?;
-    let sql = sql.replace(SCHEMA_MARK, session.schema());
-    let sql = sql.trim_end().trim_end_matches(';');
-    let made = session.batch(&format!("{sql}\nCOMMENT = '{token}'"));
+    let sql = statement(&token).replace(SCHEMA_MARK, session.schema());
+    let made = session.batch(&sql);
     if made.is_err() {
         // The first error is the one to tell; an entry without its table is none.
         let _ = register::strike(session, table);

@@ -1,0 +1,71 @@
+//! The result of a study of more than two sides, printed: for `study` and `compare`.
+
+use ::archive::Run;
+use anyhow::Result;
+use stats::compare::{Band, Verdict};
+use verdict::alternatives::{self, alternatives, is_alternative};
+use verdict::compare::BAND_DEFAULT;
+use verdict::screening::{self, Options, is_screened, screening};
+
+use super::{primary_metrics, print_coloured, print_json, shown, tell};
+use crate::arguments::{BandAsked, FailOn, Judging};
+use crate::exit::Status;
+use crate::watch::Watched;
+
+/// Judges the sides of a screening, or alternatives in all pairs, prints that, and gives the status that was asked for; `None` where
+/// the runs are neither.
+///
+/// # Errors
+/// When they are not all sides of one study, or nothing can be printed.
+pub fn judge_and_show_all(
+    runs: &[&Run],
+    judging: &Judging,
+    watched: &Watched,
+) -> Result<Option<Status>> {
+    let primary = primary_metrics(judging)?;
+    let band = match judging.band {
+        BandAsked::Share(band) => band,
+        BandAsked::Learned => BAND_DEFAULT,
+    };
+    let options = Options {
+        band: Band::of(band),
+        primary: &primary,
+    };
+    let how = (judging, watched);
+    if runs.iter().any(|run| is_screened(run)) {
+        let found = screening(runs, &options)?;
+        let render = |shown| report::screening(&found, shown);
+        print_result(how, render, || screening::json(&found))?;
+        let is = |verdict| found.any(verdict);
+        return Ok(Some(status(judging, is, found.lacks_effects())));
+    }
+    if runs.iter().any(|run| is_alternative(run)) {
+        let found = alternatives(runs, &options)?;
+        let render = |shown| report::alternatives(&found, shown);
+        print_result(how, render, || alternatives::json(&found))?;
+        let is = |verdict| found.any(verdict);
+        return Ok(Some(status(judging, is, found.lacks_verdicts())));
+    }
+    Ok(None)
+}
+
+fn print_result(
+    (judging, watched): (&Judging, &Watched),
+    render: impl Fn(report::Shown) -> String,
+    json: impl FnOnce() -> serde_json::Value,
+) -> Result<()> {
+    tell(watched, judging, &render);
+    match judging.json {
+        true => print_json(&format!("{:#}\n", json())),
+        false => print_coloured(&render(shown(judging))),
+    }
+}
+
+fn status(judging: &Judging, is: impl Fn(Verdict) -> bool, lacks_some: bool) -> Status {
+    let failed = match judging.fail_on {
+        None => false,
+        Some(FailOn::Worse) => is(Verdict::Worse),
+        Some(FailOn::Inconclusive) => is(Verdict::Worse) || is(Verdict::Inconclusive) || lacks_some,
+    };
+    if failed { Status::Missed } else { Status::Fine }
+}

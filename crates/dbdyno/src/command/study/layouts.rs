@@ -1,0 +1,312 @@
+//! Layouts of files over devices against each other: made, measured in rounds drawn by lot, each with a server of its own on it, and
+//! removed.
+
+use std::path::Path;
+
+use anyhow::Result;
+use archive::{Alternative, Purpose, Run};
+use storage::layout::{Definition, Device, Layouts, Made, Stands};
+use target::{Engine, Reach, TargetUrl};
+
+use super::asked::{Asked, common};
+use super::built_in::{OfEngine, SideOfStudy};
+use super::cost::Blocks;
+use super::many;
+use crate::arguments::study::Size;
+use crate::arguments::{AbArguments, SecretText, SideAsked, urls};
+use crate::command::layout::{left, url};
+use crate::command::sides_of;
+use crate::exit::{InvalidInput, Status};
+use crate::say::say;
+
+/// A side and the layout that it stands on.
+struct Planned {
+    alternative: Alternative,
+    /// The layout as it is made for this side.
+    layout: Definition,
+    settings: Vec<String>,
+}
+
+/// What is wrong with the layouts, told before anything is asked, made or measured.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn check(asked: &Asked<'_>) -> Result<()> {
+    many::refuse_judging(asked)?;
+    let planned = planned(asked, &target(asked)?, asked.size())?;
+    let layouts = planned.into_iter().map(|side| side.layout);
+    let layouts: Vec<Definition> = layouts.collect();
+    let standing = Layouts::default();
+    standing.remove_left_behind(&mut left)?;
+    Ok(standing.check(&layouts)?)
+}
+
+/// Room for data on the smallest layout at a size; `None` where a block device is given, whose size is nobody's guess.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn room_bytes(asked: &Asked<'_>, size: Size) -> Result<Option<u64>> {
+    let planned = planned(asked, &target(asked)?, size)?;
+    let room = |side: &Planned| {
+        let volume = side.layout.volume_of(Purpose::Data)?;
+        let own = |device: &&Device| volume.devices.contains(&device.name);
+        let devices = side.layout.devices.iter().filter(own);
+        devices
+            .map(|device| Some(device.size_mib? << 20))
+            .sum::<Option<u64>>()
+    };
+    let rooms: Option<Vec<u64>> = planned.iter().map(room).collect();
+    Ok(rooms.and_then(|rooms| rooms.into_iter().min()))
+}
+
+pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+    many::refuse_judging(asked)?;
+    if asked.is_resumed() {
+        return resume(asked);
+    }
+    let target = target(asked)?;
+    let engine = target::find(&target).map_err(lab::LabError::from)?;
+    let planned = planned(asked, &target, asked.size())?;
+    let blocks = blocks(asked, asked.size());
+    say(&format!(
+        "{} layouts in {} rounds, each in an order drawn by lot: {} blocks",
+        planned.len(),
+        blocks.rounds,
+        blocks.rounds * blocks.sides
+    ));
+    many::agree_to_few(asked, blocks)?;
+    let standing = Standing::make(planned.iter().map(|side| &side.layout))?;
+    let sides = planned.iter().zip(&standing.made);
+    let sides = sides.map(|(side, made)| asked_of(side, made, engine, &target));
+    let measured = sides.collect::<Result<_>>().and_then(|sides| {
+        let arguments = AbArguments {
+            sides,
+            pairs: Some(blocks.rounds),
+            ..common(asked)?
+        };
+        many::measure(asked, &arguments)
+    });
+    standing.remove(measured)
+}
+
+/// Makes the layouts again, empty, and goes on: every block loads what it reads.
+fn resume(asked: &Asked<'_>) -> Result<Status> {
+    let runs = sides_of(
+        &archive::Archive::open_read_only(&asked.archive)?,
+        &asked.name,
+    )?;
+    if runs
+        .iter()
+        .all(|run| run.state == archive::RunState::Complete)
+    {
+        return many::resume(asked);
+    }
+    let layouts = runs.iter().map(layout_of);
+    let layouts: Vec<Definition> = layouts.collect::<Result<_>>()?;
+    let standing = Standing::make(layouts.iter())?;
+    let measured = standing
+        .refuse_elsewhere(&runs)
+        .and_then(|()| many::resume(asked));
+    standing.remove(measured)
+}
+
+/// The layout on which a run was begun.
+fn layout_of(run: &Run) -> Result<Definition> {
+    let part = run.study.clone().unwrap_or_default();
+    let layout = part.alternative.and_then(|it| it.layout);
+    let none = || InvalidInput(format!("run {} has no layout", run.label));
+    Ok(Definition::parse(&layout.ok_or_else(none)?)?)
+}
+
+/// Sides and rounds.
+pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Blocks {
+    let scale = asked.built_in.scale(size);
+    let sides = match asked.arguments.layouts.len() {
+        0 => asked.built_in.sides.len(),
+        given => given,
+    };
+    Blocks {
+        sides: sides as u32,
+        rounds: asked.arguments.pairs.unwrap_or(scale.rounds()),
+    }
+}
+
+/// The local server that is started on each layout.
+fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
+    let targets = urls(&asked.targets()?)?;
+    let study = &asked.built_in.name;
+    let can = target::engines()
+        .iter()
+        .filter(|it| !it.places().is_empty());
+    let can: Vec<String> = can.map(|it| format!("{}:", it.scheme())).collect();
+    let refused = |why: String| Err(InvalidInput(why).into());
+    let [target] = targets.as_slice() else {
+        return refused(format!(
+            "study {study} measures one database; name one of {}",
+            can.join(", ")
+        ));
+    };
+    let engine = target::find(target).map_err(lab::LabError::from)?;
+    if engine.reach() != Reach::LocalServer || engine.places().is_empty() {
+        return refused(format!(
+            "study {study} starts a server on each layout, which {} is not; name one of {}",
+            target.engine(),
+            can.join(", ")
+        ));
+    }
+    let has_place =
+        !target.path.is_empty() || target.settings.keys().any(|key| key.starts_with("place."));
+    if has_place {
+        return refused(format!(
+            "{target}: study {study} puts the files on its layouts; leave out directory and place"
+        ));
+    }
+    Ok(target.clone())
+}
+
+/// The sides: those of the study's file, or the layouts that are named.
+fn planned(asked: &Asked<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
+    let study = &asked.built_in;
+    let given = asked.arguments.layouts.iter().map(|layout| SideOfStudy {
+        layout: layout.clone(),
+        ..SideOfStudy::default()
+    });
+    let given: Vec<SideOfStudy> = given.collect();
+    let refused = |why: String| Err(InvalidInput(why).into());
+    let sets_more = study.sides.iter().any(|side| !side.on.is_empty());
+    if sets_more && !given.is_empty() {
+        return refused(format!(
+            "--layouts does not belong to study {}, whose sides differ in more than their layouts",
+            study.name
+        ));
+    }
+    let sides = if given.is_empty() {
+        &study.sides
+    } else {
+        &given
+    };
+    let times = study.scale(size).devices_times();
+    let planned = sides
+        .iter()
+        .map(|side| planned_side(side, target.engine(), times));
+    let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
+    if planned.len() < 2 || planned.len() > archive::SIDES_MAX {
+        return refused(format!(
+            "--layouts takes 2 to {} layouts",
+            archive::SIDES_MAX
+        ));
+    }
+    let names = planned.iter().map(|side| side.alternative.name.as_str());
+    let names: Vec<&str> = names.collect();
+    let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
+    match twice {
+        Some(at) => refused(format!("--layouts names {} twice", names[at])),
+        None => Ok(planned),
+    }
+}
+
+fn planned_side(side: &SideOfStudy, engine: &str, times: u64) -> Result<Planned> {
+    let layout = Definition::load(&side.layout)?;
+    if !layout.place.contains_key(&Purpose::Data) {
+        let why = format!(
+            "layout {} has no place for data; add [place] with data = \"VOLUME\"",
+            layout.name
+        );
+        return Err(InvalidInput(why).into());
+    }
+    let OfEngine { settings, remarks } = match side.on.get(engine) {
+        Some(own) => own.clone(),
+        None if side.on.is_empty() => OfEngine::default(),
+        None => {
+            let why = format!("side {} has no settings for {engine}", side.layout);
+            return Err(InvalidInput(why).into());
+        }
+    };
+    let name = side.name.clone().unwrap_or_else(|| layout.name.clone());
+    let about = side.about.clone().unwrap_or_else(|| layout.about.clone());
+    // One of the same name may stand, made by hand.
+    let layout = layout.named(format!("study-{name}"), times);
+    Ok(Planned {
+        alternative: Alternative {
+            name,
+            about,
+            layout: Some(layout.to_toml()),
+            remarks,
+        },
+        layout,
+        settings,
+    })
+}
+
+/// What a side asks for: its server on its layout.
+fn asked_of(
+    side: &Planned,
+    made: &Made,
+    engine: &dyn Engine,
+    target: &TargetUrl,
+) -> Result<SideAsked> {
+    let url = url(engine, made, &target.settings);
+    let none = || InvalidInput(format!("layout {} has no place for data", side.layout.name));
+    let url = url.ok_or_else(none)?;
+    let own = side.settings.iter().map(|it| format!("target.{it}"));
+    let settings = std::iter::once(format!("target={url}")).chain(own);
+    Ok(SideAsked {
+        settings: settings.map(SecretText::from).collect(),
+        alternative: Some(side.alternative.clone()),
+        ..SideAsked::default()
+    })
+}
+
+/// The layouts, as long as they are measured.
+struct Standing {
+    made: Vec<Made>,
+}
+
+impl Standing {
+    /// Makes them all; what is wrong with any of them is told before the first is made.
+    fn make<'d>(definitions: impl Iterator<Item = &'d Definition>) -> Result<Self> {
+        let definitions: Vec<Definition> = definitions.cloned().collect();
+        let layouts = Layouts::default();
+        layouts.remove_left_behind(&mut left)?;
+        layouts.check(&definitions)?;
+        let mut standing = Self { made: Vec::new() };
+        for definition in &definitions {
+            say(&format!("make layout {}", definition.name));
+            match layouts.make(definition, Stands::WhileHeld, &mut |_| {}) {
+                Ok(made) => standing.made.push(made),
+                Err(error) => return standing.remove(Err(error.into())),
+            }
+        }
+        Ok(standing)
+    }
+
+    /// A server is found again only where its study was begun.
+    fn refuse_elsewhere(&self, runs: &[Run]) -> Result<()> {
+        for (made, run) in self.made.iter().zip(runs) {
+            let urls = lab::nodes::urls_of_run(run)?;
+            let place = made.place(Purpose::Data);
+            let is_there = |url: &TargetUrl| Some(Path::new(&url.path)) == place.as_deref();
+            if !urls.iter().all(is_there) {
+                let why = format!(
+                    "run {} was begun in another directory of layouts; set ${} as it was",
+                    run.label,
+                    storage::layout::VARIABLE
+                );
+                return Err(InvalidInput(why).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes them; the first error is the one to tell.
+    fn remove<T>(self, measured: Result<T>) -> Result<T> {
+        let mut ended = measured;
+        for made in self.made {
+            let removed = made.remove(&mut |_| {});
+            if let (true, Err(error)) = (ended.is_ok(), removed) {
+                ended = Err(error.into());
+            }
+        }
+        ended
+    }
+}

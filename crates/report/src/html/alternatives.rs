@@ -1,0 +1,306 @@
+//! Alternatives against each other: their order by each metric, all pairs with intervals, and what the devices below each did.
+
+mod throughput;
+
+use archive::Run;
+use askama::Template;
+use stats::compare::Verdict;
+use verdict::alternatives::{Alternatives, OfMetric, Options, Side, alternatives};
+use verdict::compare::verdict_word;
+
+use super::forest::named;
+use crate::comparison::{
+    alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
+    alternatives_sure, other_alternatives,
+};
+use crate::number;
+use crate::svg::{Branch, forest};
+use throughput::OfTest;
+
+/// The section.
+#[derive(Template)]
+#[template(path = "alternatives.html", whitespace = "minimize")]
+pub struct View {
+    found: Option<Found>,
+    /// Why there is none, although sides of a study are here.
+    refused: Option<String>,
+}
+
+/// What the first screen says.
+#[derive(Template)]
+#[template(path = "alternatives_first.html", whitespace = "minimize")]
+pub struct Outcome {
+    study: String,
+    /// Label of the run that the rest of the page shows, and what it is.
+    shown: [String; 2],
+    /// What results must not be read without.
+    remarks: Vec<String>,
+    metrics: Vec<OutcomeOfMetric>,
+}
+
+struct OutcomeOfMetric {
+    metric: String,
+    sentence: String,
+    /// Name of the first one, against which the others are drawn.
+    first: String,
+    /// The forest; empty where there are no verdicts.
+    svg: String,
+    sure: String,
+}
+
+struct Found {
+    study: String,
+    design: String,
+    cautions: Vec<String>,
+    /// Names of the metrics, over the medians.
+    heads: Vec<String>,
+    rows: Vec<Row>,
+    metrics: Vec<MetricView>,
+    tests: Vec<OfTest>,
+    named: &'static str,
+    sure: String,
+}
+
+/// An alternative.
+struct Row {
+    name: String,
+    about: String,
+    /// Label of its run.
+    label: String,
+    remarks: Vec<String>,
+    /// Medians, and whether each is the best.
+    medians: Vec<(String, bool)>,
+}
+
+struct MetricView {
+    metric: String,
+    refused: Option<String>,
+    /// Names in order, the best first.
+    names: Vec<String>,
+    /// Name, median, and a cell for each name.
+    rows: Vec<(String, String, Vec<Cell>)>,
+    /// What weakens single pairs.
+    warnings: Vec<String>,
+    advice: Option<String>,
+}
+
+/// Row against column; empty against itself.
+struct Cell {
+    ratio: String,
+    interval: String,
+    verdict: &'static str,
+}
+
+/// The section, and what the first screen says, if other sides are here.
+pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
+    let none = |refused| View {
+        found: None,
+        refused,
+    };
+    if others.is_empty() {
+        return (none(None), None);
+    }
+    let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
+    match alternatives(&sides, &Options::default()) {
+        Ok(found) => {
+            let outcome = outcome(run, &found);
+            let view = View {
+                found: Some(section(&sides, &found)),
+                refused: None,
+            };
+            (view, Some(outcome))
+        }
+        Err(why) => (none(Some(why.to_string())), None),
+    }
+}
+
+impl View {
+    /// True when there are no alternatives.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_none() && self.refused.is_none()
+    }
+}
+
+fn outcome(run: &Run, found: &Alternatives) -> Outcome {
+    let of = |(at, of_metric): (usize, &OfMetric)| OutcomeOfMetric {
+        metric: alternatives_label(of_metric),
+        sentence: sentence(found, at, of_metric),
+        first: first(found, of_metric).map_or_else(String::new, own_name),
+        svg: svg(found, of_metric),
+        sure: alternatives_sure(found),
+    };
+    let own = found.sides.iter().find(|side| side.label == run.label);
+    let remarks = found.sides.iter().flat_map(|side| {
+        let remarks = side.alternative.remarks.iter();
+        remarks.map(|remark| format!("{}: {remark}", side.alternative.name))
+    });
+    Outcome {
+        study: found.study.clone(),
+        shown: [run.label.clone(), own.map_or_else(String::new, own_name)],
+        remarks: remarks.collect(),
+        metrics: found.metrics.iter().enumerate().map(of).collect(),
+    }
+}
+
+fn own_name(side: &Side) -> String {
+    side.alternative.name.clone()
+}
+
+fn first<'f>(found: &'f Alternatives, of_metric: &OfMetric) -> Option<&'f Side> {
+    found.sides.get(*of_metric.order.first()?)
+}
+
+/// "xfs has the best median (5,120). It is better than shared, pool. No verdict against log-apart."
+fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
+    let Some(best) = of_metric.order.first().copied() else {
+        return "No alternative has a figure.".to_owned();
+    };
+    if let Err(why) = &of_metric.pairs {
+        return format!("No verdicts: {why}.");
+    }
+    let name = &found.sides[best].alternative.name;
+    let mut told = vec![format!(
+        "{name} has the best median ({}).",
+        alternative_figure(found, at, best)
+    )];
+    for (verdict, words) in [
+        (Verdict::Better, "It is better than"),
+        (Verdict::Equivalent, "It is equivalent to"),
+        (Verdict::Inconclusive, "Inconclusive against"),
+    ] {
+        let others = other_alternatives(found, of_metric, best, verdict);
+        if !others.is_empty() {
+            told.push(format!("{words} {}.", others.join(", ")));
+        }
+    }
+    told.join(" ")
+}
+
+/// Every other one against the first.
+fn svg(found: &Alternatives, of_metric: &OfMetric) -> String {
+    let Some((best, others)) = of_metric.order.split_first() else {
+        return String::new();
+    };
+    let branch = |side: &usize| {
+        let (verdict, ratio) = of_metric.between(*side, *best)?;
+        Some(Branch {
+            label: found.sides[*side].alternative.name.clone(),
+            ratio: Some([ratio.estimate, ratio.low, ratio.high]),
+            band: found.band.equivalence,
+            text: format!(
+                "{}  {}",
+                number::ratio(ratio.estimate),
+                verdict_word(verdict)
+            ),
+            class: verdict_word(verdict),
+        })
+    };
+    let branches: Vec<Branch> = others.iter().filter_map(branch).collect();
+    if branches.is_empty() {
+        return String::new();
+    }
+    let name = &found.sides[*best].alternative.name;
+    let title = format!(
+        "Alternatives against {name} on {}, {}",
+        alternatives_label(of_metric),
+        alternatives_sure(found)
+    );
+    forest(&title, &format!("ratio to {name}"), &branches)
+}
+
+fn section(sides: &[&Run], found: &Alternatives) -> Found {
+    let run_of = |side: &Side| sides.iter().find(|run| run.label == side.label).copied();
+    let runs: Vec<(&str, &Run)> = (found.sides.iter())
+        .filter_map(|side| Some((side.alternative.name.as_str(), run_of(side)?)))
+        .collect();
+    Found {
+        study: found.study.clone(),
+        design: alternatives_rounds(found),
+        cautions: found.cautions.clone(),
+        heads: found.metrics.iter().map(alternatives_label).collect(),
+        rows: (0..found.sides.len())
+            .map(|side| row(found, side))
+            .collect(),
+        metrics: (0..found.metrics.len())
+            .map(|at| metric_view(found, at))
+            .collect(),
+        tests: throughput::of_tests(&runs, &found.metrics),
+        named: named(found.named),
+        sure: alternatives_sure(found),
+    }
+}
+
+fn row(found: &Alternatives, number: usize) -> Row {
+    let side = &found.sides[number];
+    let medians = found.metrics.iter().enumerate().map(|(at, of_metric)| {
+        let is_best = of_metric.order.first() == Some(&number);
+        (alternative_figure(found, at, number), is_best)
+    });
+    Row {
+        name: own_name(side),
+        about: side.alternative.about.clone(),
+        label: side.label.clone(),
+        remarks: side
+            .alternative
+            .remarks
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        medians: medians.collect(),
+    }
+}
+
+fn metric_view(found: &Alternatives, at: usize) -> MetricView {
+    let of_metric = &found.metrics[at];
+    let name_of = |side: &usize| found.sides[*side].alternative.name.clone();
+    let cell = |row: usize, column: usize| match of_metric.between(row, column) {
+        Some((verdict, ratio)) => Cell {
+            ratio: number::ratio(ratio.estimate),
+            interval: number::interval(&ratio),
+            verdict: verdict_word(verdict),
+        },
+        None => Cell {
+            ratio: String::new(),
+            interval: String::new(),
+            verdict: "",
+        },
+    };
+    let row = |side: &usize| {
+        let cells = of_metric.order.iter().map(|column| cell(*side, *column));
+        (
+            name_of(side),
+            alternative_figure(found, at, *side),
+            cells.collect(),
+        )
+    };
+    MetricView {
+        metric: alternatives_label(of_metric),
+        refused: of_metric.pairs.as_ref().err().map(ToString::to_string),
+        names: of_metric.order.iter().map(name_of).collect(),
+        rows: of_metric.order.iter().map(row).collect(),
+        warnings: warnings(found, of_metric),
+        advice: alternatives_advice(of_metric),
+    }
+}
+
+/// What weakens pairs, each once.
+fn warnings(found: &Alternatives, of_metric: &OfMetric) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for pair in of_metric.pairs.iter().flatten() {
+        for warning in &pair.ratio.warnings {
+            let all = of_metric.pairs.iter().flatten();
+            let of_all = { all }.all(|other| other.ratio.warnings.contains(warning));
+            let line = match of_all {
+                true => warning.to_string(),
+                false => {
+                    let [a, b] = [pair.a, pair.b].map(|side| &found.sides[side].alternative.name);
+                    format!("{b} against {a}: {warning}")
+                }
+            };
+            if !told.contains(&line) {
+                told.push(line);
+            }
+        }
+    }
+    told
+}

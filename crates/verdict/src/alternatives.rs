@@ -1,0 +1,246 @@
+//! Several alternatives against each other: every pair of them on every primary metric, judged with multiplicity.
+//!
+//! All pairs on all primary metrics are one family: their intervals hold together with [`CONFIDENCE`].
+
+mod json;
+
+use archive::{Alternative, Better, Run, StudyPart};
+use stats::Warning;
+use stats::compare::{Band, Verdict, judge};
+use stats::contrast::{Contrast, all_pairs, pairs};
+use stats::multiple::confidence_of_each;
+
+pub use json::json;
+
+use crate::compare::{CompareError, Named, title};
+use crate::metric::Metric;
+use crate::outcome::CONFIDENCE;
+pub use crate::rounds::Options;
+use crate::rounds::{Figures, OfSides, all_sides};
+
+/// Why alternatives are not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum AlternativesError {
+    /// Runs that are no study of alternatives, or not all of one.
+    #[error("the runs {0} are not all alternatives of one study; name the study")]
+    NotOneStudy(String),
+    /// The alternatives cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+}
+
+/// Alternatives with what was found.
+#[derive(Debug, Clone)]
+pub struct Alternatives {
+    /// Name of the study.
+    pub study: String,
+    /// The alternatives, A first.
+    pub sides: Vec<Side>,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// What weakens the study as a whole, one sentence each.
+    pub cautions: Vec<String>,
+    /// Who named the primary metrics.
+    pub named: Named,
+    /// Confidence of each interval, so that all hold together with [`CONFIDENCE`].
+    pub confidence: f64,
+    /// Pairs that are judged together, over all metrics.
+    pub family: usize,
+    /// What is too small for a verdict.
+    pub band: Band,
+    /// The primary metrics.
+    pub metrics: Vec<OfMetric>,
+}
+
+/// An alternative.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// Letter of the side.
+    pub side: String,
+    /// Label of its run.
+    pub label: String,
+    pub alternative: Alternative,
+    /// Median of each primary metric, in their order.
+    pub medians: Vec<Option<f64>>,
+}
+
+/// What a primary metric shows.
+#[derive(Debug, Clone)]
+pub struct OfMetric {
+    /// The metric, with its target.
+    pub metric: Metric,
+    /// Title of its test.
+    pub title: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// Rounds in which every alternative has a valid figure.
+    pub rounds: usize,
+    /// Numbers of the alternatives that tell it, the best median first.
+    pub order: Vec<usize>,
+    /// Every pair, or why there is none.
+    pub pairs: Result<Vec<Pair>, Warning>,
+}
+
+/// Two alternatives on one metric.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// Number of the one that is the measure.
+    pub a: usize,
+    /// Number of the one that is judged.
+    pub b: usize,
+    /// Ratio of b to a, with interval and spread.
+    pub ratio: Contrast,
+    /// Whether b is better than a.
+    pub verdict: Verdict,
+    /// The least effect, a share, that so many rounds find in four of five studies.
+    pub least_effect: Option<f64>,
+}
+
+/// Whether a run is one of several alternatives.
+pub fn is_alternative(run: &Run) -> bool {
+    part_of(run).is_some()
+}
+
+/// Whether two runs are alternatives of the same study.
+pub fn belong_together(run: &Run, other: &Run) -> bool {
+    match (part_of(run), part_of(other)) {
+        (Some((x, _)), Some((y, _))) => x.pairs_with(y),
+        _ => false,
+    }
+}
+
+fn part_of(run: &Run) -> Option<(&StudyPart, &Alternative)> {
+    let part = run.study.as_ref()?;
+    Some((part, part.alternative.as_ref()?))
+}
+
+/// All alternatives of a study against each other; they may come in any order.
+///
+/// # Errors
+/// Runs that are not all alternatives of one study, or cannot be compared.
+pub fn alternatives(
+    runs: &[&Run],
+    options: &Options<'_>,
+) -> Result<Alternatives, AlternativesError> {
+    let not_one = || {
+        let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+        AlternativesError::NotOneStudy(labels.join(", "))
+    };
+    let sides = all_sides(runs, |part| part.alternative.is_some()).ok_or_else(not_one)?;
+    let (part, _) = part_of(sides[0]).ok_or_else(not_one)?;
+    let figures = Figures::of(sides, options)?;
+    let family = pairs(figures.sides.len()).len() * figures.told();
+    let confidence = confidence_of_each(CONFIDENCE, family);
+    let side = |(number, run): (usize, &&Run)| {
+        let (part, alternative) = part_of(run)?;
+        Some(Side {
+            side: part.side.clone(),
+            label: run.label.clone(),
+            alternative: alternative.clone(),
+            medians: figures.medians(number),
+        })
+    };
+    let judged = figures.primary.iter();
+    let judged = judged.map(|of| {
+        let titled = (figures.sides.len(), title(figures.sides[0], &of.metric));
+        of_metric(of, titled, options.band, confidence)
+    });
+    Ok(Alternatives {
+        study: part.name.clone(),
+        sides: (figures.sides.iter().enumerate())
+            .filter_map(side)
+            .collect(),
+        rounds: figures.sides[0].repetitions,
+        cautions: figures.cautions(),
+        named: figures.named,
+        confidence,
+        family,
+        band: options.band,
+        metrics: judged.collect(),
+    })
+}
+
+fn of_metric(
+    of_sides: &OfSides,
+    (sides, title): (usize, String),
+    band: Band,
+    confidence: f64,
+) -> OfMetric {
+    let judged = |([a, b], ratio): ([usize; 2], Contrast)| Pair {
+        a,
+        b,
+        verdict: judge(&ratio.ratio, band, of_sides.direction()),
+        least_effect: of_sides.least_effect(&ratio, band),
+        ratio,
+    };
+    let mut order: Vec<(usize, f64)> = (0..sides)
+        .filter_map(|side| Some((side, of_sides.median(side)?)))
+        .collect();
+    order.sort_by(|(_, x), (_, y)| match of_sides.better {
+        Better::Lower => x.total_cmp(y),
+        Better::Higher | Better::Neither => y.total_cmp(x),
+    });
+    OfMetric {
+        metric: of_sides.metric.clone(),
+        title,
+        better: of_sides.better,
+        rounds: of_sides.whole(),
+        order: order.into_iter().map(|(side, _)| side).collect(),
+        pairs: all_pairs(sides, &of_sides.rounds(), confidence)
+            .map(|found| pairs(sides).into_iter().zip(found).map(judged).collect()),
+    }
+}
+
+impl OfMetric {
+    /// The pair of two alternatives, the other way round if need be: whether `one` is better than `other`, and its ratio to it.
+    pub fn between(&self, one: usize, other: usize) -> Option<(Verdict, stats::Interval)> {
+        let pairs = self.pairs.as_ref().ok()?;
+        let is_it =
+            |pair: &&Pair| [pair.a, pair.b] == [one, other] || [pair.b, pair.a] == [one, other];
+        let pair = pairs.iter().find(is_it)?;
+        let ratio = pair.ratio.ratio;
+        Some(match pair.b == one {
+            true => (pair.verdict, ratio),
+            false => (turned(pair.verdict), inverse(ratio)),
+        })
+    }
+}
+
+fn turned(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Better => Verdict::Worse,
+        Verdict::Worse => Verdict::Better,
+        other => other,
+    }
+}
+
+fn inverse(ratio: stats::Interval) -> stats::Interval {
+    stats::Interval {
+        estimate: 1.0 / ratio.estimate,
+        low: 1.0 / ratio.high,
+        high: 1.0 / ratio.low,
+        confidence: ratio.confidence,
+    }
+}
+
+impl Alternatives {
+    /// All pairs, over all metrics.
+    pub fn pairs(&self) -> impl Iterator<Item = (&OfMetric, &Pair)> {
+        self.metrics.iter().flat_map(|of_metric| {
+            let pairs = of_metric.pairs.iter().flatten();
+            pairs.map(move |pair| (of_metric, pair))
+        })
+    }
+
+    /// Whether any pair has this verdict.
+    pub fn any(&self, verdict: Verdict) -> bool {
+        self.pairs().any(|(_, pair)| pair.verdict == verdict)
+    }
+
+    /// Whether some metric has no verdicts at all.
+    pub fn lacks_verdicts(&self) -> bool {
+        self.metrics
+            .iter()
+            .any(|of_metric| of_metric.pairs.is_err())
+    }
+}

@@ -1,0 +1,172 @@
+//! Studies of several sides, measured in rounds: the runs of all sides, and the figures by which they are judged together.
+
+use archive::{Better, Run, RunState, StudyPart};
+use stats::compare::{Band, Direction};
+use stats::contrast::{Contrast, least_effect};
+
+use crate::compare::{CompareError, Named, Pairing, comparable, metrics};
+use crate::metric::{self, Metric};
+use crate::outcome::{BAND_DEFAULT, Terms};
+
+/// What is asked of a study of several sides.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// What is too small for a verdict.
+    pub band: Band,
+    /// Primary metrics that replace those of the plan.
+    pub primary: &'a [Metric],
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            band: Band::of(BAND_DEFAULT),
+            primary: &[],
+        }
+    }
+}
+
+/// The runs of all sides, A first, if these are all of one study. `is_side`: whether a run has a part of the right kind.
+pub(crate) fn all_sides<'r>(
+    runs: &[&'r Run],
+    is_side: impl Fn(&StudyPart) -> bool,
+) -> Option<Vec<&'r Run>> {
+    let mut sides = Vec::new();
+    for run in runs {
+        let part = run.study.as_ref().filter(|part| is_side(part))?;
+        sides.push((part, *run));
+    }
+    sides.sort_by_key(|(part, _)| part.side.clone());
+    sides.dedup_by_key(|(part, _)| part.side.clone());
+    let (first, _) = sides.first()?;
+    let belong = sides[1..].iter().all(|(part, _)| part.pairs_with(first));
+    let is_whole = sides.len() >= 2 && sides.len() == first.sides as usize;
+    (belong && is_whole).then(|| sides.iter().map(|(_, run)| *run).collect())
+}
+
+/// The figures of all sides.
+pub(crate) struct Figures<'r> {
+    pub sides: Vec<&'r Run>,
+    pairings: Vec<Pairing>,
+    pub primary: Vec<OfSides>,
+    pub named: Named,
+}
+
+/// What all sides show of one metric.
+pub(crate) struct OfSides {
+    pub metric: Metric,
+    pub better: Better,
+    /// Values by side and repetition.
+    values: Vec<Vec<Option<f64>>>,
+}
+
+impl<'r> Figures<'r> {
+    /// The primary metrics of these sides.
+    ///
+    /// # Errors
+    /// When the sides cannot be compared.
+    pub fn of(sides: Vec<&'r Run>, options: &Options<'_>) -> Result<Self, CompareError> {
+        let pairings = sides[1..].iter().map(|run| {
+            let terms = Terms {
+                band: options.band,
+                trust_sequential: false,
+            };
+            Ok(comparable::pairing(sides[0], run, &terms, true)?)
+        });
+        let pairings: Vec<Pairing> = pairings.collect::<Result<_, CompareError>>()?;
+        let (primary, named) = metrics::primary(sides[0], sides[1], options.primary, &pairings[0])?;
+        let of_sides = |metric: Metric| {
+            let others = sides[1..].iter().zip(&pairings);
+            let others = others.map(|(run, pairing)| pairing.in_b(&metric).values(run));
+            let values = std::iter::once(metric.values(sides[0])).chain(others);
+            OfSides {
+                values: values.collect(),
+                better: metric::better(&metric.figure),
+                metric,
+            }
+        };
+        let primary = primary.into_iter().map(of_sides).collect();
+        Ok(Self {
+            sides,
+            pairings,
+            primary,
+            named,
+        })
+    }
+
+    /// Metrics that every side tells: only these can be judged.
+    pub fn told(&self) -> usize {
+        let is_told = |of_sides: &&OfSides| {
+            let mut sides = of_sides.values.iter();
+            sides.all(|side| side.iter().any(Option::is_some))
+        };
+        self.primary.iter().filter(is_told).count()
+    }
+
+    /// Median of each primary metric on a side.
+    pub fn medians(&self, side: usize) -> Vec<Option<f64>> {
+        self.primary.iter().map(|of| of.median(side)).collect()
+    }
+
+    /// What weakens the study as a whole, one sentence each.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions: Vec<String> = Vec::new();
+        let is_incomplete = |run: &&Run| run.state != RunState::Complete;
+        if self.sides.iter().any(is_incomplete) {
+            cautions.push(
+                "the study is not complete: only rounds that are whole count; resume it".into(),
+            );
+        }
+        let is_invalid = |run: &&&Run| run.points.iter().any(|point| !point.valid());
+        let invalid = self.sides.iter().filter(is_invalid);
+        let invalid: Vec<&str> = invalid.map(|run| run.label.as_str()).collect();
+        if !invalid.is_empty() {
+            cautions.push(format!(
+                "points are invalid in {}: their rounds are left out",
+                invalid.join(", ")
+            ));
+        }
+        for caution in self.pairings.iter().flat_map(|pairing| &pairing.cautions) {
+            if !cautions.contains(caution) {
+                cautions.push(caution.clone());
+            }
+        }
+        cautions
+    }
+}
+
+impl OfSides {
+    /// The figures of each round by side; NaN where one is missing.
+    pub fn rounds(&self) -> Vec<Vec<f64>> {
+        let repetitions = self.values.iter().map(Vec::len).min().unwrap_or(0);
+        let round = |at: usize| {
+            let of_sides = self.values.iter();
+            of_sides.map(|side| side[at].unwrap_or(f64::NAN)).collect()
+        };
+        (0..repetitions).map(round).collect()
+    }
+
+    /// Rounds in which every side has a valid figure.
+    pub fn whole(&self) -> usize {
+        let is_whole = |round: &&Vec<f64>| round.iter().all(|value| value.is_finite());
+        self.rounds().iter().filter(is_whole).count()
+    }
+
+    pub fn median(&self, side: usize) -> Option<f64> {
+        let known: Vec<f64> = self.values[side].iter().flatten().copied().collect();
+        stats::summary::median(&known)
+    }
+
+    pub fn direction(&self) -> Direction {
+        match self.better {
+            Better::Lower => Direction::LowerIsBetter,
+            Better::Higher | Better::Neither => Direction::HigherIsBetter,
+        }
+    }
+
+    /// The least effect, a share, that so many rounds find in four of five studies.
+    pub fn least_effect(&self, contrast: &Contrast, band: Band) -> Option<f64> {
+        let confidence = contrast.ratio.confidence;
+        least_effect(contrast.sd_log, self.whole(), confidence, band.effect())
+    }
+}
