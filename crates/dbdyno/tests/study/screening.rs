@@ -275,7 +275,11 @@ fn settings_are_screened_from_command_to_page() {
     ];
     let asked = place.dbdyno(&[&study[..], &two, &little].concat());
     assert_eq!(asked.status, 2, "{}", asked.stderr);
-    assert!(asked.stderr.contains("an interval needs 3"), "{}", asked.stderr);
+    assert!(
+        asked.stderr.contains("an interval needs 3"),
+        "{}",
+        asked.stderr
+    );
     let ended = place.fine(&[&study[..], &two, &little, &["--yes"]].concat());
     let said = "4 configurations of 2 settings (all combinations), in 1 rounds";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
