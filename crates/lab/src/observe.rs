@@ -121,6 +121,7 @@ impl<'a> Observation<'a> {
             true => start.finish(driven.counters),
             false => (HostUse::default(), driven.counters),
         };
+        drop(start);
         let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
         let engine_io = match is_alone {
             true => engine_io(self.nodes, &profile, &counters),

@@ -29,6 +29,8 @@ const WARM_UP_LOOKS: usize = 3;
 /// A server that was just started cold answers the first look in seconds where its disk is busy; what nobody saw would
 /// be taken for time between driver and server. So the start waits for it, but no longer than this.
 const WARM_UP_MAX: Duration = Duration::from_secs(30);
+/// Behind the window it is waited for so long that the server answers the last look and tells its counters.
+const LAST_LOOK_MAX: Duration = Duration::from_secs(30);
 /// A look whose answer takes longer was held up: nobody saw what the sessions did meanwhile, and waiting cost nothing.
 const HELD_UP: Duration = Duration::from_millis(500);
 
@@ -106,12 +108,15 @@ impl SessionSamples {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// In the order in which they come; one or more may be passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     WarmingUp,
     Ready,
     Watching,
     Over,
+    /// Nothing of the server is counted any more.
+    Counted,
 }
 
 /// Says the thread what to do.
@@ -131,19 +136,12 @@ impl Bell {
         }
     }
 
+    /// From now on it is this phase, unless a later one has begun.
     fn ring(&self, phase: Phase) {
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+        let mut now = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        *now = phase.max(*now);
+        drop(now);
         self.clock.notify(&self.changed);
-    }
-
-    /// The first looks are over, or will never be.
-    fn ring_ready(&self) {
-        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        if *phase == Phase::WarmingUp {
-            *phase = Phase::Ready;
-            drop(phase);
-            self.clock.notify(&self.changed);
-        }
     }
 
     /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
@@ -235,7 +233,7 @@ impl SessionSampler {
 
     fn without(problem: String) -> Self {
         Self {
-            bell: Arc::new(Bell::new(Phase::Over, Clock::Monotonic)),
+            bell: Arc::new(Bell::new(Phase::Counted, Clock::Monotonic)),
             thread: None,
             problem: Some(problem),
         }
@@ -246,7 +244,13 @@ impl SessionSampler {
         self.bell.ring(Phase::Watching);
     }
 
-    /// The window is over: what was seen.
+    /// The window is over: returns once the sessions are not looked at any more and the server's counters are read.
+    pub fn end(&self) {
+        self.bell.ring(Phase::Over);
+        self.bell.wait_while(Phase::Over, Some(LAST_LOOK_MAX));
+    }
+
+    /// The window is over, if it was not before: what was seen.
     pub fn finish(mut self) -> SessionSamples {
         self.bell.ring(Phase::Over);
         let problem = self.problem.take();
@@ -282,8 +286,8 @@ fn watch_until_over(
     let mut watched = SessionSamples::default();
     if let Err(error) = watch(&mut watches, bell, &mut watched, seen) {
         watched.problem = Some(error.message);
-        bell.ring_ready();
     }
+    bell.ring(Phase::Counted);
     watched
 }
 
@@ -300,8 +304,8 @@ fn watch(
         price_s = look_at_all(watches, &mut look, &bell.clock)?.sum_s();
     }
     watched.link = link(watches, &bell.clock)?;
-    bell.ring_ready();
-    if bell.wait_while(Phase::Ready, None) == Phase::Over {
+    bell.ring(Phase::Ready);
+    if bell.wait_while(Phase::Ready, None) >= Phase::Over {
         return Ok(());
     }
     let clock = &bell.clock;
@@ -316,7 +320,7 @@ fn watch(
     let mut is_over = false;
     while !is_over {
         let pause = pause(watches, price_s);
-        is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
+        is_over = bell.wait_while(Phase::Watching, Some(pause)) >= Phase::Over;
         look.clear();
         let asked_ns = clock.now_ns();
         let mut now_ns = asked_ns;
@@ -357,6 +361,7 @@ fn watch(
         watched.looks = first.samples().unwrap_or(watched.looks);
     }
     watched.counts = count_all(watches)?.since(&before);
+    bell.ring(Phase::Counted);
     watched.link = shorter(watched.link, link(watches, &bell.clock)?);
     Ok(())
 }

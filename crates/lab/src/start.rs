@@ -15,11 +15,12 @@ use crate::session_sampler::SessionSampler;
 /// with a timed ramp-up when the first one enters the measured window.
 pub struct Start<'a> {
     sampler: &'a HostWatch,
-    target: &'a Nodes,
+    /// Asks the engine what it has counted so far.
+    count: Box<dyn Fn() -> Counters + Send + Sync + 'a>,
     programs: std::result::Result<Programs, String>,
     io: Option<std::result::Result<IoAccounts, String>>,
     taken: Mutex<Option<(HostMark, Counters)>>,
-    /// What the host did, and what the engine had counted at the start, where the window was ended already.
+    /// What host and engine did, where the window was ended already.
     ended: Mutex<Option<(HostUse, Counters)>>,
     watcher: Option<&'a SessionSampler>,
     timed: bool,
@@ -33,14 +34,29 @@ impl<'a> Start<'a> {
         watcher: Option<&'a SessionSampler>,
         timed: bool,
     ) -> Self {
-        let sampler = &context.samplers[target as usize];
-        let programs = context.programs(target);
+        let nodes = &context.targets[target as usize];
+        Self::of(
+            &context.samplers[target as usize],
+            context.programs(target),
+            Box::new(|| engine_counters(nodes)),
+            watcher,
+            timed,
+        )
+    }
+
+    fn of(
+        sampler: &'a HostWatch,
+        programs: std::result::Result<Programs, String>,
+        count: Box<dyn Fn() -> Counters + Send + Sync + 'a>,
+        watcher: Option<&'a SessionSampler>,
+        timed: bool,
+    ) -> Self {
         // Where the database's own programs are not known, that is told already.
         let io = programs.as_ref().ok().and_then(|p| sampler.io_so_far(p));
         Self {
             sampler,
             watcher,
-            target: &context.targets[target as usize],
+            count,
             programs,
             io,
             taken: Mutex::default(),
@@ -55,7 +71,7 @@ impl<'a> Start<'a> {
         if taken.is_none() {
             let programs = self.programs.as_ref().map_err(String::as_str);
             let mark = self.sampler.mark(programs).behind(self.io.clone());
-            *taken = Some((mark, engine_counters(self.target)));
+            *taken = Some((mark, (self.count)()));
             if let Some(watcher) = self.watcher {
                 watcher.begin();
             }
@@ -96,20 +112,25 @@ impl<'a> Start<'a> {
         Arc::new(AtomicUsize::new(if self.timed { 1 } else { jobs }))
     }
 
-    /// The window is over for the host: what is done from now on, such as closing thousands of sessions, is no part of it.
+    /// The window is over for host, engine and who watches the sessions: what is done from now on, such as looking at the
+    /// memory of thousands of processes and closing their sessions, is no part of it.
     pub fn end(&self) {
         self.take();
         let ended = self.until_now();
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
     }
 
-    /// The host's use since the common start, and what the engine had counted then.
+    /// What host and engine did since the common start; nobody watches the sessions any more.
     fn until_now(&self) -> (HostUse, Counters) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let (mark, before) = taken
             .take()
             .expect("take() was called before, and fills it");
-        (self.sampler.finish(mark), before)
+        if let Some(watcher) = self.watcher {
+            watcher.end();
+        }
+        let engine = (self.count)().since(before);
+        (self.sampler.finish(mark), engine)
     }
 
     /// The host's use since the common start, and the counters of the engine, or of the sessions where they have their own.
@@ -119,11 +140,10 @@ impl<'a> Start<'a> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let (used, before) = ended.unwrap_or_else(|| {
+        let (used, engine) = ended.unwrap_or_else(|| {
             self.take();
             self.until_now()
         });
-        let engine = engine_counters(self.target).since(before);
         let counters = Counters {
             buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
             redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
@@ -198,6 +218,45 @@ impl NonblockingClient for WatchedNonblocking<'_> {
         self.client.measurement_begins();
         if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.start.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn watch_of_host() -> HostWatch {
+        HostWatch::here(Duration::from_secs(1), Err("no device".into())).unwrap()
+    }
+
+    fn counting(counter: &AtomicU64) -> Counters {
+        Counters {
+            redo_bytes: Some(counter.load(Ordering::Relaxed)),
+            ..Counters::default()
+        }
+    }
+
+    /// 250 bytes of log in the window, 1000 while sessions are closed: both ways to end it leave those out.
+    #[test]
+    fn what_the_engine_counts_behind_the_window_is_no_part_of_it() {
+        let host = watch_of_host();
+        for is_ended_before in [true, false] {
+            let counter = AtomicU64::new(100);
+            let unknown = Err("no server".into());
+            let count = Box::new(|| counting(&counter));
+            let start = Start::of(&host, unknown, count, None, true);
+            start.take();
+            counter.fetch_add(250, Ordering::Relaxed);
+            if is_ended_before {
+                start.end();
+                counter.fetch_add(1000, Ordering::Relaxed);
+            }
+            let (_, counters) = start.finish(Counters::default());
+            assert_eq!(counters.redo_bytes, Some(250), "{is_ended_before}");
         }
     }
 }

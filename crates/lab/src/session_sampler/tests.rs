@@ -255,3 +255,51 @@ fn a_look_stands_for_the_time_since_the_one_before() {
     );
     assert_eq!(seen.counts.background[0].2.count, Some(1_000 * seen.looks));
 }
+
+#[test]
+fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
+    /// A server that does one thing more whenever it is asked how many it has done.
+    struct Asked(Arc<AtomicU64>);
+
+    impl Watch for Asked {
+        fn source(&self) -> String {
+            "a table".into()
+        }
+
+        fn transport(&self) -> Transport {
+            Transport::Local
+        }
+
+        fn ping(&mut self) -> target::Result<()> {
+            Ok(())
+        }
+
+        fn look(&mut self, _tally: &mut Tally) -> target::Result<()> {
+            Ok(())
+        }
+
+        fn count(&mut self) -> target::Result<ServerCounts> {
+            let count = Counted::count(Some(self.0.fetch_add(1, Ordering::Relaxed)));
+            Ok(ServerCounts {
+                background: vec![("log", "log syncs", count)],
+                ..ServerCounts::default()
+            })
+        }
+
+        fn server_cpu_ns(&self) -> Option<u64> {
+            Some(0)
+        }
+    }
+
+    let done = Arc::new(AtomicU64::new(0));
+    let asked = Asked(Arc::clone(&done));
+    let watcher = SessionSampler::over(vec![Box::new(asked)], Clock::Monotonic, None);
+    watcher.begin();
+    while done.load(Ordering::Relaxed) == 0 {
+        std::thread::sleep(ms(1));
+    }
+    watcher.end();
+    done.fetch_add(1_000, Ordering::Relaxed);
+    let watched = watcher.finish();
+    assert_eq!(watched.counts.background[0].2.count, Some(1));
+}
