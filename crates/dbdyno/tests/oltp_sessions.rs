@@ -119,3 +119,34 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
     let session_mb = many["session_memory_mb"].as_f64().unwrap();
     assert!((0.3..20.0).contains(&session_mb), "{session_mb} MB");
 }
+
+/// A server with threads keeps the memory of closed sessions: fewer users than before would be said to take all of it, and
+/// in a second run those that are there already take none. Of both nothing is told but why.
+#[test]
+fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
+    let place = Place::new();
+    let level = "[[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\npauses = true\ncheck = 'none'\nusers =";
+    let plan = format!(
+        "name = 'falls'\nsample_ms = 250\n\
+        [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
+        stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
+        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n{level} 200\n{level} 100\n"
+    );
+    let url = "mysql+local:?innodb_flush_method=nosync";
+    let plan = place.file("plan.toml", &plan);
+    let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "falls"]);
+    // Whether users with pauses did anything in half a second, and so whether their level is valid, does not matter.
+    assert!(ended.stderr.contains("100 users"), "{}", ended.stderr);
+    let exported = place.export("falls");
+    let [first, fewer] = of(&exported, "OLTP")[..] else {
+        panic!("two levels")
+    };
+    let session_mb = first["session_memory_mb"].as_f64().unwrap();
+    assert!((0.1..20.0).contains(&session_mb), "{session_mb} MB");
+    assert_eq!(fewer["session_memory_mb"], Value::Null);
+    let notes = fewer["notes"].to_string();
+    assert!(
+        notes.contains("keeps the memory of closed sessions"),
+        "{notes}"
+    );
+}

@@ -56,10 +56,10 @@ impl OwnMemory {
         Ok(Self { servers, bytes })
     }
 
-    /// How many bytes more it is than at an earlier look; `None` when that was at other processes. Less is 0.
-    pub fn growth_bytes(&self, earlier: &Self) -> Option<u64> {
+    /// How many bytes more it is than at an earlier look, below 0 where it is less; `None` when that was at other processes.
+    pub fn growth_bytes(&self, earlier: &Self) -> Option<i64> {
         let is_same = self.servers == earlier.servers;
-        is_same.then(|| self.bytes.saturating_sub(earlier.bytes))
+        is_same.then(|| (self.bytes as i64).saturating_sub(earlier.bytes as i64))
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
             bytes,
         };
         assert_eq!(own(7, 9).growth_bytes(&own(7, 4)), Some(5));
-        assert_eq!(own(7, 4).growth_bytes(&own(7, 9)), Some(0), "less is none");
+        assert_eq!(own(7, 4).growth_bytes(&own(7, 9)), Some(-5));
         assert_eq!(own(8, 9).growth_bytes(&own(7, 4)), None);
         assert!(OwnMemory::of(&Programs::default()).is_err());
         let here = Programs {

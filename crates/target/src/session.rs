@@ -296,6 +296,17 @@ pub trait Target: Send + Sync {
         Some(0)
     }
 
+    /// Most sessions at once since the server began, where it keeps memory of closed ones for those that come; 0 where the memory
+    /// of a session goes with it, and `None` where the server does not tell.
+    fn sessions_kept(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    /// Whether others may open and close sessions of the server meanwhile, because its user allowed it.
+    fn others_allowed(&self) -> bool {
+        false
+    }
+
     /// Opens a session within `patience` and closes it, as a sign of life; an engine in this process needs none.
     ///
     /// # Errors

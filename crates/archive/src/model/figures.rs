@@ -144,7 +144,7 @@ figures! {
     restore_replay_s, "s", Lower, "Time from the end of the copy until the restored database answers, including the replay of its log.";
     restore_first_commit_s, "s", Lower, "Time from the first answer of a restored database to its first commit.";
     restore_per_backup, "times", Lower, "Time of the restore divided by the time of the backup.";
-    session_memory_mb, "MB", Lower, "Memory that each session takes of its server, 10^6 bytes: growth of the own memory of the server's processes (anonymous pages and page tables, without the database's cache) since before the run's first sessions of users, divided by the open sessions. Known from 16 sessions on, for servers on the machine that runs dbdyno.";
+    session_memory_mb, "MB", Lower, "Memory that each session takes of its server, 10^6 bytes: growth of the own memory of the server's processes (anonymous pages and page tables, without the database's cache) since before the run's first sessions of users, divided by the open sessions. Known from 16 sessions on, for servers on the machine that runs dbdyno; of servers that keep the memory of closed sessions (MariaDB, MySQL) only where the most they had before is at most a tenth of the level's, and never was over a tenth more than these. Unknown with --shared.";
     copy_age_ms_p50, "ms", Lower, "Median age of a copy that follows the tables of order entry, when a query on it begins: time since the snapshot of the source that its rows are of.";
     copy_age_ms_p95, "ms", Lower, "95th percentile of the age of a copy when a query on it begins.";
     copy_age_ms_max, "ms", Lower, "Greatest age of a copy when a query on it begins.";

@@ -164,6 +164,25 @@ pub(super) fn buffer_pool_bytes(client: &mut Client) -> Result<Option<u64>> {
     Ok(status.get(&BYTES.to_ascii_lowercase()).copied())
 }
 
+/// Most sessions at once since the server began. `None` where somebody set its counters back since (`FLUSH STATUS`).
+pub(super) fn sessions_most(client: &mut Client) -> Result<Option<u64>> {
+    /// A server begins to count within so many seconds.
+    const START_S: u64 = 2;
+    let status = status(
+        client,
+        &[
+            "Max_used_connections",
+            "Uptime",
+            "Uptime_since_flush_status",
+        ],
+    )?;
+    let of = |name: &str| status.get(name).copied();
+    let all = of("max_used_connections").zip(of("uptime").zip(of("uptime_since_flush_status")));
+    let since_begin =
+        all.filter(|(_, (up_s, counted_s))| up_s.saturating_sub(*counted_s) <= START_S);
+    Ok(since_begin.map(|(most, _)| most))
+}
+
 /// Pages asked of the buffer pool and bytes of log made, of the whole server.
 ///
 /// MariaDB's log sequence number counts the bytes made, written out or not; MySQL shows only those

@@ -347,6 +347,14 @@ impl Target for MySqlTarget {
         self.with_control(facts::buffer_pool_bytes).ok()?
     }
 
+    fn sessions_kept(&self) -> Option<u64> {
+        self.with_control(facts::sessions_most).ok()?
+    }
+
+    fn others_allowed(&self) -> bool {
+        super::access::others_allowed(&self.url).unwrap_or(false)
+    }
+
     fn knock(&self, patience: Duration) -> Result<()> {
         let access = &self.access;
         let (tls, login) = (access.tls.as_ref(), access.login());

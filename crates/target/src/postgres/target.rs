@@ -312,6 +312,11 @@ impl Target for PostgresTarget {
         self.with_control(guard::sessions_left).ok()?
     }
 
+    fn others_allowed(&self) -> bool {
+        // Nobody else can reach a server that is started here.
+        self.set_up.others_allowed && self.control.server().is_none()
+    }
+
     fn knock(&self, patience: Duration) -> Result<()> {
         Connection::knock(&self.endpoint, patience)
     }
