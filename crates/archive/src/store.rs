@@ -79,12 +79,37 @@ impl Archive {
     /// # Errors
     /// A label that is taken or unusable, a plan that contradicts itself, or the environment.
     pub fn create_run(&mut self, new: &NewRun) -> Result<i64> {
-        let (path, locks) = (&self.path, &mut self.locks);
+        Ok(self.create_runs(std::slice::from_ref(new))?[0])
+    }
+
+    /// The same with runs that belong together: all of them are entered, or none.
+    ///
+    /// # Errors
+    /// As [`Archive::create_run`].
+    pub fn create_runs(&mut self, new: &[NewRun]) -> Result<Vec<i64>> {
+        let (path, mut locks) = (&self.path, Vec::new());
         let take = |id, label: &str| {
             locks.push((id, lock(path, id, label)?));
             Ok(())
         };
-        write::create_run(&mut self.connection, new, take).map_err(|e| e.at(&self.path))
+        let ids = write::create_runs(&mut self.connection, new, take).map_err(|e| e.at(path))?;
+        self.locks.extend(locks);
+        Ok(ids)
+    }
+
+    /// Refuses what cannot be the label of a new run, before more is done for it than to choose it.
+    ///
+    /// # Errors
+    /// A label that is taken or unusable, or the environment.
+    pub fn refuse_label(&self, label: &str) -> Result<()> {
+        check_label(label)?;
+        match self.run_id(&RunName::Label(label.to_owned())) {
+            Err(ArchiveError::UnknownRun { .. }) => Ok(()),
+            Ok(_) => Err(ArchiveError::LabelTaken {
+                label: label.to_owned(),
+            }),
+            Err(other) => Err(other),
+        }
     }
 
     /// Takes a run that is gone on with, as [`Archive::create_run`] does.

@@ -167,6 +167,34 @@ fn an_unreachable_target_is_the_environments_fault() {
     );
 }
 
+/// The name of the last side is taken: that is said before a server is asked for, and no other side is entered.
+#[test]
+fn a_study_whose_name_is_taken_is_refused_before_its_targets_are_opened() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    place.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
+    let study = [
+        "ab",
+        &plan,
+        "--target",
+        "sqlite:absent/x.db",
+        "--b",
+        "step.jobs=[2]",
+        "--yes",
+        "--name",
+    ];
+    let ended = place.dbdyno(&[&study[..], &["s"]].concat());
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("\"s-b\" is taken"),
+        "{}",
+        ended.stderr
+    );
+    let runs = place.fine(&["list", "runs"]).stdout;
+    assert!(!runs.contains("s-a"), "{runs}");
+    fails(&place, &[&study[..], &["free"]].concat(), "absent/x.db");
+}
+
 #[test]
 fn somebody_elses_database_is_left_as_it_is() {
     let place = Place::new();

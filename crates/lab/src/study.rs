@@ -117,6 +117,10 @@ pub fn study(
         .name
         .clone()
         .unwrap_or_else(|| made_up_name(verb, options.clock.now()));
+    // Behind the start of the servers it would be found late.
+    for number in 0..options.sides.len() {
+        archive.refuse_label(&StudyPart::label(&name, number))?;
+    }
     let order = draw_order(options.sides.len(), options.rounds, options.seed);
     let mut runs = new_runs(&options, &machine, (&name, &order))?;
     let all = slices::All {
@@ -132,8 +136,7 @@ pub fn study(
         part.arranged = Some(arranged.clone());
     }
     let planned: Vec<usize> = runs.iter().map(|run| run.planned.len()).collect();
-    let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
-    let ids: Vec<i64> = ids.collect::<Result<_>>()?;
+    let ids = archive.create_runs(&runs)?;
     let total = planned.iter().sum();
     signal::can_be_resumed(verb, &name);
     observer.begins(&name, total, total);

@@ -23,19 +23,32 @@ const INVALID: &str = "invalid";
 const POINTS_PLANNED_MAX: usize = 1_000_000;
 
 /// Enters a run; `take` takes its lock before anybody else can see it.
-pub(super) fn create_run(
+pub(super) fn create_runs(
     connection: &mut Connection,
-    new: &NewRun,
-    take: impl FnOnce(i64, &str) -> Result<()>,
-) -> Result<i64> {
-    check_plan(new)?;
+    new: &[NewRun],
+    mut take: impl FnMut(i64, &str) -> Result<()>,
+) -> Result<Vec<i64>> {
+    new.iter().try_for_each(check_plan)?;
     // IMMEDIATE takes the write lock first, so that the number found free stays free.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let each = new
+        .iter()
+        .map(|new| insert_run(&transaction, new, &mut take));
+    let ids = each.collect::<Result<_>>()?;
+    transaction.commit()?;
+    Ok(ids)
+}
+
+fn insert_run(
+    transaction: &Transaction<'_>,
+    new: &NewRun,
+    take: &mut impl FnMut(i64, &str) -> Result<()>,
+) -> Result<i64> {
     // The number of a run that was deleted would lead to another one.
     let sql = "SELECT max(coalesce((SELECT max(id) FROM run), 0),
                           coalesce((SELECT max(id) FROM deleted_run), 0)) + 1";
     let id: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
-    let label = free_label(&transaction, id, new.label.as_deref())?;
+    let label = free_label(transaction, id, new.label.as_deref())?;
     transaction.execute(
         "INSERT INTO run (id, label, state, started_at, tool_version, plan_name, plan_toml,
                           seed, repetitions, targets, platform, inventory, study, digest)
@@ -55,13 +68,12 @@ pub(super) fn create_run(
             new.study.as_ref().map(json),
         ],
     )?;
-    insert_planned(&transaction, id, &new.planned)?;
+    insert_planned(transaction, id, &new.planned)?;
     for missing in &new.missing {
-        insert_missing(&transaction, id, missing)?;
+        insert_missing(transaction, id, missing)?;
     }
-    seal_run(&transaction, id)?;
+    seal_run(transaction, id)?;
     take(id, &label)?;
-    transaction.commit()?;
     Ok(id)
 }
 

@@ -86,3 +86,20 @@ fn pairs_that_were_measured_stay() {
         (4, 0)
     );
 }
+
+/// The label of the last of three is taken: the other two are not entered, and their names and locks are free.
+#[test]
+fn runs_of_a_study_are_entered_together_or_not_at_all() {
+    let (_directory, mut archive) = empty();
+    let new = |label: &str| new_run(Some(label), vec![key(1)]);
+    archive.create_run(&new("s-c")).unwrap();
+    let sides = ["s-a", "s-b", "s-c"].map(new);
+    let error = archive.create_runs(&sides).unwrap_err();
+    assert!(matches!(error, ArchiveError::LabelTaken { .. }), "{error}");
+    assert_eq!(archive.list_runs().unwrap().len(), 1);
+    for (label, is_free) in [("s-a", true), ("s-c", false), ("last", false)] {
+        assert_eq!(archive.refuse_label(label).is_ok(), is_free, "{label}");
+    }
+    let mut other = Archive::open(archive.path()).unwrap();
+    assert_eq!(other.create_runs(&sides[..2]).unwrap(), [2, 3]);
+}

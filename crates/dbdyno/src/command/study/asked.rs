@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use archive::reference::{self, Reference};
-use archive::{Archive, ArchiveError, Run, RunName};
+use archive::{Archive, ArchiveError, Run};
 use lab::LabError;
 use report::{Against, HtmlOptions};
 use target::{Reach, TargetUrl};
@@ -278,12 +278,5 @@ pub fn refuse_taken(taken: &str, archive: &Path) -> Result<()> {
         Err(ArchiveError::Absent { .. }) => return Ok(()),
         other => other?,
     };
-    match kept.run_id(&RunName::Label(taken.to_owned())) {
-        Err(ArchiveError::UnknownRun { .. }) => Ok(()),
-        Ok(_) => {
-            let label = taken.to_owned();
-            Err(anyhow!(ArchiveError::LabelTaken { label }))
-        }
-        Err(other) => Err(other.into()),
-    }
+    Ok(kept.refuse_label(taken)?)
 }
