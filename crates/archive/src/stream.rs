@@ -77,6 +77,8 @@ pub struct Snapshot {
     pub service_ns: Vec<(u64, u64)>,
     /// 99th percentile of the response times, where nothing else is kept (replayed runs).
     pub response_us_p99: Option<f64>,
+    /// Their mean, where nothing else is kept (I/Os below the database).
+    pub response_us_mean: Option<f64>,
     /// Jobs or virtual users.
     pub users: u32,
     /// Hardware threads of the target's machine.

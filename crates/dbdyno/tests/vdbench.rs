@@ -100,6 +100,53 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
     assert!(place.path("out.d001/totals.html").exists());
 }
 
+/// Whoever watches is told what the archive keeps, and of each interval what the pages have.
+#[test]
+fn a_list_can_be_watched() {
+    let place = Place::new();
+    let file = place.file(
+        "p.txt",
+        "sd=sd1,lun=data,size=4m,threads=3\nwd=wd1,sd=sd1,xf=4k,rdpct=50\n\
+         rd=rd1,wd=wd1,iorate=200,elapsed=2,interval=1\n",
+    );
+    let events = place.path("run.jsonl");
+    let told = events.to_str().unwrap();
+    place.fine(&["vdbench", "--events", told, "-f", &file]);
+    let text = std::fs::read_to_string(&events).unwrap();
+    let events: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |kind: &str| -> Vec<&Value> {
+        let events = events.iter();
+        events.filter(|event| event["event"] == kind).collect()
+    };
+    assert_eq!(of("run_begins")[0]["planned"], 1);
+    // The format has no point in the archive, but it is work that can be watched.
+    let begun = of("point_begins");
+    assert_eq!(begun.last().unwrap()["key"]["test"], "rd1");
+    assert_eq!(begun.last().unwrap()["key"]["jobs"], 3);
+    let ended = of("point_ends");
+    assert_eq!(ended.len(), 1);
+    assert_eq!(of("run_ends")[0]["complete"], true);
+    let last = |event: &&Value| **event == *begun[begun.len() - 1];
+    let from = events.iter().position(|event| last(&event)).unwrap();
+    let snapshots: Vec<&Value> = events[from..]
+        .iter()
+        .filter(|event| event["event"] == "snapshot")
+        .collect();
+    assert_eq!(snapshots.len(), 2, "one for each interval");
+    // As with the original, the first interval is no part of the totals.
+    assert_eq!(
+        ended[0]["operations"].as_f64(),
+        snapshots[1]["operations"].as_f64()
+    );
+    for snapshot in snapshots {
+        assert!(snapshot["response_us_mean"].as_f64() > Some(0.0));
+        assert_eq!(snapshot["users"], 3);
+    }
+}
+
 #[test]
 fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
     let place = Place::new();

@@ -90,6 +90,12 @@ struct Measured {
 pub trait Audience {
     /// Lines for whoever waits.
     fn show(&mut self, text: &str);
+    /// The list is gone through for this time, from 1; 0 is the format before it.
+    fn repetition_begins(&mut self, _repetition: u32) {}
+    /// A run of the list begins (its place from 1), as often as its rounds or its search ask for.
+    fn run_begins(&mut self, _number: usize, _run: &Run) {}
+    /// An interval of it is over.
+    fn interval(&mut self, _lap: &Lap) {}
     /// A run is over; what is kept of it is kept now.
     ///
     /// # Errors
@@ -172,6 +178,7 @@ impl Execution<'_> {
         };
         check(script, self.format, &options)?;
         if let Some(format) = self.format {
+            self.audience.repetition_begins(0);
             let growing = engine::Options {
                 may_grow: true,
                 ..options
@@ -183,6 +190,7 @@ impl Execution<'_> {
         let recovers_only = script.runs.iter().any(Run::recovers_only);
         let mut recovered = BTreeSet::new();
         for repetition in 1.. {
+            self.audience.repetition_begins(repetition);
             let mut reached: Vec<Reached> = Vec::with_capacity(script.runs.len());
             for lines in script.runs.chunk_by(Run::takes_turns_with) {
                 if recovers_only {
@@ -307,6 +315,7 @@ impl Execution<'_> {
         let place = number - usize::from(self.format.is_none());
         self.audience
             .show(&self.pages.begin(place, run, size_bytes(run), started_at)?);
+        self.audience.run_begins(number, run);
         let mut log = Log::new(self.counters.snapshot(), self.requests);
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
@@ -314,12 +323,13 @@ impl Execution<'_> {
             let now = Timestamp::now();
             let shown = match told {
                 Told::Interval(interval) => {
-                    let rates = log.add(interval, self.counters.snapshot());
+                    let lap = log.add(interval, self.counters.snapshot());
+                    self.audience.interval(&lap);
                     monitor = monitor.or(monitored(
                         self.script.monitor.as_deref(),
                         self.monitored_since,
                     ));
-                    self.pages.interval(run, interval, cpu(&rates), now)
+                    self.pages.interval(run, interval, cpu(&lap.rates), now)
                 }
                 Told::Fault(fault) => self.pages.fault(fault, now),
                 Told::Recovered(journal) => self.pages.remark(&journal.remark().to_string(), now),

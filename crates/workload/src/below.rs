@@ -201,7 +201,8 @@ fn iops(lap: &Lap) -> f64 {
     lap.total().operations as f64 / lap.length.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-fn sample(lap: &Lap) -> Sample {
+/// An interval as a sample of the archive.
+pub fn sample(lap: &Lap) -> Sample {
     let rates = &lap.rates;
     Sample {
         at_s: lap.end.as_secs_f64(),

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::watch::WatchArguments;
+
 /// `dbdyno vdbench`. Its options are those that wrappers and scripts of vdbench use, which no parser of ours would read
 /// alike (`-vr`, `-f a b`, `name=value`, `+`): they are taken as they stand.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] -f FILE… | --profile NAME [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… | --profile NAME [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
     after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported)\n\
 -s              simulate: print the list of runs and exit\n\
 -o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
@@ -33,6 +35,8 @@ pub struct VdbenchArguments {
     /// Find the highest rate of each run that meets a response time, counted from the intended start
     #[arg(long, value_name = "p99=1ms")]
     pub slo: Option<String>,
+    #[command(flatten)]
+    pub watch: WatchArguments,
     // Its own -v validates data, so that of all other verbs has only its long form here.
     #[arg(id = "verbose", long, action = clap::ArgAction::Count, hide = true)]
     pub verbose: u8,

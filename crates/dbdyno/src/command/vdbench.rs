@@ -2,6 +2,7 @@
 
 mod devices;
 mod keep;
+mod onlooker;
 
 use std::cell::RefCell;
 use std::os::unix::fs::FileTypeExt;
@@ -15,7 +16,7 @@ use host::Reader;
 use jiff::Timestamp;
 use load::Objective;
 use storage::engine::{self, Options, format_run};
-use storage::execution::{self, Audience, Completion, Done, Execution, Slo};
+use storage::execution::{self, Completion, Execution, Slo};
 use storage::language::{self, CommandLine, FormatPolicy, Script, command_line, script};
 use storage::pages::{Pages, folder};
 use storage::profile::Profile;
@@ -28,6 +29,7 @@ use crate::place;
 use crate::say::say;
 use devices::Devices;
 use keep::Keeper;
+use onlooker::Onlooker;
 
 /// Seed of everything that is drawn by lot: the same file gives the same I/Os.
 const SEED: u64 = 1;
@@ -65,6 +67,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if profile.is_some() {
         spare(&script, &arguments.force)?;
     }
+    let watched = arguments.watch.open()?;
     lab::signal::install();
     let now = Timestamp::now();
     let folder = folder(asked.output.as_deref(), now)?;
@@ -79,7 +82,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         SEED,
         Rc::clone(&devices),
     )?;
-    let mut onlooker = Onlooker { keeper };
+    let mut onlooker = Onlooker::begin(keeper, watched)?;
     let stop = lab::signal::stop_flag();
     let execution = Execution {
         script: &script,
@@ -98,7 +101,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         monitored_since: SystemTime::now(),
     };
     let ended = execution.carry_out();
-    let label = onlooker.keeper.finish(&ended)?;
+    let label = onlooker.end(&ended)?;
     say(&format!(
         "pages: {}/summary.html; run {label} in the archive: dbdyno report {label}",
         folder.display()
@@ -215,23 +218,5 @@ fn format(script: &Script) -> Option<Run> {
             policy == FormatPolicy::Always,
             script.format.transfer_bytes,
         ),
-    }
-}
-
-/// Lines go to the terminal, and runs into the archive.
-struct Onlooker {
-    keeper: Keeper,
-}
-
-impl Audience for Onlooker {
-    fn show(&mut self, text: &str) {
-        // Nobody reads any more; the pages and the archive go on.
-        let _ = print(text);
-    }
-
-    fn done(&mut self, done: &Done<'_>) -> Result<(), String> {
-        self.keeper
-            .point(done)
-            .map_err(|error| format!("{error:#}"))
     }
 }

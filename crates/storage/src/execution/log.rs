@@ -66,8 +66,8 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Adds an interval with the counters at its end; tells what the machine did meanwhile.
-    pub fn add(&mut self, interval: &Interval, now: Counters) -> Rates {
+    /// Adds an interval with the counters at its end; gives it with what the machine did meanwhile.
+    pub fn add(&mut self, interval: &Interval, now: Counters) -> Lap {
         let rates = Rates::between(&self.last, &now);
         self.last = now;
         if !interval.counted {
@@ -87,15 +87,16 @@ impl<'a> Log<'a> {
                 tallies[operation.index()].merge(cell.of(operation));
             }
         }
-        self.laps.push(Lap {
+        let lap = Lap {
             number: interval.number,
             counted: interval.counted,
             end: interval.end,
             length: interval.length,
             tallies,
             rates,
-        });
-        rates
+        };
+        self.laps.push(lap);
+        lap
     }
 
     /// Requests of the devices over the time that counts; none where nobody times them.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use archive::{Archive, Inventory, Missing, NewRun, PointKey, Remark, RunState, TargetRecord};
+use archive::{
+    Archive, Inventory, Missing, NewRun, Point, PointKey, Remark, RunState, TargetRecord,
+};
 use host::inventory::{Document, Stated};
 use storage::execution::{Completion, Done, ExecutionError};
 use storage::language::{Repeat, Script};
@@ -13,7 +15,7 @@ use storage::run::{Run, StorageDefinition};
 use super::devices::Devices;
 
 /// Name of the plan and of the target: what is measured is storage and nothing above it.
-const NAME: &str = "vdbench";
+pub const NAME: &str = "vdbench";
 
 /// The archive with the run that is being measured.
 pub struct Keeper {
@@ -47,7 +49,7 @@ impl Keeper {
                 .runs
                 .iter()
                 .zip(1..)
-                .map(move |(run, step)| key(repetition, step, run))
+                .map(move |(run, number)| key(repetition, number, run))
         });
         let new = NewRun {
             label: None,
@@ -74,14 +76,30 @@ impl Keeper {
         })
     }
 
-    /// Commits one run of the list; the format before them is none of it.
-    pub fn point(&mut self, done: &Done<'_>) -> Result<()> {
-        let key = key(done.repetition, u32::try_from(done.number)?, done.run);
-        if self.planned.contains(&key) {
-            let point = workload::below::point(done, key, self.seed, self.devices.described());
-            self.archive.append_point(self.id, &point)?;
+    /// Name of the run.
+    pub fn label(&self) -> Result<String> {
+        Ok(self.archive.label(self.id)?)
+    }
+
+    /// The block device below all of it, if there is but one.
+    pub fn device(&self) -> Option<&str> {
+        self.devices.only()
+    }
+
+    /// How many points the run is to have.
+    pub fn planned(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// Commits one run of the list and gives it as a point; the format before them is none of it.
+    pub fn point(&mut self, done: &Done<'_>) -> Result<Option<Point>> {
+        let key = key(done.repetition, done.number, done.run);
+        if !self.planned.contains(&key) {
+            return Ok(None);
         }
-        Ok(())
+        let point = workload::below::point(done, key, self.seed, self.devices.described());
+        self.archive.append_point(self.id, &point)?;
+        Ok(Some(point))
     }
 
     /// Closes the run, and tells its name. What a rule of the parameter file left out is named with the rule.
@@ -100,7 +118,7 @@ impl Keeper {
             Ok(_) => RunState::Complete,
         };
         self.archive.finish_run(self.id, state, Some(&now()))?;
-        Ok(self.archive.label(self.id)?)
+        self.label()
     }
 
     /// Names the runs of the list that have no point with what left them out.
@@ -186,7 +204,7 @@ fn opened(sd: &StorageDefinition) -> String {
 
 /// I/Os in flight are the jobs of a run. The values of its loops are part of its code, because points of one code,
 /// target and number of jobs are repetitions of each other.
-fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
+pub fn key(repetition: u32, number: usize, run: &Run) -> PointKey {
     let own = || {
         run.storage
             .iter()
@@ -195,7 +213,8 @@ fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
     };
     PointKey {
         repetition,
-        step,
+        // A list of 4 billion runs would take centuries.
+        step: u32::try_from(number).unwrap_or(u32::MAX),
         target: 0,
         test: format!("{} {}", run.name, run.loops).trim_end().to_owned(),
         nodes: 1,
