@@ -1,6 +1,6 @@
 //! Spare cores, in words.
 
-use verdict::cores::{Chosen, HEADROOM, SpareCores, THREADS_PER_CORE, saved as found, spare_cores};
+use verdict::cores::{HEADROOM, Level, SpareCores, THREADS_PER_CORE, saved as found, spare_cores};
 use verdict::price::{PriceList, Saved};
 
 use crate::number;
@@ -18,7 +18,7 @@ pub fn left(left: &SpareCores) -> String {
         1 => String::new(),
         n => format!(" ({low} … {high} in {n} repetitions)"),
     };
-    let out = match left.out() {
+    let out = match left.spare() {
         0 => "none may be taken out.".to_owned(),
         1 => "1 may be taken out, unless other work needs it.".to_owned(),
         n => format!("{n} may be taken out, unless other work needs them."),
@@ -36,10 +36,10 @@ fn place(left: &SpareCores) -> String {
         true => number::users(left.jobs),
         false => format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads)),
     };
-    let why = match left.chosen {
-        Chosen::Supported => "the most within the limit",
-        Chosen::Best if users::is_of_users(&left.test) => "the best level",
-        Chosen::Best => "the best level of the test that needs most cores",
+    let why = match left.level {
+        Level::Supported => "the most within the limit",
+        Level::Best if users::is_of_users(&left.test) => "the best level",
+        Level::Best => "the best level of the test that needs most cores",
     };
     format!("{}, {} at {level}, {why}", left.target, left.test)
 }
@@ -51,17 +51,17 @@ fn enough(left: &SpareCores) -> String {
         n => format!("{n} cores are enough"),
     };
     let idle = format!("with {} % idle", number::percent(HEADROOM));
-    match left.kept_for_threads {
-        Some(threads) if threads > left.kept_for_use => format!(
+    match left.cores_needed_by_threads {
+        Some(threads) if threads > left.cores_needed_by_use => format!(
             "By their use {} {idle}, but no more than {THREADS_PER_CORE} threads should share a core (document 000), which takes {threads}",
-            cores(left.kept_for_use)
+            cores(left.cores_needed_by_use)
         ),
-        _ if left.kept_for_use > left.cores => format!(
+        _ if left.cores_needed_by_use > left.cores => format!(
             "{} would be needed {idle}",
-            number::counted(u64::from(left.kept_for_use), "core")
+            number::counted(u64::from(left.cores_needed_by_use), "core")
         ),
         _ => {
-            let text = cores(left.kept_for_use);
+            let text = cores(left.cores_needed_by_use);
             format!("{text} {idle}")
         }
     }
@@ -69,7 +69,7 @@ fn enough(left: &SpareCores) -> String {
 
 /// What weakens the sentence; nothing where it lets no core go.
 pub fn cautions(left: &SpareCores) -> Vec<String> {
-    if left.out() == 0 {
+    if left.spare() == 0 {
         return Vec::new();
     }
     let mut said = Vec::new();
@@ -114,7 +114,7 @@ pub fn saved(list: &PriceList, of: &Saved) -> String {
 
 /// What a run would save without the spare cores of each of its targets: a head, and a line for each item.
 pub fn all_saved(list: &PriceList, run: &archive::Run) -> Vec<(String, Vec<String>)> {
-    let left = spare_cores(run).into_iter().filter(|left| left.out() > 0);
+    let left = spare_cores(run).into_iter().filter(|left| left.spare() > 0);
     let of = left.map(|left| {
         let lines = match found(list, run, &left) {
             Ok(items) if items.is_empty() => vec![format!(
@@ -127,7 +127,7 @@ pub fn all_saved(list: &PriceList, run: &archive::Run) -> Vec<(String, Vec<Strin
                 .collect(),
             Err(why) => vec![format!("Unknown: {why}.")],
         };
-        let cores = number::counted(u64::from(left.out()), "spare core");
+        let cores = number::counted(u64::from(left.spare()), "spare core");
         (format!("{}, without {cores}:", left.target), lines)
     });
     of.collect()

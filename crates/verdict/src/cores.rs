@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// Which level of a target is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chosen {
+pub enum Level {
     /// The most users that the response-time limit allows.
     Supported,
     /// The best level of the test that keeps most cores busy at its best.
@@ -30,7 +30,7 @@ pub struct SpareCores {
     /// Name of the target.
     pub target: String,
     pub test: String,
-    pub chosen: Chosen,
+    pub level: Level,
     /// Jobs (users) and the threads of each.
     pub jobs: u32,
     pub threads: u32,
@@ -43,21 +43,23 @@ pub struct SpareCores {
     pub busy_by_database: Option<f64>,
     pub repetitions: usize,
     /// The fewest that are enough with [`HEADROOM`], by the repetition that kept most busy.
-    pub kept_for_use: u32,
-    /// The fewest that are enough for so many threads at once; `None` for users, most of whom think.
-    pub kept_for_threads: Option<u32>,
+    pub cores_needed_by_use: u32,
+    /// The fewest that are enough for so many threads at once; `None` for users with think time, most of whom wait.
+    pub cores_needed_by_threads: Option<u32>,
 }
 
 impl SpareCores {
     /// The fewest that are enough.
-    pub fn kept(&self) -> u32 {
-        let kept = self.kept_for_threads.unwrap_or(1).max(self.kept_for_use);
-        kept.clamp(1, self.cores)
+    pub fn cores_needed(&self) -> u32 {
+        let by_threads = self.cores_needed_by_threads.unwrap_or(1);
+        by_threads
+            .max(self.cores_needed_by_use)
+            .clamp(1, self.cores)
     }
 
     /// Cores that may be taken out.
-    pub fn out(&self) -> u32 {
-        self.cores - self.kept()
+    pub fn spare(&self) -> u32 {
+        self.cores - self.cores_needed()
     }
 }
 
@@ -73,17 +75,19 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
     let points = run.points.iter();
     let own: Vec<&Point> = points
         .filter(|point| point.key.target == target && point.valid())
+        // Requests in flight at a device are no threads that want a core.
+        .filter(|point| !point.work.below_database)
         .collect();
     match orders_at_limit(run, target) {
         Some(Ok((users, _))) => {
             let users = users.into_iter().min()?;
             let level = own.iter().copied();
             let level = level.filter(|p| p.key.test == USERS && p.key.jobs == users);
-            of_level(run, &level.collect::<Vec<_>>(), Chosen::Supported)
+            of_level(run, &level.collect::<Vec<_>>(), Level::Supported)
         }
         // Nothing was carried within the limit: no core is spare.
         Some(Err(NotKnown::NotSupported)) => None,
-        Some(Err(NotKnown::NoLimit)) => of_level(run, &best_level(&own, USERS)?, Chosen::Best),
+        Some(Err(NotKnown::NoLimit)) => of_level(run, &best_level(&own, USERS)?, Level::Best),
         None => {
             let mut tests: Vec<&str> = Vec::new();
             for point in &own {
@@ -93,9 +97,9 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
             }
             let of_tests = tests
                 .into_iter()
-                .filter_map(|test| of_level(run, &best_level(&own, test)?, Chosen::Best));
+                .filter_map(|test| of_level(run, &best_level(&own, test)?, Level::Best));
             of_tests.max_by(|a, b| {
-                let of = |left: &SpareCores| (left.kept(), left.busy[2]);
+                let of = |left: &SpareCores| (left.cores_needed(), left.busy[2]);
                 of(a)
                     .partial_cmp(&of(b))
                     .unwrap_or(std::cmp::Ordering::Equal)
@@ -130,7 +134,7 @@ fn best_level<'r>(points: &[&'r Point], test: &str) -> Option<Vec<&'r Point>> {
     best.map(|(_, points)| points)
 }
 
-fn of_level(run: &Run, points: &[&Point], chosen: Chosen) -> Option<SpareCores> {
+fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
     let first = points.first()?;
     let (cores, threads) = (run.platform.cores?, run.platform.threads?);
     let busy = |pct: f64| f64::from(cores) * (pct / 100.0).clamp(0.0, 1.0);
@@ -146,7 +150,7 @@ fn of_level(run: &Run, points: &[&Point], chosen: Chosen) -> Option<SpareCores> 
     Some(SpareCores {
         target: run.targets.get(key.target as usize)?.name.clone(),
         test: key.test.clone(),
-        chosen,
+        level,
         jobs: key.jobs,
         threads: key.threads.max(1),
         cores,
@@ -154,13 +158,18 @@ fn of_level(run: &Run, points: &[&Point], chosen: Chosen) -> Option<SpareCores> 
         busy: [median(&all)?, low, high],
         busy_by_database: median(&by_database),
         repetitions: all.len(),
-        kept_for_use: whole(high / (1.0 - HEADROOM)),
-        kept_for_threads: (key.test != USERS).then(|| {
+        cores_needed_by_use: whole(high / (1.0 - HEADROOM)),
+        cores_needed_by_threads: are_all_at_work(first).then(|| {
             let threads = u64::from(key.jobs) * u64::from(key.threads.max(1));
             let kept = threads.div_ceil(u64::from(THREADS_PER_CORE));
             u32::try_from(kept).unwrap_or(u32::MAX)
         }),
     })
+}
+
+/// Whether every job wants a processor all the time: users without think time do too.
+fn are_all_at_work(point: &Point) -> bool {
+    point.key.test != USERS || point.notes.contains(&Remark::NoThinkTime)
 }
 
 fn whole(cores: f64) -> u32 {
@@ -179,7 +188,12 @@ pub fn saved(list: &PriceList, run: &Run, left: &SpareCores) -> Result<Vec<Saved
             "the prices are for {cores} cores ({}), and {all} were measured",
             origin.name()
         )),
-        _ => saved_by_cores(list, platform.processor, all, f64::from(left.kept())),
+        _ => saved_by_cores(
+            list,
+            platform.processor,
+            all,
+            f64::from(left.cores_needed()),
+        ),
     }
 }
 
@@ -191,9 +205,9 @@ pub fn json(run: &Run, prices: Option<&PriceList>) -> Value {
         value!({
             "target": left.target,
             "test": left.test,
-            "chosen": match left.chosen {
-                Chosen::Supported => "supported",
-                Chosen::Best => "best",
+            "level": match left.level {
+                Level::Supported => "supported",
+                Level::Best => "best",
             },
             "jobs": left.jobs,
             "threads": left.threads,
@@ -205,10 +219,10 @@ pub fn json(run: &Run, prices: Option<&PriceList>) -> Value {
             "busy_cores_high": left.busy[2],
             "busy_cores_by_database": left.busy_by_database,
             "headroom_pct": HEADROOM * 100.0,
-            "kept_for_use": left.kept_for_use,
-            "kept_for_threads": left.kept_for_threads,
-            "kept": left.kept(),
-            "out": left.out(),
+            "cores_needed_by_use": left.cores_needed_by_use,
+            "cores_needed_by_threads": left.cores_needed_by_threads,
+            "cores_needed": left.cores_needed(),
+            "spare_cores": left.spare(),
             "saved": saved.as_ref().and_then(|(list, saved)| {
                 Some(saved_json(list, saved.as_ref().ok()?))
             }),

@@ -1,5 +1,6 @@
 //! The published JSON Schema of the JSON export, generated from the declaration of the figures.
 
+mod cores;
 mod machine;
 mod parts;
 mod remark;
@@ -30,7 +31,7 @@ pub fn json_schema() -> Value {
             "inventory": object(inventory_properties()),
             "missing": array(object(missing_properties())),
             "points": array(object(point_properties())),
-            "spare_cores": { "type": "array", "description": "Cores of the host that each target could do without (docs/FORMAT.md, Spare cores).", "items": { "type": "object" } },
+            "spare_cores": { "type": "array", "description": "Cores of the host that each target could do without (docs/FORMAT.md, Spare cores).", "items": cores::spare_cores() },
             "prices": { "type": "object", "description": "With --prices: items, total, and what the figures cost (docs/FORMAT.md, Prices)." },
         },
         "$defs": { "remark": remark::definition() },

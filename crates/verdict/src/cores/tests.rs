@@ -46,17 +46,20 @@ fn half_of_the_cores_and_their_licences() {
     };
     assert_eq!(
         (
-            left.chosen,
+            left.level,
             left.jobs,
             left.repetitions,
             left.threads_per_core
         ),
-        (Chosen::Supported, 400, 3, 2.0)
+        (Level::Supported, 400, 3, 2.0)
     );
     let busy = left.busy.map(|cores| (cores * 100.0).round() / 100.0);
     assert_eq!(busy, [10.56, 9.6, 11.2]);
-    assert_eq!((left.kept_for_use, left.kept_for_threads), (16, None));
-    assert_eq!((left.kept(), left.out()), (16, 16));
+    assert_eq!(
+        (left.cores_needed_by_use, left.cores_needed_by_threads),
+        (16, None)
+    );
+    assert_eq!((left.cores_needed(), left.spare()), (16, 16));
 
     let oracle = include_str!("../../../../docs/examples/prices-oracle.toml");
     let list = PriceList::parse("prices.toml", oracle).unwrap();
@@ -66,7 +69,7 @@ fn half_of_the_cores_and_their_licences() {
     let document = json(&run, Some(&list));
     assert_eq!(
         (
-            &document[0]["out"],
+            &document[0]["spare_cores"],
             &document[0]["saved"]["items"][0]["net"]
         ),
         (&16.into(), &380_000.0.into())
@@ -94,29 +97,56 @@ fn the_most_demanding_test_decides() {
         point("T2", 12, 1, 50.0, 10.0),
     ];
     let left = &spare_cores(&run)[0];
-    assert_eq!((left.test.as_str(), left.chosen), ("T2", Chosen::Best));
+    assert_eq!((left.test.as_str(), left.level), ("T2", Level::Best));
     assert_eq!(
-        (left.kept_for_use, left.kept_for_threads, left.out()),
+        (
+            left.cores_needed_by_use,
+            left.cores_needed_by_threads,
+            left.spare()
+        ),
         (2, Some(6), 2)
     );
     run.points.pop();
     let left = &spare_cores(&run)[0];
     // 2 ÷ 0.7 = 2.86.
-    assert_eq!((left.kept_for_use, left.kept(), left.out()), (3, 3, 5));
+    assert_eq!(
+        (left.cores_needed_by_use, left.cores_needed(), left.spare()),
+        (3, 3, 5)
+    );
 }
 
 #[test]
 fn nothing_is_left_of_busy_cores_and_nothing_is_said_of_unknown_ones() {
     let mut run = run(2, 2);
     run.points = vec![point("T1", 2, 1, 10.0, 99.0)];
-    assert_eq!(spare_cores(&run)[0].out(), 0);
+    assert_eq!(spare_cores(&run)[0].spare(), 0);
     run.points[0].figures.cpu_pct_avg = Some(0.0);
-    assert_eq!(spare_cores(&run)[0].out(), 1, "one stays");
+    assert_eq!(spare_cores(&run)[0].spare(), 1, "one stays");
     run.points[0].figures.cpu_pct_avg = None;
     assert_eq!(spare_cores(&run), []);
     run.points = vec![users(8, 1, 90, 10.0)];
     assert_eq!(spare_cores(&run), [], "not supported within the limit");
     run.points = vec![users(8, 1, 40, 10.0)];
     run.platform.cores = None;
+    assert_eq!(spare_cores(&run), []);
+}
+
+/// 64 users of document 003 without think time on 32 cores, waiting for the log: their use alone would leave 27 cores.
+#[test]
+fn users_without_think_time_count_as_threads() {
+    let mut run = run(32, 64);
+    run.points = vec![users(64, 1, 10, 10.0)];
+    // 0.1 × 32 ÷ 0.7 = 4.6.
+    assert_eq!(spare_cores(&run)[0].spare(), 27);
+    run.points[0].notes.push(Remark::NoThinkTime);
+    let left = &spare_cores(&run)[0];
+    assert_eq!((left.cores_needed_by_threads, left.spare()), (Some(32), 0));
+}
+
+#[test]
+fn requests_below_the_database_are_no_threads() {
+    let mut run = run(8, 8);
+    run.points = vec![point("D121", 2, 1, 10.0, 20.0)];
+    run.points[0].work.below_database = true;
     assert_eq!(spare_cores(&run), []);
 }
