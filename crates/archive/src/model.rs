@@ -32,7 +32,7 @@ pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,
 };
 pub use rights::{RightsMissing, Unseen};
-pub use run::{Missing, Run, RunState, TargetRecord};
+pub use run::{Missing, OF_PARAMETER_FILES, Run, RunState, TargetRecord};
 pub use study::{
     Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, StudyPart,
     Until,

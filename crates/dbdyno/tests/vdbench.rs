@@ -168,6 +168,13 @@ fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
         runs.contains("interrupted") && runs.contains("2/3"),
         "{runs}"
     );
+    let resumed = place.dbdyno(&["run", "--resume", "last"]);
+    assert_eq!(resumed.status, 2);
+    let sentence = resumed.sentence();
+    assert!(sentence.contains("run the file again"), "{sentence}");
+    place.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("Run the parameter file again") && !page.contains("run --resume"));
 }
 
 #[test]

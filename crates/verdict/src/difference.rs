@@ -3,9 +3,9 @@
 //! Figures are compared elsewhere; here stands what a reader must know before looking at one of them. The
 //! seed and the labels are no configuration and are left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use archive::{ControlGroup, Inventory, Platform, Run, TargetRecord};
+use archive::{ControlGroup, Fact, Inventory, Platform, Run, TargetRecord};
 
 /// One row of the difference; `None` where a side does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -31,9 +31,52 @@ pub fn differences(a: &Run, b: &Run) -> Vec<Difference> {
     found
 }
 
-/// The facts that differ between two inventories, in the order of their sections.
+/// The facts that differ between two inventories, in the order of their sections. A block device that one machine lacks is
+/// one row; such rows stand last, because most are of devices that the database does not use.
 pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
-    changed("machine: ", &facts(a), &facts(b))
+    let (devices_a, devices_b) = (devices(a), devices(b));
+    let is_of_both = |fact: &Fact| match device_of(fact) {
+        Some(name) => devices_a.contains_key(name) && devices_b.contains_key(name),
+        None => true,
+    };
+    let mut found = changed("machine: ", &facts(a, is_of_both), &facts(b, is_of_both));
+    let names: BTreeSet<&str> = devices_a.keys().chain(devices_b.keys()).copied().collect();
+    let one_sided = names.into_iter().filter_map(|name| {
+        let (a, b) = (devices_a.get(name), devices_b.get(name));
+        (a.is_some() != b.is_some()).then(|| Difference {
+            subject: format!("machine: block device {name}"),
+            a: a.cloned(),
+            b: b.cloned(),
+        })
+    });
+    found.extend(one_sided);
+    found
+}
+
+/// The section of the inventory whose facts begin with the name of a block device.
+const BLOCK_DEVICES: &str = "block devices";
+
+/// The block device that a fact is of; a stated one is none that was found.
+fn device_of(fact: &Fact) -> Option<&str> {
+    (fact.section == BLOCK_DEVICES && !fact.stated).then(|| fact.name.split(' ').next())?
+}
+
+/// Block devices that were found, each with its size and role.
+fn devices(inventory: &Inventory) -> BTreeMap<&str, String> {
+    let mut devices = BTreeMap::<&str, String>::new();
+    for fact in &inventory.facts {
+        let Some(name) = device_of(fact) else {
+            continue;
+        };
+        let told = devices.entry(name).or_default();
+        if ["size", "role"].contains(&fact.name[name.len()..].trim_start()) {
+            if !told.is_empty() {
+                told.push_str(", ");
+            }
+            told.push_str(&fact.value);
+        }
+    }
+    devices
 }
 
 fn changed(prefix: &str, a: &Rows, b: &Rows) -> Vec<Difference> {
@@ -204,8 +247,9 @@ fn machine(a: &Run, b: &Run) -> Vec<Difference> {
     inventory_differences(&a.inventory, &b.inventory)
 }
 
-fn facts(inventory: &Inventory) -> Rows {
-    let rows = inventory.facts.iter().map(|fact| {
+fn facts(inventory: &Inventory, is_wanted: impl Fn(&Fact) -> bool) -> Rows {
+    let rows = inventory.facts.iter().filter(|fact| is_wanted(fact));
+    let rows = rows.map(|fact| {
         let stated = if fact.stated { " (stated)" } else { "" };
         (
             format!("{} {}{stated}", fact.section, fact.name),

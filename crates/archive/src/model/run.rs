@@ -53,6 +53,17 @@ pub struct Missing {
     pub reason: Remark,
 }
 
+/// Name of plan, target and engine of a run in which `dbdyno vdbench` carried out a parameter file.
+pub const OF_PARAMETER_FILES: &str = "vdbench";
+
+impl Run {
+    /// Whether a parameter file was carried out: such a run has no steps that could be resumed.
+    pub fn is_of_parameter_file(&self) -> bool {
+        let mut targets = self.targets.iter();
+        self.plan_name == OF_PARAMETER_FILES && targets.all(|t| t.engine == OF_PARAMETER_FILES)
+    }
+}
+
 /// One run with everything that is kept of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {

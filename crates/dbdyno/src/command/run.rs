@@ -14,7 +14,7 @@ use target::lifted::Level;
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
 use crate::consent::Forecast;
-use crate::exit::Status;
+use crate::exit::{InvalidInput, Status};
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
 use crate::say::say;
@@ -169,6 +169,13 @@ fn targets(arguments: &RunArguments, plan: &Plan) -> Result<(Vec<TargetUrl>, Opt
 fn resume(name: &str, arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
+    if begun.is_of_parameter_file() {
+        let why = format!(
+            "run {} carried out a parameter file, which cannot be resumed; run the file again with dbdyno vdbench",
+            begun.label
+        );
+        return Err(InvalidInput(why).into());
+    }
     if begun.state != RunState::Complete {
         resumed::agree(&arguments.permission, archive, &[&begun])?;
     }

@@ -209,3 +209,52 @@ fn places_that_every_server_has_for_itself_are_no_differences() {
     let want = [row("target postgres: setting work_mem", "4MB", "64MB")];
     assert_eq!(rows(&a, &b), want);
 }
+
+#[test]
+fn a_device_that_one_machine_lacks_is_one_row_behind_all_others() {
+    let found = |name: &str, value: &str| fact("block devices", name, value, false);
+    let sda = |scheduler: &str| {
+        vec![
+            found("sda role", "data"),
+            found("sda scheduler", scheduler),
+            fact("sysctl", "vm.swappiness", "60", false),
+        ]
+    };
+    let mut b = sda("none");
+    b.extend([
+        found("loop0 role", "other"),
+        found("loop0 scheduler", "none"),
+        found("loop0 size", "2.00 GiB"),
+        fact("block devices", "loop1 model", "as told", true),
+    ]);
+    let with = |facts| Inventory {
+        facts,
+        ..Inventory::default()
+    };
+    let (a, b) = (with(sda("bfq")), with(b));
+    let told: Vec<(String, Option<String>, Option<String>)> = inventory_differences(&a, &b)
+        .into_iter()
+        .map(|d| (d.subject, d.a, d.b))
+        .collect();
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        told,
+        [
+            (
+                "machine: block devices loop1 model (stated)".to_owned(),
+                None,
+                some("as told")
+            ),
+            (
+                "machine: block devices sda scheduler".to_owned(),
+                some("bfq"),
+                some("none")
+            ),
+            (
+                "machine: block device loop0".to_owned(),
+                None,
+                some("other, 2.00 GiB")
+            ),
+        ]
+    );
+}

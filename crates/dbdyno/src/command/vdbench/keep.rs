@@ -14,8 +14,8 @@ use storage::run::{Run, StorageDefinition};
 
 use super::devices::Devices;
 
-/// Name of the plan and of the target: what is measured is storage and nothing above it.
-pub const NAME: &str = "vdbench";
+/// What is measured is storage and nothing above it.
+pub const NAME: &str = archive::OF_PARAMETER_FILES;
 
 /// The archive with the run that is being measured.
 pub struct Keeper {

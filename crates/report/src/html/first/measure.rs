@@ -26,7 +26,12 @@ pub enum Measure<'a> {
         test: &'a str,
     },
     /// The run ended before its plan.
-    Resume { measured: usize, planned: u32 },
+    Resume {
+        measured: usize,
+        planned: u32,
+        /// A parameter file was carried out, which can only be run again.
+        is_of_parameter_file: bool,
+    },
     /// A comparison has not decided.
     MorePairs { undecided: usize, primary: usize },
     /// A resource was at its end.
@@ -92,6 +97,7 @@ fn resume(run: &Run) -> Option<Measure<'_>> {
     (run.state != RunState::Complete).then_some(Measure::Resume {
         measured: run.points.len(),
         planned: run.points_planned,
+        is_of_parameter_file: run.is_of_parameter_file(),
     })
 }
 
@@ -200,6 +206,10 @@ impl Measure<'_> {
             Self::FindFailures { .. } => {
                 "Find out why checks failed, then measure those tests again".to_owned()
             }
+            Self::Resume {
+                is_of_parameter_file: true,
+                ..
+            } => "Run the parameter file again: dbdyno vdbench".to_owned(),
             Self::Resume { .. } => "Resume the run: dbdyno run --resume".to_owned(),
             Self::MorePairs { .. } => {
                 "Measure more pairs in alternating blocks (dbdyno ab)".to_owned()
@@ -225,7 +235,9 @@ impl Measure<'_> {
                 points,
                 test,
             } => format!("{invalid} of {points} points are invalid, the first of them in {test}."),
-            Self::Resume { measured, planned } => {
+            Self::Resume {
+                measured, planned, ..
+            } => {
                 format!("{measured} of {planned} points were measured.")
             }
             Self::MorePairs { undecided, primary } => format!(
