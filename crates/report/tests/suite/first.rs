@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Bottleneck, Resource, Run};
+use archive::{Bottleneck, DeviceUse, Purpose, Resource, Run};
 use report::{Against, HtmlOptions, html};
 
 use crate::html::section;
@@ -66,6 +66,46 @@ fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
         point.figures.cpu_by_others_pct = Some(80.0);
     }
     assert!(answer(&run, &[]).contains("Locks: the limit of"));
+}
+
+/// Where log and data lie, and how busy each device was, is measured and not stated.
+#[test]
+fn devices_that_are_shared_or_hot_are_named() {
+    let device = |name: &str, holds: &[Purpose], busy_pct| DeviceUse {
+        name: name.to_owned(),
+        holds: holds.to_vec(),
+        busy_pct: Some(busy_pct),
+        ..DeviceUse::default()
+    };
+    let text = |resource, devices: Vec<DeviceUse>| {
+        let mut run = held_back(crate::fixture::single(), resource);
+        for point in &mut run.points {
+            point.devices = devices.clone();
+        }
+        answer(&run, &[])
+    };
+    let (data, log) = (Purpose::Data, Purpose::Log);
+    let shared = text(Resource::LogSync, vec![device("sda", &[data, log], 50.0)]);
+    assert!(
+        shared.contains("Put the log on a device of its own: it shares sda with the data"),
+        "{shared}"
+    );
+    let apart = vec![device("sda", &[data], 50.0), device("sdb", &[log], 50.0)];
+    assert!(text(Resource::LogSync, apart).contains("Put the log on a device with faster syncs"));
+    let hot = |pct| {
+        let devices = [("sda", pct), ("sdb", 20.0), ("sdc", 40.0)];
+        let devices = devices.map(|(name, pct)| device(name, &[data], pct));
+        text(Resource::Device, devices.to_vec())
+    };
+    let found = hot(90.0);
+    assert!(
+        found.contains("sda was busy for 90.0 % of the time and the others for 30.0 %"),
+        "{found}"
+    );
+    assert!(!hot(55.0).contains("Spread the data"));
+    // One alone is not hotter than others.
+    let alone = text(Resource::Device, vec![device("sda", &[data], 99.0)]);
+    assert!(!alone.contains("Spread the data"), "{alone}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What held the tests back, each at its best level, by resource.
 
-use archive::Resource;
+use archive::{Point, Purpose, Resource};
 
 use crate::html::{sweep, verdict};
 use crate::level::TestGroup;
@@ -17,6 +17,8 @@ pub struct Limit<'a> {
     /// Best levels at which the share of other programs is known, and those that these disturbed.
     pub told: usize,
     pub crowded: usize,
+    /// Device that holds log and data, where syncing the log is the limit.
+    pub log_shares: Option<&'a str>,
 }
 
 /// Resources by the number of tests that they hold back; what nothing held back, or nobody knows, comes last.
@@ -39,6 +41,7 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
                     cpu_pct: Vec::new(),
                     told: 0,
                     crowded: 0,
+                    log_shares: None,
                 });
                 found.len() - 1
             });
@@ -50,6 +53,9 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
             let mut points = peak.points.iter();
             limit.crowded += usize::from(points.any(|point| verdict::is_crowded(&point.figures)));
             limit.cpu_pct.extend(peak.figure("cpu_pct_avg"));
+            if limit.resource == Resource::LogSync && limit.log_shares.is_none() {
+                limit.log_shares = log_shares(peak.first());
+            }
         }
     }
     found.sort_by_key(|limit| {
@@ -59,6 +65,57 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
         )
     });
     found
+}
+
+/// The device on which log and data lay together.
+fn log_shares(point: &Point) -> Option<&str> {
+    let both = [Purpose::Data, Purpose::Log];
+    let mut devices = point.devices.iter();
+    let shared = devices.find(|it| both.iter().all(|purpose| it.holds.contains(purpose)))?;
+    Some(&shared.name)
+}
+
+/// Devices of the data that were loaded unequally: the one that was busy, in percent of the time, the mean of the others, and the
+/// test whose best level shows it.
+pub struct HotDevice<'a> {
+    pub name: &'a str,
+    pub busy_pct: f64,
+    pub others_pct: f64,
+    pub test: &'a str,
+}
+
+/// A device is hot when it was busy for most of the time and for so many times as long as the others.
+const HOT_BUSY_PCT: f64 = 60.0;
+const HOT_TIMES: f64 = 2.0;
+
+/// The hottest device of the data at the best level of any test; `None` where they were loaded alike, or there is one alone.
+pub fn hot_device<'a>(groups: &[TestGroup<'a>]) -> Option<HotDevice<'a>> {
+    let hot = |group: &TestGroup<'a>| {
+        let rate = sweep::rate_figure(group).name;
+        let peaks = group.curves.iter().filter_map(|curve| curve.peak(rate));
+        let hot = peaks.filter_map(|peak| hot_of(peak.first(), group.test));
+        hot.max_by(|a, b| a.busy_pct.total_cmp(&b.busy_pct))
+    };
+    let all = groups.iter().filter_map(hot);
+    all.max_by(|a, b| a.busy_pct.total_cmp(&b.busy_pct))
+}
+
+fn hot_of<'a>(point: &'a Point, test: &'a str) -> Option<HotDevice<'a>> {
+    let of_data = point.devices.iter();
+    let of_data = of_data.filter(|device| device.holds.contains(&Purpose::Data));
+    let known = of_data.filter_map(|device| Some((device.name.as_str(), device.busy_pct?)));
+    let mut known: Vec<(&str, f64)> = known.collect();
+    known.sort_by(|(_, x), (_, y)| y.total_cmp(x));
+    let (&(name, busy_pct), others) = known.split_first()?;
+    let others: Vec<f64> = others.iter().map(|(_, pct)| *pct).collect();
+    let others_pct = stats::summary::mean(&others)?;
+    let is_hot = busy_pct >= HOT_BUSY_PCT && busy_pct >= HOT_TIMES * others_pct;
+    is_hot.then_some(HotDevice {
+        name,
+        busy_pct,
+        others_pct,
+        test,
+    })
 }
 
 /// Whether something was found to be at its end.

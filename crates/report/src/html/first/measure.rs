@@ -41,6 +41,15 @@ pub enum Measure<'a> {
         of: usize,
         /// Of processors, their median use at the best levels of these tests.
         cpu_pct: Option<f64>,
+        /// Device that log and data share.
+        log_shares: Option<&'a str>,
+    },
+    /// One device of several under the data does most of the work.
+    SpreadData {
+        device: &'a str,
+        busy_pct: f64,
+        others_pct: f64,
+        test: &'a str,
     },
     /// A rule that is known to matter is not followed.
     FollowRule { rule: &'a Advice, more: usize },
@@ -74,6 +83,7 @@ pub fn measures<'a>(
         before,
         more_pairs(outcomes),
         relief(found),
+        spread(groups),
         rule(run),
         behind,
         longer(run),
@@ -126,6 +136,17 @@ fn relief<'a>(found: &[Limit<'a>]) -> Option<Measure<'a>> {
         tests: first.tests.clone(),
         of,
         cpu_pct: stats::summary::median(&first.cpu_pct).filter(|_| first.resource == Resource::Cpu),
+        log_shares: first.log_shares,
+    })
+}
+
+fn spread<'a>(groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
+    let hot = limits::hot_device(groups)?;
+    Some(Measure::SpreadData {
+        device: hot.name,
+        busy_pct: hot.busy_pct,
+        others_pct: hot.others_pct,
+        test: hot.test,
     })
 }
 
@@ -214,7 +235,16 @@ impl Measure<'_> {
             Self::MorePairs { .. } => {
                 "Measure more pairs in alternating blocks (dbdyno ab)".to_owned()
             }
+            Self::Relieve {
+                log_shares: Some(device),
+                ..
+            } => format!(
+                "Put the log on a device of its own: it shares {device} with the data (dbdyno study redo shows what that is worth)"
+            ),
             Self::Relieve { resource, .. } => relieve(*resource).to_owned(),
+            Self::SpreadData { device, .. } => {
+                format!("Spread the data over all its devices: {device} does most of the work")
+            }
             Self::FollowRule { rule, .. } => {
                 format!("Try {}: {} (now {})", rule.what, rule.advised, rule.found)
             }
@@ -249,6 +279,7 @@ impl Measure<'_> {
                 tests,
                 of,
                 cpu_pct,
+                ..
             } => {
                 let cpu =
                     cpu_pct.map(|pct| format!("; CPU {} % there (median)", number::figure(pct)));
@@ -261,6 +292,16 @@ impl Measure<'_> {
                     cpu.unwrap_or_default(),
                 )
             }
+            Self::SpreadData {
+                device,
+                busy_pct,
+                others_pct,
+                test,
+            } => format!(
+                "{device} was busy for {} % of the time and the others for {} % on average, at the best level of {test}.",
+                number::figure(*busy_pct),
+                number::figure(*others_pct),
+            ),
             Self::FollowRule { rule, more } => {
                 let others = match more {
                     0 => String::new(),
@@ -297,7 +338,7 @@ impl Measure<'_> {
     /// Fragment of the section that holds the evidence.
     pub fn place(&self) -> String {
         match self {
-            Self::FindFailures { test, .. } => id_of(test),
+            Self::FindFailures { test, .. } | Self::SpreadData { test, .. } => id_of(test),
             Self::Relieve { tests, .. } | Self::LoadMore { tests, .. } => tests
                 .first()
                 .map_or_else(|| "method".to_owned(), |test| id_of(test)),
