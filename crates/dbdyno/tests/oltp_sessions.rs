@@ -1,6 +1,9 @@
 //! Users who are more than a server lets in.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
 mod common;
 #[path = "common/order_entry.rs"]
 mod order_entry;
@@ -148,5 +151,39 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
     assert!(
         notes.contains("keeps the memory of closed sessions"),
         "{notes}"
+    );
+}
+
+/// With a limit of 500 files either side has room for its 150 users, but both at once have not: two servers that take turns
+/// are refused before they are loaded.
+#[test]
+fn sides_that_take_turns_share_the_files_of_the_driver() {
+    let place = Place::new();
+    let plan = "name = 'both'\n[[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n\
+        [[step]]\nuse = 'oltp'\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nusers = 150\npauses = false\n";
+    let plan = place.file("plan.toml", plan);
+    let url = "postgres+local:?shared_buffers=32MB&fsync=off";
+    let asked = ["ab", &plan, "--target", url, "--b", "target.work_mem=8MB"];
+    let how = ["--interleave", "100ms", "--pairs", "6", "--yes"];
+    let dbdyno = place.command(&[&asked[..], &how].concat());
+    // Root could raise the limit again, with a right that it is started without.
+    let as_root: &[&str] = match std::fs::metadata("/proc/self").unwrap().uid() {
+        0 => &["setpriv", "--bounding-set=-sys_resource"],
+        _ => &["env"],
+    };
+    let mut limited = Command::new(as_root[0]);
+    limited.args(&as_root[1..]);
+    limited.args(["sh", "-c", "ulimit -n 500; exec \"$0\" \"$@\""]);
+    limited.arg(dbdyno.get_program()).args(dbdyno.get_args());
+    let variables = dbdyno.get_envs();
+    limited.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    limited.current_dir(dbdyno.get_current_dir().unwrap());
+    let ended = limited.output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("needs 302 sessions (151 of them the other side's)")
+            && said.contains("allows it 500"),
+        "{said}"
     );
 }

@@ -14,6 +14,7 @@ use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of, urls_of_run};
 use crate::observer::{Observer, tell_rights};
 use crate::registry::Registry;
+use crate::sessions::Beside;
 use crate::work::{Queue, Work};
 use crate::{Plan, sessions, signal};
 
@@ -62,7 +63,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         &options.workloads,
         &agenda.points,
         &targets,
-        &[],
+        &Beside::default(),
     )?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
     let id = archive.create_run(&NewRun {
@@ -151,7 +152,7 @@ pub fn resume(
         .cloned()
         .collect();
     signal::can_be_resumed("run", &begun.label);
-    sessions::check(&plan, &workloads, &todo, &targets, &[])?;
+    sessions::check(&plan, &workloads, &todo, &targets, &Beside::default())?;
     observer.begins(&begun.label, planned.len(), todo.len());
     let records: Vec<_> = targets.iter().map(Nodes::record).collect();
     tell_rights(observer, &records);

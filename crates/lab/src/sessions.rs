@@ -47,8 +47,36 @@ pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetU
     with_room.collect()
 }
 
-/// Refuses a plan of which a point needs more sessions than a server lets in; gives what it needs on a node of each target.
-/// `beside` are those that another side holds there at the same time.
+/// Sessions of a target at its largest point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Needed {
+    /// On each node of the target.
+    of_node: u64,
+    /// Of all nodes, with a socket of this process each; none where the database runs inside it.
+    sockets: u64,
+}
+
+/// What another side holds at the same time, by targets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside {
+    pub needed: Vec<Needed>,
+    /// Whether its sessions are on the same servers.
+    pub on_one_database: bool,
+}
+
+impl Beside {
+    fn of(&self, target: u32) -> Needed {
+        let needed = self.needed.get(target as usize).copied();
+        let needed = needed.unwrap_or_default();
+        Needed {
+            of_node: needed.of_node * u64::from(self.on_one_database),
+            ..needed
+        }
+    }
+}
+
+/// Refuses a plan of which a point needs more sessions than a server lets in, or than this process may have sockets, beside
+/// those that another side holds at the same time; gives what it needs of each target.
 ///
 /// # Errors
 /// With what is needed, what limits it, and what to do.
@@ -57,9 +85,9 @@ pub(crate) fn check(
     workloads: &Registry,
     points: &[PointKey],
     targets: &[Nodes],
-    beside: &[u64],
-) -> Result<Vec<u64>> {
-    let mut all_needed = vec![0; targets.len()];
+    beside: &Beside,
+) -> Result<Vec<Needed>> {
+    let mut all_needed = vec![Needed::default(); targets.len()];
     for (number, target) in (0..).zip(targets) {
         let of_target = points.iter().filter(|key| key.target == number);
         let asked = of_target.map(|key| {
@@ -72,10 +100,19 @@ pub(crate) fn check(
         };
         // Jobs are dealt to the nodes in turn.
         let needed = most.count.div_ceil(target.nodes.len() as u64) + OWN;
-        all_needed[number as usize] = needed;
-        let others = beside.get(number as usize).copied().unwrap_or(0);
-        let needed = needed + others;
-        let of_others = match others {
+        let nodes = if target.is_embedded {
+            0
+        } else {
+            target.nodes.len() as u64
+        };
+        let own = Needed {
+            of_node: needed,
+            sockets: needed.saturating_mul(nodes),
+        };
+        all_needed[number as usize] = own;
+        let others = beside.of(number);
+        let needed = needed + others.of_node;
+        let of_others = match others.of_node {
             0 => String::new(),
             others => format!("; {others} are the other side's"),
         };
@@ -95,21 +132,29 @@ pub(crate) fn check(
             )));
         }
         if !target.is_embedded {
-            check_files((needed, target.nodes.len() as u64), key, &most)?;
+            check_files((own.sockets, others.sockets), key, &most)?;
         }
     }
     Ok(all_needed)
 }
 
+/// Files that this process has open at most with these sockets, its own and those of the other side.
+fn files((own, others): (u64, u64), open: u64) -> u64 {
+    own.saturating_add(others)
+        .saturating_add(open + FILES_BESIDE)
+}
+
 /// Refuses more sessions than this process may have sockets.
-fn check_files((needed, nodes): (u64, u64), key: &PointKey, most: &Sessions) -> Result<()> {
-    let open = host::limits::open_files().unwrap_or(0);
-    let files = needed
-        .saturating_mul(nodes)
-        .saturating_add(open + FILES_BESIDE);
+fn check_files((own, others): (u64, u64), key: &PointKey, most: &Sessions) -> Result<()> {
+    let files = files((own, others), host::limits::open_files().unwrap_or(0));
+    let needed = own.saturating_add(others);
+    let of_others = match others {
+        0 => String::new(),
+        others => format!(" ({others} of them the other side's)"),
+    };
     match host::limits::raise_open_files(files) {
         Some(limit) if limit < files => Err(LabError::Plan(format!(
-            "{} needs {needed} sessions, for which dbdyno opens up to {files} files, but the system allows it {limit}; raise the limit \
+            "{} needs {needed} sessions{of_others}, for which dbdyno opens up to {files} files, but the system allows it {limit}; raise the limit \
              (ulimit -Hn {files} as root, LimitNOFILE= of its service, or nofile in /etc/security/limits.conf), or {}",
             words(key, most),
             most.remedy
@@ -121,4 +166,31 @@ fn check_files((needed, nodes): (u64, u64), key: &PointKey, most: &Sessions) -> 
 fn words(key: &PointKey, sessions: &Sessions) -> String {
     let who = counted(u64::from(key.jobs), sessions.who);
     format!("{} with {who}", key.test)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 5000 users a side and dbdyno's own: two instances have a socket each in this process, one database lets in both.
+    #[test]
+    fn golden_sessions_of_both_sides() {
+        let needed = Needed {
+            of_node: 5001,
+            sockets: 5001,
+        };
+        for (on_one_database, of_node) in [(false, 0), (true, 5001)] {
+            let beside = Beside {
+                needed: vec![needed],
+                on_one_database,
+            };
+            assert_eq!(beside.of(0), Needed { of_node, ..needed });
+            assert_eq!(files((5001, beside.of(0).sockets), 20), 10_278);
+        }
+        let alone = Beside::default().of(0);
+        assert_eq!(
+            (alone, files((5001, alone.sockets), 20)),
+            (Needed::default(), 5277)
+        );
+    }
 }

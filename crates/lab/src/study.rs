@@ -29,6 +29,7 @@ use crate::nodes::{Nodes, group, urls_of_run};
 use crate::observer::{Observer, tell_rights};
 use crate::registry::Registry;
 use crate::run::{refuse_other_definitions, refuse_other_machine};
+use crate::sessions::Beside;
 use crate::work::{Queue, Work};
 use crate::{Plan, sessions, signal};
 
@@ -184,16 +185,18 @@ fn new_runs(
     (name, order): (&str, &str),
 ) -> Result<Vec<NewRun>> {
     let mut runs = Vec::new();
-    let mut beside = Vec::new();
-    let on_one_database = options.slice.is_some()
-        && slices::Layout::of(&options.sides, &options.workloads)?.is_on_one_database();
+    let mut beside = Beside {
+        on_one_database: options.slice.is_some()
+            && slices::Layout::of(&options.sides, &options.workloads)?.is_on_one_database(),
+        ..Beside::default()
+    };
     let of_sides = options.sides.iter().zip(&options.workloads);
     for (number, (side, workloads)) in of_sides.enumerate() {
         let targets = stand::open(&side.targets)?;
         let agenda = workloads.lay(&side.plan, &targets, machine.threads())?;
         let needed = sessions::check(&side.plan, workloads, &agenda.points, &targets, &beside)?;
-        if on_one_database {
-            beside = needed;
+        if options.slice.is_some() {
+            beside.needed = needed;
         }
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
