@@ -15,6 +15,7 @@ use lab::{
 };
 use target::{Target, TargetUrl};
 
+use crate::below;
 use crate::duration;
 use crate::library::Kind;
 use crate::volume::{Extent, of_point, of_table, table_of};
@@ -146,9 +147,15 @@ impl Workload for ComponentTests {
         let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
         let (size, quick) = (self.library.size(&step.size)?, self.library.size(QUICK)?);
         let points = foreseen(step, &self.library, engine, threads)?.into_iter();
-        let of_point = |(test, jobs): (&Test, u32)| match step.mode {
-            Mode::Time => step.timed_s(),
-            Mode::Work => duration::of_point(test, (size, quick), engine, jobs, threads),
+        let of_point = |(test, jobs): (&Test, u32)| match (&test.definition.exercise, step.mode) {
+            (
+                Kind::Below {
+                    file_mib, seconds, ..
+                },
+                _,
+            ) => duration::of_point_below(*file_mib, below::test::seconds(step, *seconds)),
+            (_, Mode::Time) => step.timed_s(),
+            (_, Mode::Work) => duration::of_point(test, (size, quick), engine, jobs, threads),
         };
         let loads = self.written(&[step], engine)?.loads_bytes;
         Ok(points.map(of_point).sum::<f64>() + duration::of_load(loads))

@@ -4,6 +4,7 @@
 //! guess costs patience, never a figure.
 
 use crate::Test;
+use crate::below::test::WARM_UP_S;
 use crate::library::SizeClass;
 use crate::volume::table_of;
 
@@ -13,6 +14,8 @@ const LOAD_BYTES_PER_S: f64 = 40e6;
 const CHECK_S_PER_WAREHOUSE: f64 = 1.0;
 /// A point of a component test at the size `quick`, with what is done before and after it.
 const POINT_S: f64 = 1.5;
+/// Writing the file of a test below the database past the page cache.
+const FILE_BYTES_PER_S: f64 = 250e6;
 /// A query of the analytical workload on a database of scale 1.
 const QUERY_S_PER_SCALE: f64 = 3.0;
 /// A query takes no less, with its check.
@@ -47,6 +50,12 @@ pub fn of_point(
     POINT_S * times_quick.max(1.0) * turns
 }
 
+/// A point of a test below the database, whatever the size and however many jobs: its file is written, and its seconds are measured.
+pub fn of_point_below(file_mib: u64, seconds: u32) -> f64 {
+    let file_s = (file_mib << 20) as f64 / FILE_BYTES_PER_S;
+    file_s + f64::from(WARM_UP_S + seconds)
+}
+
 /// Rows, or operations where these have none, that a job works on; those of the whole table where an operation does.
 fn work(test: &Test, size: SizeClass, engine: &str) -> f64 {
     let amount = test.amount(size, engine);
@@ -54,7 +63,8 @@ fn work(test: &Test, size: SizeClass, engine: &str) -> f64 {
         Some(table) if test.definition.exercise.uses_a_whole_table() => size.rows(table),
         _ => amount.rows.max(1),
     };
-    amount.operations.max(1) as f64 * rows as f64
+    let passes = test.definition.exercise.passes(size.is_published());
+    amount.operations.max(1) as f64 * passes as f64 * rows as f64
 }
 
 /// So many executions of queries at a scale, on disk and on each of the replicas.
@@ -72,4 +82,54 @@ pub fn of_lift(scale: f64, replicas: u32) -> f64 {
 /// So many cycles of changes on disk, and with each of the replicas following.
 pub fn of_changes(cycles: f64, scale: f64, replicas: u32) -> f64 {
     cycles * CHANGE_S_PER_SCALE * scale * f64::from(1 + replicas)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Library;
+    use crate::library::Kind;
+
+    fn of_test(code: &str, size: &str, jobs: u32, threads: u32) -> f64 {
+        let library = Library::embedded().unwrap();
+        let sizes = (library.size(size).unwrap(), library.size("quick").unwrap());
+        of_point(
+            library.test(code).unwrap(),
+            sizes,
+            "postgres",
+            jobs,
+            threads,
+        )
+    }
+
+    /// fib(39) is 204,668,309 calls and fib(24), which is computed in its place, 150,049: 1364 times 1.5 s.
+    #[test]
+    fn golden_time_of_a_computation() {
+        assert!(
+            (of_test("T154", "published", 1, 2) - 1.5 * 204_668_309.0 / 150_049.0).abs() < 1e-6
+        );
+        for size in ["quick", "small", "medium"] {
+            let factor = of_test("T154", size, 1, 2) / of_test("T151", size, 1, 2);
+            assert!((factor - 1.0).abs() < 1e-9, "{size}: {factor}");
+        }
+    }
+
+    /// 256 MiB at 250 MB/s, a second of warm-up and three that count.
+    #[test]
+    fn golden_time_below_the_database() {
+        assert!((of_point_below(256, 3) - 5.073_741_824).abs() < 1e-9);
+        let library = Library::embedded().unwrap();
+        for code in ["D111", "D112", "D121", "D122"] {
+            let exercise = &library.test(code).unwrap().definition.exercise;
+            let is_so = matches!(
+                exercise,
+                Kind::Below {
+                    file_mib: 256,
+                    seconds: 3,
+                    ..
+                }
+            );
+            assert!(is_so, "{code}: {exercise:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Plans and what they mean to the workloads, without a target but those in memory.
 
 mod agenda;
+mod durations;
 mod hostile;
 mod plans;
 mod sides;

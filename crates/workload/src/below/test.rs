@@ -29,6 +29,14 @@ use lab::nodes::urls_of;
 /// Transfers that write the file.
 const FORMAT_BYTES: u64 = 1 << 20;
 
+/// Seconds before those that count.
+pub const WARM_UP_S: u32 = 1;
+
+/// Seconds that count of a test of the library that says so many, where its step says nothing else.
+pub fn seconds(step: &Step, of_test: u32) -> u32 {
+    step.seconds.map_or(of_test, |s| s.ceil() as u32).max(2)
+}
+
 /// What a test of the library says of its I/Os.
 #[derive(Debug, Clone, Copy)]
 pub struct FileTest<'a> {
@@ -273,13 +281,10 @@ fn run_of(
     asked: FileTest<'_>,
     file: &Path,
 ) -> Result<Run> {
-    let seconds = step
-        .seconds
-        .map_or(asked.seconds, |s| s.ceil() as u32)
-        .max(2);
+    let seconds = seconds(step, asked.seconds);
     let text = format!(
         "sd=sd1,lun=\"{}\",size={}m,threads={},openflags=o_direct\nwd=wd1,sd=sd1,{}\n\
-         rd={},wd=wd1,iorate=max,warmup=1,elapsed={seconds},interval=1\n",
+         rd={},wd=wd1,iorate=max,warmup={WARM_UP_S},elapsed={seconds},interval=1\n",
         file.display(),
         asked.file_mib,
         key.jobs,

@@ -246,6 +246,18 @@ impl Kind {
         !matches!(self, Self::Expression { .. } | Self::Below { .. })
     }
 
+    /// Operations that a statement which computes counts for at a size; 1 of everything else.
+    pub fn passes(&self, is_published: bool) -> u64 {
+        match self {
+            Self::Expression {
+                smaller: Some(smaller),
+                ..
+            } if !is_published => smaller.passes,
+            Self::Expression { passes, .. } => *passes,
+            _ => 1,
+        }
+    }
+
     /// Whether no database takes part.
     pub fn is_below_database(&self) -> bool {
         matches!(self, Self::Below { .. })

@@ -1,0 +1,19 @@
+//! About how long plans take.
+
+use super::{plan, registry};
+
+fn duration_s(text: &str) -> f64 {
+    let plan = plan(text, &[]).unwrap();
+    registry().duration_s(&plan, "postgres", 0).unwrap()
+}
+
+/// Tests below the database take their seconds at any size and with any number of jobs: 256 MiB at 250 MB/s, a second of
+/// warm-up, and three that count or as many as the step says.
+#[test]
+fn golden_time_of_a_step_below_the_database() {
+    let step = "name = 'p'\n[[step]]\nuse = 'library'\ntests = ['D111', 'D122']\nsize = 'medium'\njobs = [1, 512]\n";
+    let file_s = 1.073_741_824;
+    assert!((duration_s(step) - 4.0 * (file_s + 4.0)).abs() < 1e-9);
+    let longer = format!("{step}mode = 'time'\nseconds = 9.5\n");
+    assert!((duration_s(&longer) - 4.0 * (file_s + 11.0)).abs() < 1e-9);
+}
