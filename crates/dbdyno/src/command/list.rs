@@ -97,7 +97,7 @@ fn studies() -> Result<String> {
                 *size,
                 cost::How::default(),
                 &workloads,
-                (target::DEFAULT_ENGINE, &[]),
+                (&[(target::DEFAULT_ENGINE, 1)], &[]),
             )?;
             rows.push([
                 String::new(),

@@ -66,12 +66,16 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
     }
 }
 
-/// What a study of more than two sides measures at a size; `None` for any other.
+/// What a study measures in rounds at a size; `None` of one that does not.
 fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<cost::Blocks>> {
     match asked.built_in.design {
         Design::Layouts => Ok(Some(layouts::blocks(asked, size))),
-        Design::Vary => vary::blocks(asked, size),
-        _ => Ok(None),
+        Design::Vary => vary::blocks(asked, size).map(Some),
+        Design::Memory => {
+            let scale = asked.built_in.scale(size);
+            Ok(Some(cost::Blocks::in_pairs(scale, asked.arguments.pairs)))
+        }
+        Design::Change | Design::Runs => Ok(None),
     }
 }
 

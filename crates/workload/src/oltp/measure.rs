@@ -126,7 +126,8 @@ impl Workload for OrderEntry {
     /// With the longest warm-up.
     fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
         let oltp: &OltpStep = step.table();
-        let check_s = duration::of_check(warehouses_of(plan));
+        let warehouses = warehouses_of(plan);
+        let check_s = duration::of_check(warehouses);
         Ok(match oltp.order {
             Order::Load => duration::of_load(volume(step, oltp).written_bytes),
             Order::Check => check_s,
@@ -136,7 +137,14 @@ impl Workload for OrderEntry {
                     None => oltp.users().len(),
                 };
                 let warm_up_s = oltp.warm_up_max().map_or(0.0, |most| most.as_secs_f64());
-                levels as f64 * step.timed_s() + warm_up_s + check_s
+                let timed_s = levels as f64 * step.timed_s();
+                let reloads_s = match oltp.slo() {
+                    Some(_) => growth::foretold_s(warehouses, levels, timed_s),
+                    None => 0.0,
+                };
+                // Before and after.
+                let checks = if oltp.check == Check::None { 0.0 } else { 2.0 };
+                timed_s + reloads_s + warm_up_s + checks * check_s
             }
         })
     }

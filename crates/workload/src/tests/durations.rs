@@ -17,3 +17,17 @@ fn golden_time_of_a_step_below_the_database() {
     let longer = format!("{step}mode = 'time'\nseconds = 9.5\n");
     assert!((duration_s(&longer) - 4.0 * (file_s + 11.0)).abs() < 1e-9);
 }
+
+/// A warehouse is checked before the users and behind them, in a second each, or not at all.
+#[test]
+fn golden_time_of_the_checks_of_order_entry() {
+    let of_check = |check: &str| {
+        duration_s(&format!(
+            "name = 'p'\n[[step]]\nuse = 'oltp'\nseconds = 2\n[step.oltp]\ndo = 'run'\nusers = 8\nwarehouses = 3\n{check}\n"
+        ))
+    };
+    let none_s = of_check("check = 'none'");
+    for check in ["", "check = 'light'"] {
+        assert!((of_check(check) - none_s - 6.0).abs() < 1e-9, "{check}");
+    }
+}

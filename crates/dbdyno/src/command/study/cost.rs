@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use clap::ValueEnum;
 use lab::{Plan, Registry, Setting};
-use target::TargetUrl;
+use target::{Reach, TargetUrl};
 
 use super::asked::Asked;
-use super::built_in::{BuiltIn, Design};
+use super::built_in::{BuiltIn, Design, Scale};
 use crate::arguments::study::Size;
 use crate::arguments::urls;
 use crate::command::{library, plan_text};
@@ -67,7 +67,21 @@ pub struct Blocks {
     pub rounds: u32,
 }
 
-/// Foretells what a size of a study costs on an engine.
+impl Blocks {
+    /// Two sides in pairs: as many as are asked for, or as a size says.
+    pub fn in_pairs(scale: &Scale, asked: Option<u32>) -> Self {
+        let pairs = asked.or(scale.pairs);
+        Self {
+            sides: 2,
+            rounds: pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
+        }
+    }
+}
+
+/// A target of a study: its engine, and the databases that are its nodes.
+pub type On<'e> = (&'e str, u32);
+
+/// Foretells what a size of a study costs on its targets, with more settings of its plan.
 ///
 /// # Errors
 /// When its plan, with these settings, is wrong in itself.
@@ -76,7 +90,7 @@ pub fn of(
     size: Size,
     how: How,
     workloads: &Registry,
-    (engine, more): (&str, &[String]),
+    (targets, more): (&[On<'_>], &[String]),
 ) -> Result<Cost> {
     let scale = study.scale(size);
     let is_published = how.is_published;
@@ -85,10 +99,7 @@ pub fn of(
             sides: study.sides.len() as u32,
             rounds: scale.rounds(),
         },
-        _ => Blocks {
-            sides: 2,
-            rounds: scale.pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
-        },
+        _ => Blocks::in_pairs(scale, None),
     });
     let is_compared = !is_published && !matches!(study.design, Design::Change | Design::Runs);
     let published = study.published.iter().filter(|_| is_published);
@@ -111,18 +122,22 @@ pub fn of(
             settings.push(Setting::parse(&format!("repeat={}", blocks.rounds))?);
         }
         let plan = Plan::parse(workloads, &study.plan(false)?, &settings)?;
-        let volume = workloads.foretell(&plan, engine, 1, is_compared)?;
         // Before and after, or all sides.
         let runs: u32 = match study.design {
             Design::Runs => 1,
             Design::Change | Design::Memory => 2,
             Design::Layouts | Design::Vary => blocks.sides,
         };
-        let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
-        all.written_bytes = all.written_bytes.saturating_add(written_bytes);
-        all.room_bytes = all.room_bytes.max(volume.room_bytes);
         let replicas = scale.levels()?.len() as u32;
-        all.time_s += workloads.duration_s(&plan, engine, replicas)? * f64::from(runs);
+        let mut room_bytes = 0_u64;
+        for (engine, nodes) in targets {
+            let volume = workloads.foretell(&plan, engine, *nodes, is_compared)?;
+            let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
+            all.written_bytes = all.written_bytes.saturating_add(written_bytes);
+            room_bytes = room_bytes.saturating_add(volume.room_bytes);
+            all.time_s += workloads.duration_s(&plan, engine, replicas)? * f64::from(runs);
+        }
+        all.room_bytes = all.room_bytes.max(room_bytes);
     }
     Ok(all)
 }
@@ -137,6 +152,22 @@ pub fn time(time_s: f64) -> String {
     }
 }
 
+/// What is measured: the targets with rows of their own, or where none is named each engine for which files are made.
+fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
+    if groups.is_empty() {
+        let engines = target::engines().iter();
+        let made = engines.filter(|it| it.reach() == Reach::Embedded && it.info().version.is_ok());
+        return made.map(|engine| (engine.scheme(), 1)).collect();
+    }
+    let has_rows = |group: &&Vec<TargetUrl>| {
+        target::find(&group[0]).is_ok_and(|engine| engine.reach() != Reach::Replica)
+    };
+    let groups = groups.iter().filter(has_rows);
+    groups
+        .map(|group| (group[0].engine(), group.len() as u32))
+        .collect()
+}
+
 /// Says what a study costs, and asks where this machine lacks something for it. `blocks`: what it measures at a size; `on_layouts`: the
 /// room on the layouts that it makes.
 ///
@@ -149,9 +180,8 @@ pub fn ask(
 ) -> Result<()> {
     let urls = urls(&asked.targets()?)?;
     let workloads = workload::registry(library(None)?);
-    let engine = urls
-        .first()
-        .map_or(target::DEFAULT_ENGINE, TargetUrl::engine);
+    let groups = lab::nodes::group(&urls)?;
+    let targets = targets(&groups);
     let own = urls.first().and_then(target::data_place);
     let place = own.unwrap_or_else(std::env::temp_dir);
     let machine = Machine::here(&place);
@@ -165,7 +195,7 @@ pub fn ask(
     };
     let study = &asked.built_in;
     let cost = |size| {
-        let more = (engine, asked.arguments.settings.as_slice());
+        let more = (targets.as_slice(), asked.arguments.settings.as_slice());
         let how = How {
             is_published: asked.is_published(),
             blocks: blocks(size)?,
@@ -223,7 +253,7 @@ mod tests {
             is_published,
             blocks: None,
         };
-        of(&study, size, how, &workloads, ("postgres", &[])).unwrap()
+        of(&study, size, how, &workloads, (&[("postgres", 1)], &[])).unwrap()
     }
 
     /// Eight configurations in four rounds are 32 blocks; two in six pairs are twelve.
@@ -236,9 +266,15 @@ mod tests {
                 is_published: false,
                 blocks,
             };
-            of(&study, Size::Quick, how, &workloads, ("postgres", &[]))
-                .unwrap()
-                .time_s
+            of(
+                &study,
+                Size::Quick,
+                how,
+                &workloads,
+                (&[("postgres", 1)], &[]),
+            )
+            .unwrap()
+            .time_s
         };
         let blocks = Blocks {
             sides: 8,
@@ -248,19 +284,77 @@ mod tests {
         assert!((all / two - 32.0 / 12.0).abs() < 1e-6, "{all} {two}");
     }
 
-    /// A block: loading a warehouse (220 MB at 40 MB/s), a warm-up of at most 30 s, two numbers of users for 6 s each, and a
-    /// check of 1 s. Six pairs of two sides.
+    /// A block: loading a warehouse (220 MB at 40 MB/s), a warm-up of at most 30 s, two numbers of users for 6 s each, and
+    /// checks of 1 s before and after. Six pairs of two sides, or as many as are asked for.
     #[test]
     fn golden_time_of_a_study_in_pairs() {
-        let block_s = 5.5 + 30.0 + 2.0 * 6.0 + 1.0;
+        let block_s = 5.5 + 30.0 + 2.0 * 6.0 + 2.0;
         let memory = cost("memory", Size::Quick, false);
         assert!(
             (memory.time_s - 6.0 * 2.0 * block_s).abs() < 1e-6,
             "{memory:?}"
         );
         assert!(memory.memory_bytes.is_some());
+        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let study = BuiltIn::named("memory").unwrap();
+        let how = How {
+            is_published: false,
+            blocks: Some(Blocks::in_pairs(study.scale(Size::Quick), Some(30))),
+        };
+        let more = (&[("postgres", 1)][..], &[][..]);
+        let asked = of(&study, Size::Quick, how, &workloads, more).unwrap();
+        assert!(
+            (asked.time_s - 30.0 * 2.0 * block_s).abs() < 1e-6,
+            "{asked:?}"
+        );
+        assert_eq!(asked.written_bytes, 5 * memory.written_bytes);
         let once = cost("memory", Size::Quick, true);
         assert!((once.time_s - 2.0 * block_s).abs() < 1e-6, "{once:?}");
+    }
+
+    /// Two targets are measured one after the other, and their data lie beside each other.
+    #[test]
+    fn golden_cost_of_several_targets() {
+        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let study = BuiltIn::named("platform").unwrap();
+        let on = |targets: &[On<'_>]| {
+            of(
+                &study,
+                Size::Quick,
+                How::default(),
+                &workloads,
+                (targets, &[]),
+            )
+            .unwrap()
+        };
+        let [one, other, both] = [
+            on(&[("sqlite", 1)]),
+            on(&[("postgres", 1)]),
+            on(&[("sqlite", 1), ("postgres", 1)]),
+        ];
+        assert!(
+            (both.time_s - one.time_s - other.time_s).abs() < 1e-6,
+            "{both:?}"
+        );
+        assert_eq!(both.room_bytes, one.room_bytes + other.room_bytes);
+        assert_eq!(both.written_bytes, one.written_bytes + other.written_bytes);
+        let nodes = on(&[("postgres", 2)]);
+        assert!(nodes.room_bytes > other.room_bytes, "{nodes:?}");
+    }
+
+    /// Copies are filled from others, and nodes of one engine are one target; without any, files are made for SQLite.
+    #[test]
+    fn what_is_measured_is_counted() {
+        let parsed = |urls: &[&str]| {
+            let urls: Vec<_> = urls
+                .iter()
+                .map(|url| TargetUrl::parse(url).unwrap())
+                .collect();
+            lab::nodes::group(&urls).unwrap()
+        };
+        let groups = parsed(&["sqlite:a", "postgres+local:", "sqlite:b"]);
+        assert_eq!(targets(&groups), [("sqlite", 2), ("postgres", 1)]);
+        assert!(targets(&[]).contains(&("sqlite", 1)));
     }
 
     #[test]

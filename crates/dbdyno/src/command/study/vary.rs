@@ -45,14 +45,17 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     against(asked, Some(arguments))
 }
 
-/// What a study that screens several settings measures at this size; `None` for any other.
+/// What is measured at this size: pairs, or the configurations that screen several settings.
 ///
 /// # Errors
 /// When what is varied is wrong in itself.
-pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<Blocks>> {
+pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Blocks> {
     match varied(asked)?.as_slice() {
-        [_] => Ok(None),
-        several => screening::blocks(asked, size, several).map(Some),
+        [_] => Ok(Blocks::in_pairs(
+            asked.built_in.scale(size),
+            asked.arguments.pairs,
+        )),
+        several => screening::blocks(asked, size, several),
     }
 }
 
