@@ -36,7 +36,6 @@ use archive::stream::StreamEvent;
 use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, StudyPart};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
-use verdict::metric::Metric;
 use workload::Library;
 
 use crate::arguments::{Judging, ServerHost};
@@ -156,14 +155,6 @@ fn tell(watched: &Watched, judging: &Judging, render: impl Fn(::report::Shown) -
             all: judging.all,
         }),
     });
-}
-
-/// The primary metrics that were asked for.
-fn primary_metrics(judging: &Judging) -> Result<Vec<Metric>> {
-    let asked = judging.primary.iter();
-    Ok(asked
-        .map(|text| text.parse::<Metric>())
-        .collect::<Result<_, _>>()?)
 }
 
 /// Columns of the terminal on standard output; wide enough for a whole row when there is none.

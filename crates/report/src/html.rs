@@ -45,6 +45,8 @@ mod verdict;
 pub use fleet::fleet;
 
 use ::verdict::alternatives::{self as verdict_alternatives, is_alternative};
+use ::verdict::compare::{self, Terms};
+use ::verdict::metric::Metric;
 use ::verdict::screening::{self as verdict_screening, is_screened};
 use archive::{Component, Run};
 use askama::Template;
@@ -65,6 +67,30 @@ pub struct HtmlOptions {
     pub generated_at: Option<String>,
     /// What the platforms cost.
     pub prices: Prices,
+    /// By what a comparison judges.
+    pub terms: Terms,
+    /// Primary metrics that replace those of the plan.
+    pub primary: Vec<Metric>,
+}
+
+impl HtmlOptions {
+    /// How two runs are compared. Whoever sets runs beside each other sees what was measured differently, with that label.
+    fn of_two(&self) -> compare::Options<'_> {
+        compare::Options {
+            terms: self.terms,
+            primary: &self.primary,
+            anyway: true,
+            ..compare::Options::default()
+        }
+    }
+
+    /// How the sides of a study of more than two are judged.
+    fn of_rounds(&self) -> verdict_screening::Options<'_> {
+        verdict_screening::Options {
+            band: self.terms.band,
+            primary: &self.primary,
+        }
+    }
 }
 
 /// Renders a run, set beside others, as one HTML page.
@@ -72,8 +98,8 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     let groups = level::tests(run, scorecard::rank);
     // The sides of a study of more than two are one result, and not each set beside the run.
     let (sides, against) = &divide(run, against);
-    let (screening, effects) = screening::view(run, of(sides, is_screened));
-    let (alternatives, order) = alternatives::view(run, of(sides, is_alternative));
+    let (screening, effects) = screening::view(run, of(sides, is_screened), options);
+    let (alternatives, order) = alternatives::view(run, of(sides, is_alternative), options);
     let components = SECTIONS
         .into_iter()
         .map(|section| ComponentView {
@@ -91,7 +117,10 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         })
         .filter(|c: &ComponentView| !c.tests.is_empty())
         .collect();
-    let (users, forest) = (users::summaries(&groups), forest::view(run, against));
+    let (users, forest) = (
+        users::summaries(&groups),
+        forest::view(run, against, options),
+    );
     let charts = ramp::figures(run, &groups, against);
     let answers = first::Answers {
         screening: effects,
@@ -115,7 +144,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         alternatives,
         forest,
         shift: shift::view(run, against),
-        price: price::view(run, against, &options.prices),
+        price: price::view(run, against, options),
         inventory: inventory::view(run),
         card: card::view(run, against),
         columnar: columnar::view(run, against),

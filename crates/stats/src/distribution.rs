@@ -99,6 +99,39 @@ pub fn student_quantile(p: f64, df: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
+/// Chance that Student's t with `df` > 0 degrees of freedom and noncentrality `shift` exceeds `t` ≥ 0: the power of a test. NaN
+/// otherwise.
+///
+/// Formula: E[Φ(shift − t·v)] over v = √(χ²/df), whose density goes with v^(df − 1)·e^(−df·v²/2), by Simpson's rule. Source: Owen 1968,
+/// A Survey of Properties and Applications of the Noncentral t-Distribution. Limits: error below 1e-6 for 1 ≤ df ≤ 10⁴. Golden:
+/// t = 2.776 445, 4 degrees and a shift of 3 give 0.619 258.
+pub fn student_above(t: f64, df: f64, shift: f64) -> f64 {
+    if !(t >= 0.0 && df > 0.0 && shift.is_finite()) {
+        return f64::NAN;
+    }
+    // Beyond twelve standard deviations of v, whose variance is about 1/(2·df), nothing is left.
+    let width = 12.0 / (2.0 * df).sqrt();
+    let (from, to) = ((1.0 - width).max(0.0), 1.0 + width);
+    let step = (to - from) / SIMPSON_STEPS as f64;
+    let (mut chance, mut all) = (0.0, 0.0);
+    for at in 0..=SIMPSON_STEPS {
+        let v = from + step * at as f64;
+        let weight = match at {
+            0 | SIMPSON_STEPS => 1.0,
+            odd if odd % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        // Relative to the density at v = 1; at v = 0 it is 0, or with one degree of freedom finite.
+        let log_density = (df - 1.0) * v.max(f64::MIN_POSITIVE).ln() - df * (v * v - 1.0) / 2.0;
+        let density = weight * log_density.exp();
+        all += density;
+        chance += density * normal_cdf(shift - t * v);
+    }
+    chance / all
+}
+
+const SIMPSON_STEPS: usize = 2_000;
+
 /// Quantile of the F distribution with `above` and `below` > 0 degrees of freedom, by bisection to the last digits; NaN
 /// outside 0 < p < 1.
 ///
@@ -203,6 +236,23 @@ mod tests {
         close(student_quantile(0.975, 1e6), 1.959_966, 1e-6);
         close(student_cdf(-2.570_581_835_6, 5.0), 0.025, 1e-9);
         assert!(student_quantile(1.0, 5.0).is_nan() && student_cdf(0.0, -1.0).is_nan());
+    }
+
+    #[test]
+    fn golden_student_above() {
+        // R: pt(t, df, ncp, lower.tail = FALSE).
+        for (t, df, shift, golden) in [
+            (2.776_445, 4.0, 3.0, 0.619_257_565),
+            (3.182_446, 3.0, 5.0, 0.898_605_979),
+            (7.648_804, 2.0, 10.0, 0.811_674_771),
+            (1.0, 10.0, 0.0, 0.170_446_566),
+            (1.0, 10_000.0, 0.0, 1.0 - student_cdf(1.0, 10_000.0)),
+            (12.706_205, 1.0, 0.0, 0.025),
+        ] {
+            close(student_above(t, df, shift), golden, 1e-5);
+        }
+        assert!(student_above(-1.0, 3.0, 0.0).is_nan());
+        assert!(student_above(1.0, 0.0, 0.0).is_nan());
     }
 
     #[test]

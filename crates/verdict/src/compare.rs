@@ -173,7 +173,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let rows = rows.chain(secondary.iter().map(|m| judge.row(m, false)));
     let mut rows: Vec<Row> = rows.collect();
     adjust(&mut rows);
-    let mut cautions = pairing.cautions.clone();
+    let mut cautions = [&pairing.left_out[..], &pairing.cautions].concat();
     cautions.extend(looks.as_ref().and_then(of_looks));
     cautions.extend(of_more_sides(a).filter(|_| pairing.design.is_paired()));
     let differences = differences(a, b);

@@ -3,6 +3,7 @@
 use archive::{Better, Run, RunState, StudyPart};
 use stats::compare::{Band, Direction};
 use stats::contrast::{Contrast, least_effect};
+use stats::forecast::spread_upper;
 
 use crate::compare::{CompareError, Named, Pairing, comparable, metrics};
 use crate::metric::{self, Metric};
@@ -44,6 +45,20 @@ pub(crate) fn all_sides<'r>(
     (belong && is_whole).then(|| sides.iter().map(|(_, run)| *run).collect())
 }
 
+/// The metric's value in each repetition; `None` where a point that it covers is invalid. Over several levels the best of those
+/// that are left would be the figure of another level than in the other rounds.
+fn valid_values(metric: &Metric, run: &Run) -> Vec<Option<f64>> {
+    let mut values = metric.values(run);
+    let points = run.points.iter();
+    for point in points.filter(|point| !point.valid() && metric.covers(run, point)) {
+        let at = (point.key.repetition as usize).checked_sub(1);
+        if let Some(value) = at.and_then(|at| values.get_mut(at)) {
+            *value = None;
+        }
+    }
+    values
+}
+
 /// The figures of all sides.
 pub(crate) struct Figures<'r> {
     pub sides: Vec<&'r Run>,
@@ -77,8 +92,8 @@ impl<'r> Figures<'r> {
         let (primary, named) = metrics::primary(sides[0], sides[1], options.primary, &pairings[0])?;
         let of_sides = |metric: Metric| {
             let others = sides[1..].iter().zip(&pairings);
-            let others = others.map(|(run, pairing)| pairing.in_b(&metric).values(run));
-            let values = std::iter::once(metric.values(sides[0])).chain(others);
+            let others = others.map(|(run, pairing)| valid_values(&pairing.in_b(&metric), run));
+            let values = std::iter::once(valid_values(&metric, sides[0])).chain(others);
             OfSides {
                 values: values.collect(),
                 better: metric::better(&metric.figure),
@@ -117,14 +132,16 @@ impl<'r> Figures<'r> {
                 "the study is not complete: only rounds that are whole count; resume it".into(),
             );
         }
-        let is_invalid = |run: &&&Run| run.points.iter().any(|point| !point.valid());
-        let invalid = self.sides.iter().filter(is_invalid);
-        let invalid: Vec<&str> = invalid.map(|run| run.label.as_str()).collect();
-        if !invalid.is_empty() {
-            cautions.push(format!(
-                "points are invalid in {}: their rounds are left out",
-                invalid.join(", ")
-            ));
+        let planned = self.sides[0].repetitions as usize;
+        for of in &self.primary {
+            let whole = of.whole();
+            if whole < planned {
+                cautions.push(format!(
+                    "{}: {} of {planned} rounds left out, in which a side lacks a valid figure",
+                    of.metric,
+                    planned - whole
+                ));
+            }
         }
         for caution in self.pairings.iter().flat_map(|pairing| &pairing.cautions) {
             if !cautions.contains(caution) {
@@ -152,8 +169,13 @@ impl OfSides {
         self.rounds().iter().filter(is_whole).count()
     }
 
+    /// Median of a side over the rounds that are whole, so that the sides can be set beside each other.
     pub fn median(&self, side: usize) -> Option<f64> {
-        let known: Vec<f64> = self.values[side].iter().flatten().copied().collect();
+        let rounds = self.rounds();
+        let whole = rounds
+            .iter()
+            .filter(|round| round.iter().all(|value| value.is_finite()));
+        let known: Vec<f64> = whole.map(|round| round[side]).collect();
         stats::summary::median(&known)
     }
 
@@ -164,9 +186,11 @@ impl OfSides {
         }
     }
 
-    /// The least effect, a share, that so many rounds find in four of five studies.
+    /// The least effect, a share, that so many rounds find in four of five studies, by a spread that the true one exceeds in one
+    /// of five.
     pub fn least_effect(&self, contrast: &Contrast, band: Band) -> Option<f64> {
         let confidence = contrast.ratio.confidence;
-        least_effect(contrast.sd_log, self.whole(), confidence, band.effect())
+        let upper = spread_upper(contrast.sd_log, self.whole()).ok()?;
+        least_effect(upper, self.whole(), confidence, band.effect())
     }
 }

@@ -1,6 +1,9 @@
 //! How two runs are judged, as it is typed.
 
 use clap::{Args, ValueEnum};
+use stats::compare::Band;
+use verdict::compare::BAND_DEFAULT;
+use verdict::metric::{Metric, MetricError};
 
 /// How two runs are judged, for `compare` and `ab`.
 #[derive(Debug, Clone, Args)]
@@ -38,6 +41,24 @@ pub enum FailOn {
     Worse,
     /// A primary metric is worse or inconclusive
     Inconclusive,
+}
+
+impl Judging {
+    /// The practical band.
+    pub fn band(&self) -> Band {
+        match self.band {
+            BandAsked::Share(band) => Band::of(band),
+            BandAsked::Learned => Band::of(BAND_DEFAULT),
+        }
+    }
+
+    /// Primary metrics that replace those of the plan.
+    ///
+    /// # Errors
+    /// When one is none.
+    pub fn primary(&self) -> Result<Vec<Metric>, MetricError> {
+        self.primary.iter().map(|text| text.parse()).collect()
+    }
 }
 
 /// How wide the practical band is asked to be.

@@ -5,16 +5,13 @@ use std::path::PathBuf;
 use ::archive::{Archive, ArchiveError, Run, RunName};
 use anyhow::Result;
 use serde_json::json;
-use stats::compare::{Band, Design, Verdict};
-use verdict::compare::{
-    BAND_DEFAULT, Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against,
-};
+use stats::compare::{Design, Verdict};
+use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
 use verdict::price;
 
 use super::many::judge_and_show_all;
 use super::{
-    array, load_run, load_run_or_study, prices, primary_metrics, print, print_coloured, print_json,
-    shown, tell,
+    array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
 };
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
@@ -69,13 +66,13 @@ pub fn judge_and_show(
     archive: &Option<PathBuf>,
 ) -> Result<Status> {
     let judging = how.judging;
-    let primary = primary_metrics(judging)?;
-    let (band, studies) = match judging.band {
-        BandAsked::Share(band) => (band, Vec::new()),
-        BandAsked::Learned => (BAND_DEFAULT, equal_studies(a, archive)?),
+    let primary = judging.primary()?;
+    let studies = match judging.band {
+        BandAsked::Share(_) => Vec::new(),
+        BandAsked::Learned => equal_studies(a, archive)?,
     };
     let terms = Terms {
-        band: Band::of(band),
+        band: judging.band(),
         trust_sequential: how.trust_sequential,
     };
     let options = Options {

@@ -2,13 +2,12 @@
 
 use ::archive::Run;
 use anyhow::Result;
-use stats::compare::{Band, Verdict};
+use stats::compare::Verdict;
 use verdict::alternatives::{self, alternatives, is_alternative};
-use verdict::compare::BAND_DEFAULT;
 use verdict::screening::{self, Options, is_screened, screening};
 
-use super::{primary_metrics, print_coloured, print_json, shown, tell};
-use crate::arguments::{BandAsked, FailOn, Judging};
+use super::{print_coloured, print_json, shown, tell};
+use crate::arguments::{FailOn, Judging};
 use crate::exit::Status;
 use crate::watch::Watched;
 
@@ -22,13 +21,9 @@ pub fn judge_and_show_all(
     judging: &Judging,
     watched: &Watched,
 ) -> Result<Option<Status>> {
-    let primary = primary_metrics(judging)?;
-    let band = match judging.band {
-        BandAsked::Share(band) => band,
-        BandAsked::Learned => BAND_DEFAULT,
-    };
+    let primary = judging.primary()?;
     let options = Options {
-        band: Band::of(band),
+        band: judging.band(),
         primary: &primary,
     };
     let how = (judging, watched);

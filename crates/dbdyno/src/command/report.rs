@@ -62,6 +62,7 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
         title: None,
         prices: prices::load(&arguments.prices, &priced)?,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
+        ..HtmlOptions::default()
     };
     let page = report::html(&run, &against, &options);
     output::write(&arguments.output, &page, "report", "-o")?;

@@ -5,9 +5,10 @@ mod throughput;
 use archive::Run;
 use askama::Template;
 use stats::compare::Verdict;
-use verdict::alternatives::{Alternatives, OfMetric, Options, Side, alternatives};
+use verdict::alternatives::{Alternatives, OfMetric, Side, alternatives};
 use verdict::compare::verdict_word;
 
+use super::HtmlOptions;
 use super::forest::named;
 use crate::comparison::{
     alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
@@ -92,7 +93,7 @@ struct Cell {
 }
 
 /// The section, and what the first screen says, if other sides are here.
-pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
+pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
     let none = |refused| View {
         found: None,
         refused,
@@ -101,7 +102,7 @@ pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
         return (none(None), None);
     }
     let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
-    match alternatives(&sides, &Options::default()) {
+    match alternatives(&sides, &options.of_rounds()) {
         Ok(found) => {
             let outcome = outcome(run, &found);
             let view = View {

@@ -3,9 +3,10 @@
 use archive::Run;
 use askama::Template;
 use stats::compare::{Design, Verdict};
-use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
+use verdict::compare::{Comparison, Named, Row, compare, verdict_word};
 use verdict::metric;
 
+use super::HtmlOptions;
 use super::diagnostics;
 use super::inventory::readable;
 use super::metric_name::label;
@@ -68,9 +69,9 @@ pub struct Outcome {
 }
 
 /// Builds the view.
-pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
     let others = against.iter().filter_map(|other| match other {
-        Against::Run(other) => Some(other_run(run, other)),
+        Against::Run(other) => Some(other_run(run, other, options)),
         Against::Reference(_) => None,
     });
     View {
@@ -99,13 +100,8 @@ impl Other {
     }
 }
 
-fn other_run(run: &Run, other: &Run) -> Other {
-    // Whoever sets runs beside each other sees what was measured differently, with that label.
-    let options = Options {
-        anyway: true,
-        ..Options::default()
-    };
-    let compared = compare(other, run, &options);
+fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
+    let compared = compare(other, run, &options.of_two());
     match compared {
         Ok(compared) => shown(other, &compared),
         Err(reason) => Other {

@@ -2,11 +2,12 @@
 
 use archive::Run;
 use askama::Template;
-use verdict::compare::{Options, compare};
+use verdict::compare::compare;
 use verdict::price::{Bill, PriceList, Worth, bill, change, worth};
 
+use super::HtmlOptions;
 use crate::cores;
-use crate::prices::{self, Prices};
+use crate::prices;
 use crate::scorecard::Against;
 
 /// The section of prices.
@@ -40,7 +41,8 @@ struct ChangeView {
 }
 
 /// Builds the view; empty without prices.
-pub fn view(run: &Run, against: &[Against<'_>], prices: &Prices) -> View {
+pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
+    let prices = &options.prices;
     let others: Vec<&Run> = (against.iter())
         .filter_map(|other| match other {
             Against::Run(other) => Some(*other),
@@ -50,9 +52,14 @@ pub fn view(run: &Run, against: &[Against<'_>], prices: &Prices) -> View {
     let bill_of = |run: &Run| prices.of(&run.label).map(|list| bill(list, run));
     let of_run = |run: &Run| prices.of(&run.label).map(|list| shown(run, list));
     let runs = std::iter::once(run).chain(others.iter().copied());
-    let changes = others
-        .iter()
-        .filter_map(|other| Some(changed(other, run, &bill_of(other)?, &bill_of(run)?)));
+    let changes = others.iter().filter_map(|other| {
+        Some(changed(
+            [other, run],
+            &bill_of(other)?,
+            &bill_of(run)?,
+            options,
+        ))
+    });
     View {
         bills: runs.filter_map(of_run).collect(),
         changes: changes.collect(),
@@ -84,14 +91,9 @@ fn shown(run: &Run, list: &PriceList) -> BillView {
     }
 }
 
-fn changed(other: &Run, run: &Run, a: &Bill, b: &Bill) -> ChangeView {
-    // As in the forest: what was measured differently is compared too, which is said there.
-    let options = Options {
-        anyway: true,
-        ..Options::default()
-    };
+fn changed([other, run]: [&Run; 2], a: &Bill, b: &Bill, options: &HtmlOptions) -> ChangeView {
     let label = other.label.clone();
-    match compare(other, run, &options) {
+    match compare(other, run, &options.of_two()) {
         Ok(compared) => {
             let found = change(a, b, &compared);
             let gains = found.gains.iter();

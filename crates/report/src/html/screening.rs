@@ -6,8 +6,9 @@ use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
 use verdict::metric;
-use verdict::screening::{Effect, OfMetric, Options, Screening, screening};
+use verdict::screening::{Effect, OfMetric, Screening, screening};
 
+use super::HtmlOptions;
 use super::forest::named;
 use super::metric_name::name;
 use crate::comparison::{rounds_words, screening_advice, screening_sure};
@@ -72,7 +73,7 @@ struct MetricView {
 }
 
 /// The section, and what the first screen says, if other sides are here.
-pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
+pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
     let none = |refused| View {
         found: None,
         refused,
@@ -81,7 +82,7 @@ pub fn view(run: &Run, others: &[&Run]) -> (View, Option<Outcome>) {
         return (none(None), None);
     }
     let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
-    match screening(&sides, &Options::default()) {
+    match screening(&sides, &options.of_rounds()) {
         Ok(screened) => {
             let outcome = outcome(run, &screened);
             let view = View {

@@ -90,6 +90,16 @@ fn a_page_of_a_screening_is_of_the_study() {
     }
     // No side is set beside the run as a comparison of its own.
     assert!(!page.contains("Compared with run") && !page.contains("id=\"differences\""));
+    // By a band within which everything lies.
+    let wide = HtmlOptions {
+        terms: verdict::compare::Terms {
+            band: stats::compare::Band::of(9.0),
+            ..verdict::compare::Terms::default()
+        },
+        ..HtmlOptions::default()
+    };
+    let equivalent = html(&runs[0], &against, &wide);
+    assert!(page.contains(" is better than ") && !equivalent.contains(" is better than "));
     let some = html(&runs[0], &against[..3], &HtmlOptions::default());
     assert!(some.contains("No screening: the runs try-a, try-b, try-c, try-d are not all"));
 }

@@ -57,6 +57,8 @@ pub struct Pairing {
     pub targets: Vec<(String, String)>,
     /// What is to be said of the comparison as a whole.
     pub cautions: Vec<String>,
+    /// What was left out of either run.
+    pub left_out: Vec<String>,
 }
 
 impl Pairing {
@@ -114,7 +116,7 @@ pub(crate) fn pairing(
             .into_iter()
             .map(|what| format!("measured differently: {what}")),
     );
-    cautions.extend([a, b].into_iter().flat_map(of_run));
+    cautions.extend([a, b].into_iter().flat_map(unsettled));
     if design.is_paired() {
         cautions.extend(carried_over(a, b).into_iter().map(str::to_owned));
     }
@@ -122,6 +124,7 @@ pub(crate) fn pairing(
         design,
         targets,
         cautions,
+        left_out: [a, b].into_iter().flat_map(left_out).collect(),
     })
 }
 
@@ -242,7 +245,7 @@ fn carried_over(a: &Run, b: &Run) -> Vec<&'static str> {
     if any(|p| p.work.server_since.is_some()) {
         said.push(
             "the server ran throughout: each block began with the buffers and the page cache that the block before had \
-             left, which the random order gives to both sides alike",
+             left, which the random order gives to every side alike",
         );
     }
     if any(|p| p.key.test == USERS) && !any(|p| p.key.test == LOADED) {
@@ -254,7 +257,7 @@ fn carried_over(a: &Run, b: &Run) -> Vec<&'static str> {
     said
 }
 
-fn of_run(run: &Run) -> Vec<String> {
+fn left_out(run: &Run) -> Vec<String> {
     let mut said = Vec::new();
     let invalid = run.points.iter().filter(|p| !p.valid()).count();
     if invalid > 0 {
@@ -272,6 +275,12 @@ fn of_run(run: &Run) -> Vec<String> {
             run.points_planned
         ));
     }
+    said
+}
+
+/// What was not at rest.
+fn unsettled(run: &Run) -> Vec<String> {
+    let mut said = Vec::new();
     let count =
         |what: fn(&Point) -> bool| run.points.iter().filter(|p| p.valid() && what(p)).count();
     let moving = count(|p| p.steady == Some(Steady::Trend));
@@ -282,11 +291,11 @@ fn of_run(run: &Run) -> Vec<String> {
             run.label
         ));
     }
-    let unsettled = |note: &Remark| matches!(note, Remark::NotWarmedUp { .. });
+    let is_cold = |note: &Remark| matches!(note, Remark::NotWarmedUp { .. });
     let cold = run
         .points
         .iter()
-        .filter(|p| p.notes.iter().any(unsettled))
+        .filter(|p| p.notes.iter().any(is_cold))
         .count();
     if cold > 0 {
         said.push(format!(

@@ -92,7 +92,7 @@ fn rounds_that_are_not_whole_are_left_out() {
     assert_eq!((partly.rounds, partly.metrics[0].rounds), (4, 3));
     let said = partly.cautions.join("\n");
     assert!(
-        said.contains("not complete") && said.contains("invalid in s-c"),
+        said.contains("not complete") && said.contains("1 of 4 rounds left out"),
         "{said}"
     );
     runs[1].points.truncate(2);

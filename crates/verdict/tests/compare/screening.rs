@@ -113,9 +113,10 @@ fn rounds_that_are_not_whole_are_left_out() {
     assert_eq!((found.rounds, found.metrics[0].rounds), (4, 3));
     let said = found.cautions.join("\n");
     assert!(
-        said.contains("not complete") && said.contains("invalid in s-c"),
+        said.contains("not complete") && said.contains("1 of 4 rounds left out"),
         "{said}"
     );
+    assert!(!said.contains("of run s-"), "told twice: {said}");
     let effects = found.metrics[0].effects.as_ref().unwrap();
     assert_eq!(
         effects[1].effect.warnings,
@@ -127,6 +128,34 @@ fn rounds_that_are_not_whole_are_left_out() {
     let why = few.metrics[0].effects.as_ref().unwrap_err();
     assert_eq!(*why, Warning::TooFew { have: 1, need: 3 });
     assert!(few.lacks_effects());
+}
+
+/// Of several levels the best is the figure. Where one is invalid, the best of the others is none that can stand for it.
+#[test]
+fn a_round_with_an_invalid_level_is_left_out() {
+    let mut runs = runs(2, &[1.2], 4);
+    for run in &mut runs {
+        for round in 1..=4 {
+            // Half as fast with a job more.
+            let whole = run.points[round as usize - 1].figures.operations_per_s;
+            let half = whole.unwrap() / 2.0;
+            run.points.push(point(round, 0, "T611", 8, half));
+        }
+    }
+    let best = |points: &[archive::Point], round: u32| {
+        let of_round = |p: &&archive::Point| p.key.repetition == round && p.key.jobs != 8;
+        points.iter().position(|p| of_round(&p)).unwrap()
+    };
+    let whole = screened(&runs);
+    let at = best(&runs[2].points, 2);
+    runs[2].points[at].reasons.push(Remark::PointAltered);
+    let found = screened(&runs);
+    assert_eq!((whole.metrics[0].rounds, found.metrics[0].rounds), (4, 3));
+    let ratio = |found: &verdict::screening::Screening| {
+        let effects = found.metrics[0].effects.as_ref().unwrap();
+        effects[0].effect.ratio.estimate
+    };
+    assert!((ratio(&found) / ratio(&whole) - 1.0).abs() < 0.05);
 }
 
 #[test]

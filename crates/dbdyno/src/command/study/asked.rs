@@ -9,6 +9,7 @@ use archive::{Archive, ArchiveError, Run};
 use lab::LabError;
 use report::{Against, HtmlOptions};
 use target::{Reach, TargetUrl};
+use verdict::compare::Terms;
 
 use super::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Protocol, Size, StudyArguments};
@@ -217,6 +218,11 @@ impl Asked<'_> {
         let options = HtmlOptions {
             title: None,
             prices: prices::load(&self.arguments.judging.prices, &priced)?,
+            terms: Terms {
+                band: self.arguments.judging.band(),
+                trust_sequential: self.arguments.trust_sequential,
+            },
+            primary: self.arguments.judging.primary()?,
             generated_at: Some(host::clock::rfc3339(SystemTime::now())),
         };
         let page = report::html(run, &against, &options);
