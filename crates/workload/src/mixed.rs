@@ -117,8 +117,8 @@ impl Workload for Mixed {
         // The queries alone take as long as beside order entry.
         let points_s = (1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s();
         let warehouses = step.table::<OltpStep>().warehouses.unwrap_or(1);
-        // A load before each point with users.
-        let loads = 1.0 + degrees * f64::from(1 + replicas);
+        // A load before each point with users, and before queries on their tables.
+        let loads = 1.0 + degrees * f64::from(1 + replicas) * f64::from(loads_of_a_degree(step));
         let load_s = duration::of_load(of_order_entry_load(warehouses).written_bytes);
         Ok(points_s + loads * (load_s + duration::of_check(warehouses)))
     }
@@ -168,17 +168,28 @@ impl Workload for Mixed {
     }
 }
 
+/// How often order entry is loaded for the points of a degree on one side: before users work beside the queries, and before queries
+/// alone where they need its tables.
+fn loads_of_a_degree(step: &Step) -> u32 {
+    match step.table::<OlapStep>().tables {
+        Asked::Analytical => 1,
+        Asked::OrderEntry => 2,
+    }
+}
+
 /// Order entry goes on alone, and at each degree beside queries of the target and of every copy that there may be; each
 /// time behind a load, of which a copy may be kept.
 fn volume(step: &Step) -> Volume {
     let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
     let sides = 1 + Level::ALL.len() as u64;
-    let times = 1 + sides * olap.dop.len().max(1) as u64;
+    let of_degrees = sides * olap.dop.len().max(1) as u64;
     let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
     let run = oltp::measure::volume(step, oltp);
-    let written_bytes = load.written_bytes.saturating_add(run.written_bytes);
+    let loads = 1 + of_degrees * u64::from(loads_of_a_degree(step));
+    let loaded_bytes = load.written_bytes.saturating_mul(loads);
+    let run_bytes = run.written_bytes.saturating_mul(1 + of_degrees);
     Volume {
-        written_bytes: written_bytes.saturating_mul(times),
+        written_bytes: loaded_bytes.saturating_add(run_bytes),
         room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(run.room_bytes),
     }
 }
