@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets the PostgreSQL servers that the tests start: the system's with the extension pg_wait_sampling, and
+# Gets the PostgreSQL servers that the tests start: the system's with the extension pg_wait_sampling and pgBackRest, and
 # version 18 into the user's cache, where dbdyno looks for it. Does nothing when all are there, or when
 # $PG_BIN names another one.
 #
@@ -33,6 +33,14 @@ get_wait_sampling() {
     package=postgresql-15-pg-wait-sampling
     install_packages pg_wait_sampling "apt-get install $package" "$package" ||
         fail "apt-get could not install $package ($(tail -n 1 "$work/log")); install it by hand"
+}
+
+# The backup tool. Its service serves other hosts, is not enabled, and has nothing to do here.
+get_backup_tool() {
+    command -v pgbackrest >/dev/null && return
+    command -v apt-get >/dev/null || return 0
+    install_packages pgBackRest "apt-get install pgbackrest" pgbackrest ||
+        fail "apt-get could not install pgbackrest ($(tail -n 1 "$work/log")); install it by hand"
 }
 
 get_newest() {
@@ -82,4 +90,5 @@ folder=$parent/$version
 make_work "$parent"
 get_system
 get_wait_sampling
+get_backup_tool
 get_newest

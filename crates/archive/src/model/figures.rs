@@ -138,12 +138,17 @@ figures! {
     backup_repository_mb, "MB", Lower, "Bytes that a backup takes in its repository, in 10^6.";
     backup_ratio, "times", Higher, "Bytes of the database divided by the bytes of its backup.";
     backup_tb_per_h, "TB/h", Higher, "Bytes of the database backed up per hour of the backup's time, durable on the repository's device, in 10^12.";
+    backup_tool_s, "s", Lower, "Time of the backup by the tool's own clock, where the tool tells; elapsed_s is that of dbdyno's.";
     backup_cpu_s_per_gb, "s/GB", Lower, "Processor time of the backup per 10^9 bytes of the database; of a server with everything that it did at the same time.";
     restore_tb_per_h, "TB/h", Higher, "Bytes of the database restored per hour, from the first byte copied to the first commit, in 10^12.";
     restore_copy_s, "s", Lower, "Time to copy a backup to its new place, durable.";
     restore_replay_s, "s", Lower, "Time from the end of the copy until the restored database answers, including the replay of its log.";
     restore_first_commit_s, "s", Lower, "Time from the first answer of a restored database to its first commit.";
     restore_per_backup, "times", Lower, "Time of the restore divided by the time of the backup.";
+    foreground_alone_per_s, "1/s", Higher, "Order-entry transactions per second of the users, before a backup.";
+    foreground_beside_per_s, "1/s", Higher, "Order-entry transactions per second of the same users, while the backup was made.";
+    foreground_alone_us_p95, "µs", Lower, "95th percentile of the users' response times before a backup.";
+    foreground_beside_us_p95, "µs", Lower, "95th percentile of the users' response times while the backup was made.";
     session_memory_mb, "MB", Lower, "Memory that each session takes of its server, 10^6 bytes: growth of the own memory of the server's processes (anonymous pages and page tables, without the database's cache) since before the run's first sessions of users, divided by the open sessions. Known from 16 sessions on, for servers on the machine that runs dbdyno; of servers that keep the memory of closed sessions (MariaDB, MySQL) only where the most they had before is at most a tenth of the level's, and never was over a tenth more than these. Unknown with --shared.";
     copy_age_ms_p50, "ms", Lower, "Median age of a copy that follows the tables of order entry, when a query on it begins: time since the snapshot of the source that its rows are of.";
     copy_age_ms_p95, "ms", Lower, "95th percentile of the age of a copy when a query on it begins.";

@@ -40,6 +40,27 @@ RestoredUnsound { conditions: Vec<u32> } =>
     "the restored order-entry database violates {list}", list = words::conditions(conditions);
 /// Acknowledged transactions are missing in the restored database, or others are there.
 RestoredLost { what: Box<Remark> } => "restored database: {what}";
+/// What users felt of a backup: their rate and their 95th percentile before it and beside it, each with a 95 % interval.
+BackupBeside { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s: f64, alone_high_per_s: f64, beside_per_s: f64,
+    beside_low_per_s: f64, beside_high_per_s: f64, alone_us_p95: f64, alone_low_us_p95: f64, alone_high_us_p95: f64,
+    beside_us_p95: f64, beside_low_us_p95: f64, beside_high_us_p95: f64 } =>
+    "{users} users were offered {offered_per_s} transactions/s: alone {alone_per_s:.1} ({alone_low_per_s:.1}–{alone_high_per_s:.1}) \
+     transactions/s, p95 {alone_us_p95:.0} ({alone_low_us_p95:.0}–{alone_high_us_p95:.0}) µs; beside the backup {beside_per_s:.1} \
+     ({beside_low_per_s:.1}–{beside_high_per_s:.1}) transactions/s, p95 {beside_us_p95:.0} \
+     ({beside_low_us_p95:.0}–{beside_high_us_p95:.0}) µs; 95 % intervals from the transactions of this backup alone";
+/// The method cannot be restored to a point in time.
+BackupNoPointInTime { method: String } =>
+    "{method} keeps no archive of the log, so its backups cannot be restored to a point in time; choose a method that does, such as \
+     pgbackrest-lz4 on PostgreSQL";
+/// A backup was restored to a point in time, and nothing that was done after it is there.
+RestoredToPoint { point: String, before: u64, after: u64 } =>
+    "restored to the point {point}: all {before} transactions acknowledged between the backup and the point are there, and none of the \
+     {after} acknowledged after it";
+/// All proofs of a backup held that was made while users worked: the source is another database by then.
+RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, took_s: f64 } =>
+    "restored and proven: checksums of {files} files, the engine's own verification, {conditions} conditions of consistency, all {before} \
+     transactions acknowledged before the backup began, and nothing but what was acknowledged until it ended ({beside} beside it); the \
+     proofs took {took_s:.3} s";
 /// All proofs of a restored backup held.
 RestoreProven { files: u64, tables: u64, rows: u64, conditions: u64, acknowledged: u64, took_s: f64 } =>
     "restored and proven: checksums of {files} files, the engine's own verification, digests of {rows} rows in {tables} tables, {conditions} \

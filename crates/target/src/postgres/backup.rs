@@ -1,6 +1,7 @@
 //! Backups of local servers, each by a tool of PostgreSQL's own or of its users.
 
 mod base;
+mod pgbackrest;
 mod tools;
 
 use std::path::Path;
@@ -17,6 +18,9 @@ const ADAPTERS: &[Adapter<PostgresTarget>] = &[
     base::TAR_GZIP,
     base::SERVER_LZ4,
     base::SERVER_ZSTD,
+    pgbackrest::NONE,
+    pgbackrest::LZ4,
+    pgbackrest::ZST,
 ];
 
 /// The methods of local servers.

@@ -135,6 +135,13 @@ impl PostgresTarget {
         self.control.server()
     }
 
+    /// Restarts the server of dbdyno's own with these settings over its own.
+    pub(super) fn restart_with(&self, settings: &[(&str, String)]) -> Result<()> {
+        let server = self.control.own_server_to("restart it")?;
+        self.control
+            .without_sessions(|| server.restart_with(settings))
+    }
+
     pub(super) fn major(&self) -> u32 {
         self.facts.major
     }

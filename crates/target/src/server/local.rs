@@ -105,7 +105,7 @@ impl LocalServer {
             group,
             run,
         };
-        server.configure()?;
+        server.configure(&server.settings)?;
         server.initialise()?;
         server.forget_files()?;
         server.launch()?;
@@ -299,9 +299,9 @@ impl LocalServer {
         self.child.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn configure(&self) -> Result<()> {
+    fn configure(&self, settings: &BTreeMap<String, String>) -> Result<()> {
         let path = &self.layout.configuration;
-        let text = self.kind.configuration(&self.layout, &self.settings);
+        let text = self.kind.configuration(&self.layout, settings);
         fs::write(path, text)
             .and_then(|()| fs::set_permissions(path, PermissionsExt::from_mode(0o644)))
             .map_err(|e| failed(&format!("{} cannot be written", path.display()), &e))

@@ -113,11 +113,15 @@ impl Place<'_> {
         let repository = Repository::create(parent).map_err(|e| self.of_file(parent, &e))?;
         let reachable = backup.check_place(repository.path());
         reachable.map_err(|e| self.failed(e.into()))?;
-        self.work(target, &repository)?;
-        target.checkpoint().map_err(|e| self.failed(e.into()))?;
-        let before = proof::digests(target.as_ref()).map_err(|e| self.failed(e.into()))?;
-        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
-        let (mut point, made) = self.back_up(method, &repository, progress)?;
+        let prepared = (method.method).prepare(method.options, &repository.backup());
+        let made = match prepared {
+            Ok(()) => self.work_and_back_up(method, &repository, progress),
+            Err(error) => Err(self.failed(error.into())),
+        };
+        // Whatever happened before; what it says is worth less than that.
+        let finished = method.method.finish();
+        let (mut point, made, before, logical_bytes) = made?;
+        finished.map_err(|e| self.failed(e.into()))?;
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
         self.tell(&mut point, method, &repository);
@@ -129,6 +133,24 @@ impl Place<'_> {
         }
         enter_restore(&mut point, logical_bytes, restored);
         Ok(Measured::Points(vec![point]))
+    }
+
+    /// A user works, and then the database is backed up as it is; with the digests of its tables and its size.
+    fn work_and_back_up(
+        &self,
+        method: &Chosen<'_>,
+        repository: &Repository,
+        progress: &Progress,
+    ) -> Ended<(Point, BackedUp, Digests, u64)> {
+        let target = self.on.first();
+        self.work(target, repository)?;
+        target.checkpoint().map_err(|e| self.failed(e.into()))?;
+        let before = proof::digests(target.as_ref()).map_err(|e| self.failed(e.into()))?;
+        let backup = target.backup();
+        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
+        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
+        let (point, made) = self.back_up(method, repository, progress)?;
+        Ok((point, made, before, logical_bytes))
     }
 
     /// Loads the order-entry database where there is none; one that is there is worked on as it is.
@@ -273,6 +295,7 @@ impl Place<'_> {
         figures.backup_repository_mb = Some(repository / MB);
         figures.backup_ratio = per(logical, repository);
         figures.backup_tb_per_h = figures.elapsed_s.and_then(|s| per(logical / TB_PER_H, s));
+        figures.backup_tool_s = made.tool_took.map(|took| took.as_secs_f64());
         figures.backup_cpu_s_per_gb = cpu_s.and_then(|s| per(s, logical / GB));
     }
 

@@ -135,11 +135,16 @@ fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
         for entry in fs::read_dir(&at)? {
             let entry = entry?;
             let path = entry.path();
-            if entry.file_type()?.is_dir() {
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
                 left.push(path);
                 continue;
             }
-            let (bytes, sha256) = checksum(&path)?;
+            // Of a link, where it leads to is what it holds.
+            let (bytes, sha256) = match kind.is_symlink() {
+                true => (0, of_link(&path)?),
+                false => checksum(&path)?,
+            };
             let name = path.strip_prefix(directory).unwrap_or(&path);
             found.push(Entry {
                 path: name.display().to_string(),
@@ -165,10 +170,16 @@ fn checksum(path: &Path) -> io::Result<(u64, String)> {
         hash.update(&buffer[..read]);
         bytes += read as u64;
     }
-    let hex = hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    Ok((bytes, hex))
+    Ok((bytes, hex(hash)))
+}
+
+fn of_link(path: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(fs::read_link(path)?.as_os_str().as_encoded_bytes());
+    Ok(hex(hash))
+}
+
+fn hex(hash: Sha256) -> String {
+    let bytes = hash.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

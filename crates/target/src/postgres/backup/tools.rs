@@ -44,7 +44,9 @@ impl PostgresTarget {
     /// A server of this one's version on restored files.
     pub(super) fn open_restored(&self, directory: &Path) -> Result<Arc<dyn Target>> {
         let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
-        let url = self.own_server()?.url_of_restored(&url, directory)?;
+        let mut url = self.own_server()?.url_of_restored(&url, directory)?;
+        // Otherwise it takes sessions, which may only read, before its log is replayed.
+        url.settings.insert("hot_standby".into(), "off".into());
         Ok(Arc::new(Self::open_local(&url)?))
     }
 

@@ -3,7 +3,9 @@
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, lchown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::LocalServer;
 use crate::server::{Account, failed, place};
@@ -75,6 +77,39 @@ impl LocalServer {
             File::open(&marker)?.sync_all()
         };
         hand_over().map_err(|e| failed(&format!("cannot hand over {}", directory.display()), &e))
+    }
+
+    /// Gives a directory with everything in it to the user of the servers.
+    ///
+    /// # Errors
+    /// When a file cannot be given away.
+    pub(crate) fn give(&self, directory: &Path) -> Result<()> {
+        give(directory, &self.account)
+            .map_err(|e| failed(&format!("cannot hand over {}", directory.display()), &e))
+    }
+
+    /// Has a program run as the user of the servers, who must be able to read and write what it does.
+    pub(crate) fn run_as_its_user(&self, command: &mut Command) {
+        if self.account.is_changed_to {
+            command.uid(self.account.uid).gid(self.account.gid);
+        }
+        // The directory of whoever started dbdyno may be closed to that user.
+        command.current_dir("/");
+    }
+
+    /// Restarts the server with these settings over its own, until it is restarted without them. Nothing of them is kept with
+    /// the data.
+    ///
+    /// # Errors
+    /// As for [`LocalServer::restart`].
+    pub(crate) fn restart_with(&self, more: &[(&str, String)]) -> Result<()> {
+        let mut settings = self.settings.clone();
+        let more = more
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        settings.extend(more);
+        self.configure(&settings)?;
+        self.restart()
     }
 }
 
