@@ -17,6 +17,8 @@ pub struct BackupMethod {
     pub has_channels: bool,
     /// The lowest and the highest level of its compression, which plans name behind the method: `NAME-LEVEL`.
     pub levels: Option<(u32, u32)>,
+    /// Whether the log is archived, so that a backup can be restored to a point in time behind it.
+    pub has_points: bool,
 }
 
 impl BackupMethod {
@@ -63,6 +65,7 @@ mod tests {
             how: "",
             has_channels: true,
             levels: Some((1, 22)),
+            has_points: false,
         };
         assert_eq!(method.level_of("tool-zst"), Some(None));
         assert_eq!(method.level_of("tool-zst-19"), Some(Some(19)));

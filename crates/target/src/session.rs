@@ -494,6 +494,17 @@ pub trait Method: Send + Sync {
     /// When the engine or a file fails; what lies in the directory then is no backup.
     fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp>;
 
+    /// Names the point in time that is now, after a backup; only of a method that has points.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn name_point(&self, _name: &str) -> Result<()> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this backup method has no points in time",
+        ))
+    }
+
     /// Undoes what [`Method::prepare`] did to the database.
     ///
     /// # Errors
@@ -508,9 +519,15 @@ pub trait Method: Send + Sync {
     /// When it cannot be carried out.
     fn verify(&self, from: &Path) -> Result<Option<String>>;
 
-    /// Restores a backup into an empty directory, and opens it there.
+    /// Restores a backup into an empty directory, with all that its log tells or to a point that was named, and opens it there.
     ///
     /// # Errors
     /// When it cannot be restored, or the engine does not open it.
-    fn restore(&self, options: BackupOptions, from: &Path, into: &Path) -> Result<Restored>;
+    fn restore(
+        &self,
+        options: BackupOptions,
+        point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored>;
 }

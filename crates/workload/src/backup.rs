@@ -8,14 +8,20 @@
 //! transactions: so that the restored copy can be held against the tables, the twelve conditions and the log.
 
 mod code;
+mod felt;
+mod figures;
 mod measure;
 mod proof;
 mod repository;
+mod restore;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub use code::OF_METHOD;
+pub use proof::{Digests, Evidence, Proven, digests};
+pub use repository::Repository;
+pub use restore::{Chosen, RestoreSeen, restore_and_prove};
 pub use step::WAREHOUSES_DEFAULT;
 
 use std::collections::BTreeSet;
@@ -51,7 +57,7 @@ fn obstacle(backup: &BackupStep, target: &Nodes) -> Option<Remark> {
 }
 
 /// What stands in the way of one method there.
-fn obstacle_of(name: &str, target: &Nodes) -> Option<Remark> {
+fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark> {
     let backup = target.first().backup().ok()?;
     let Some((method, _)) = method_of(&backup.methods(), name) else {
         return Some(Remark::BackupMethodUnknown {
@@ -59,6 +65,11 @@ fn obstacle_of(name: &str, target: &Nodes) -> Option<Remark> {
             methods: names(&backup.methods()).join(", "),
         });
     };
+    if asked.point_in_time && !method.has_points {
+        return Some(Remark::BackupNoPointInTime {
+            method: name.to_owned(),
+        });
+    }
     let why = backup.method(method.name)?.lacks()?;
     Some(Remark::BackupMethodLacks {
         method: name.to_owned(),
@@ -122,7 +133,11 @@ impl Workload for Backups {
                 let keys = channels
                     .iter()
                     .map(|channels| key(code_of(&name), *channels));
-                agenda.add(keys.collect(), obstacle_of(&name, target), title);
+                agenda.add(
+                    keys.collect(),
+                    obstacle_of(step.table(), &name, target),
+                    title,
+                );
             }
         }
         Ok(agenda)
@@ -162,7 +177,9 @@ impl Workload for Backups {
 /// A backup and its restored copy, beside the database.
 fn volume(backup: &BackupStep) -> Volume {
     let load = of_order_entry_load(backup.warehouses);
-    let work = of_small_transactions(backup.work_seconds);
+    // Before the backup, up to a point behind it, and after that.
+    let times = if backup.point_in_time { 3.0 } else { 1.0 };
+    let work = of_small_transactions(backup.work_seconds * times);
     Volume {
         written_bytes: (load.written_bytes.saturating_mul(2)).saturating_add(work.written_bytes),
         room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(work.room_bytes),

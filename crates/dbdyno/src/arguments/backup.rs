@@ -43,6 +43,16 @@ pub struct BackupRunArguments {
     /// Seconds for which a user enters orders before each backup; its acknowledged transactions must be in the restored copy
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     pub work_seconds: f64,
+    /// Number of users who enter orders
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub users: u32,
+    /// Transactions per second that the users are offered before each backup and beside it: what they feel of it (default: nobody
+    /// works beside)
+    #[arg(long, value_name = "RATE", conflicts_with = "point_in_time")]
+    pub beside: Option<f64>,
+    /// Restore to a point in time behind the backup, with work before and after the point
+    #[arg(long)]
+    pub point_in_time: bool,
     /// Directory for backups and restored copies; dbdyno makes a new directory in it for each, and removes it (default: that of
     /// the archive)
     #[arg(long, value_name = "DIR")]

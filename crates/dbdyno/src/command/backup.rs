@@ -33,6 +33,9 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         ),
         ("warehouses", Some(number(asked.warehouses))),
         ("work_seconds", Some(asked.work_seconds.into())),
+        ("users", (asked.users != 1).then(|| number(asked.users))),
+        ("beside_per_s", asked.beside.map(Value::from)),
+        ("point_in_time", asked.point_in_time.then(|| true.into())),
         ("repository", repository.map(Value::from)),
     ]);
     Ok(table([

@@ -35,6 +35,7 @@ const ADAPTERS: &[Adapter<MySqlTarget>] = &[Adapter {
               log with --prepare",
         has_channels: true,
         levels: None,
+        has_points: false,
     },
     on: |target| Box::new(Files(target)),
 }];
@@ -175,7 +176,13 @@ impl Method for Files<'_> {
         Ok(None)
     }
 
-    fn restore(&self, _options: BackupOptions, from: &Path, into: &Path) -> Result<Restored> {
+    fn restore(
+        &self,
+        _options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;

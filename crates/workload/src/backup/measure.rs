@@ -1,33 +1,37 @@
 //! The points of backups: a user works, the database is backed up, the backup restored, and the copy proven.
 
 use std::io;
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::load::{
-    BlockingClient, Drive, End, Failure, Progress, Schedule, Think, UserPopulation, Users,
+    Arrivals, BlockingClient, Drive, End, Failure, Outcome, Progress, Schedule, Think,
+    UserPopulation, Users,
 };
 use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
 use stats::words::counted;
-use target::{
-    BackedUp, BackupMethod, BackupOptions, Counters, ErrorKind, Method, Restored, Target,
-};
+use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 
 use super::code::{method_of, name_of, title};
-use super::proof::{self, Digests, Proven};
+use super::felt::Felt;
+use super::figures::{TB_PER_H, per};
+use super::proof::{self, Digests, Evidence};
 use super::repository::{Manifest, Repository};
+use super::restore::{Chosen, enter_restore, restore_and_prove};
 use super::step::BackupStep;
 use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 
 const GB: f64 = 1e9;
 const MB: f64 = 1e6;
-/// Bytes per second of a terabyte an hour.
-const TB_PER_H: f64 = 1e12 / 3600.0;
+/// Users beside a backup work no longer than this, were they not stopped with it.
+const BESIDE_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// The name of the point in time that a backup is restored to.
+const POINT: &str = "dbdyno";
 /// Room beyond the backup and its restored copy: the engine's log, and the tables of the proof.
 const ROOM_SPARE_BYTES: u64 = 64 << 20;
 
@@ -64,6 +68,15 @@ impl Measure for Measurement<'_> {
     }
 }
 
+/// A backup that was made, and what is known of its source.
+struct Made {
+    point: Point,
+    told: BackedUp,
+    logical_bytes: u64,
+    evidence: Evidence,
+    felt: Option<Felt>,
+}
+
 /// Where a point is measured.
 struct Place<'a> {
     context: &'a RunContext<'a>,
@@ -71,15 +84,6 @@ struct Place<'a> {
     asked: &'a BackupStep,
     key: &'a PointKey,
     on: &'a Nodes,
-}
-
-/// The method of a point, with what is asked of it.
-pub(super) struct Chosen<'m> {
-    /// With its level.
-    pub name: String,
-    pub about: BackupMethod,
-    pub options: BackupOptions,
-    pub method: &'m dyn Method,
 }
 
 type Ended<T> = std::result::Result<T, Measured>;
@@ -120,37 +124,119 @@ impl Place<'_> {
         };
         // Whatever happened before; what it says is worth less than that.
         let finished = method.method.finish();
-        let (mut point, made, before, logical_bytes) = made?;
+        let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
-        self.tell(&mut point, method, &repository);
-        self.figures_of_backup(&mut point.figures, (logical_bytes, made), &manifest);
-        let restored = restore_and_prove(method, &repository, (&self.on.engine, &before));
+        let point = &mut made.point;
+        self.tell(point, method, &repository);
+        let figures = &mut point.figures;
+        self.figures_of_backup(figures, (made.logical_bytes, made.told), &manifest);
+        if let Some(felt) = &made.felt {
+            felt.enter(point, self.asked);
+        }
+        let evidence = &made.evidence;
+        let restored = restore_and_prove(method, &repository, (&self.on.engine, evidence));
         // A server that was stopped on the way is no finding about the backup.
         if self.context.stop.load(Ordering::Relaxed) {
             return Err(Measured::Interrupted);
         }
-        enter_restore(&mut point, logical_bytes, restored);
-        Ok(Measured::Points(vec![point]))
+        enter_restore(point, (made.logical_bytes, evidence), restored);
+        Ok(Measured::Points(vec![made.point]))
     }
 
-    /// A user works, and then the database is backed up as it is; with the digests of its tables and its size.
+    /// Users work before the backup, beside it or behind it, as asked; with what a restored copy has to be then.
     fn work_and_back_up(
         &self,
         method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<(Point, BackedUp, Digests, u64)> {
+    ) -> Ended<Made> {
         let target = self.on.first();
-        self.work(target, repository)?;
+        let stop = self.context.stop;
+        let before = repository.journal("acknowledged");
+        let alone = self.work(&before, self.end_of_work(), stop)?;
         target.checkpoint().map_err(|e| self.failed(e.into()))?;
-        let before = proof::digests(target.as_ref()).map_err(|e| self.failed(e.into()))?;
-        let backup = target.backup();
-        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
-        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
-        let (point, made) = self.back_up(method, repository, progress)?;
-        Ok((point, made, before, logical_bytes))
+        if self.asked.beside_per_s.is_some() {
+            return self.back_up_beside(method, repository, (before, alone), progress);
+        }
+        let quiet = self.digests()?;
+        let (point, told, logical_bytes) = self.back_up(method, repository, progress)?;
+        let evidence = match self.asked.point_in_time {
+            false => Evidence::Same {
+                digests: quiet,
+                journal: before,
+            },
+            true => self.work_past_a_point(method, repository)?,
+        };
+        Ok(Made {
+            point,
+            told,
+            logical_bytes,
+            evidence,
+            felt: None,
+        })
+    }
+
+    /// Users work on after the backup; a point is named, and they work on after that.
+    fn work_past_a_point(&self, method: &Chosen<'_>, repository: &Repository) -> Ended<Evidence> {
+        let stop = self.context.stop;
+        let journal = repository.journal("acknowledged-behind");
+        self.work(&journal, self.end_of_work(), stop)?;
+        let digests = self.digests()?;
+        let named = method.method.name_point(POINT);
+        named.map_err(|e| self.failed(e.into()))?;
+        let later = repository.journal("acknowledged-later");
+        self.work(&later, self.end_of_work(), stop)?;
+        Ok(Evidence::Point {
+            name: POINT.into(),
+            digests,
+            journal,
+            later,
+        })
+    }
+
+    /// The backup while the users work at their rate.
+    fn back_up_beside(
+        &self,
+        method: &Chosen<'_>,
+        repository: &Repository,
+        (before, alone): (PathBuf, Outcome),
+        progress: &Progress,
+    ) -> Ended<Made> {
+        let beside = repository.journal("acknowledged-beside");
+        let enough = AtomicBool::new(false);
+        let (backed_up, worked) = std::thread::scope(|scope| {
+            let until_stopped = || self.work(&beside, End::Time(BESIDE_TIME_MAX), &enough);
+            let users = scope.spawn(until_stopped);
+            let backed_up = self.back_up(method, repository, progress);
+            enough.store(true, Ordering::Relaxed);
+            (backed_up, users.join())
+        });
+        let (point, told, logical_bytes) = backed_up?;
+        let worked = worked.map_err(|_| {
+            self.invalid(Remark::BackupFailed {
+                error: "the users beside the backup ended with a panic".into(),
+            })
+        })??;
+        Ok(Made {
+            point,
+            told,
+            logical_bytes,
+            evidence: Evidence::Beside { before, beside },
+            felt: Some(Felt {
+                alone,
+                beside: worked,
+            }),
+        })
+    }
+
+    fn digests(&self) -> Ended<Digests> {
+        proof::digests(self.on.first().as_ref()).map_err(|e| self.failed(e.into()))
+    }
+
+    fn end_of_work(&self) -> End {
+        End::Time(Duration::from_secs_f64(self.asked.work_seconds))
     }
 
     /// Loads the order-entry database where there is none; one that is there is worked on as it is.
@@ -187,36 +273,44 @@ impl Place<'_> {
         }
     }
 
-    /// A user enters orders, and what is acknowledged is logged.
-    fn work(&self, target: &Arc<dyn Target>, repository: &Repository) -> Ended<()> {
+    /// Users enter orders until the end or until they are stopped, and what is acknowledged is logged.
+    fn work(&self, journal: &Path, end: End, stop: &AtomicBool) -> Ended<Outcome> {
         let blank = self.blank();
+        let users = self.asked.users;
         let asked = WorkOptions {
             warehouses: None,
-            users: 1,
-            connections: 1,
+            users,
+            connections: users,
             pacing: Pacing::None,
             mode: Mode::Client,
             run_seed: self.context.seed,
             seed: blank.seed,
-            journal: Some(repository.journal()),
+            journal: Some(journal.to_owned()),
         };
-        let work = Work::open(Arc::clone(target), &self.on.engine, &asked);
+        let work = Work::open(Arc::clone(self.on.first()), &self.on.engine, &asked);
         let work = work.map_err(|e| self.failed(e))?;
         let (population, clients) = work.population().map_err(|e| self.failed(e))?;
-        let end = End::Time(Duration::from_secs_f64(self.asked.work_seconds));
         let population: &dyn UserPopulation = population.as_ref();
         let drive = Drive {
             users: Users::Population {
-                count: 1,
+                count: users,
                 kinds: Kind::ALL.len(),
                 population,
             },
-            schedule: Schedule::Closed { think: Think::None },
+            schedule: match self.asked.beside_per_s {
+                None => Schedule::Closed { think: Think::None },
+                Some(rate_per_s) => Schedule::Open {
+                    rate_per_s,
+                    arrivals: Arrivals::Poisson,
+                },
+            },
             seed: blank.seed,
-            ..Drive::of_jobs(end, self.context.stop)
+            ..Drive::of_jobs(end, stop)
         };
         let outcome = ::load::drive(clients, &drive);
-        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())
+        let interrupted = self.context.stop.load(Ordering::Relaxed);
+        Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
+        Ok(outcome)
     }
 
     /// The backup, under the eyes of the host.
@@ -225,7 +319,10 @@ impl Place<'_> {
         method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<(Point, BackedUp)> {
+    ) -> Ended<(Point, BackedUp, u64)> {
+        let backup = self.on.first().backup();
+        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
+        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
         let blank = self.blank();
         let end = End::Operations { per_job: 1 };
         let drive = Drive {
@@ -257,7 +354,7 @@ impl Place<'_> {
             ended => ended,
         })?;
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((observed.finish(), made))
+        Ok((observed.finish(), made, logical_bytes))
     }
 
     fn tell(&self, point: &mut Point, method: &Chosen<'_>, repository: &Repository) {
@@ -268,7 +365,10 @@ impl Place<'_> {
             mode: "work".into(),
             size: size.map_or(String::new(), |w| counted(u64::from(w), "warehouse")),
             operations_per_job: Some(1),
-            state: "after a checkpoint, nobody at work".into(),
+            state: match self.asked.beside_per_s {
+                None => "after a checkpoint, nobody at work".into(),
+                Some(_) => "after a checkpoint, users at work".into(),
+            },
             cache: CacheState::Warm,
             ..WorkDone::default()
         };
@@ -348,11 +448,6 @@ impl Place<'_> {
     }
 }
 
-/// A quotient; `None` where it is no number.
-fn per(dividend: f64, divisor: f64) -> Option<f64> {
-    stats::ratio::quotient(divisor, dividend)
-}
-
 /// Bytes that a backup and its restored copy may take together.
 pub(super) fn room_needed(logical_bytes: u64) -> u64 {
     logical_bytes
@@ -378,91 +473,4 @@ impl BlockingClient for Client<'_> {
             Err(error) => Err(Failure::Fatal(error.message)),
         }
     }
-}
-
-/// A backup that was restored, with its proofs.
-pub(super) struct RestoreSeen {
-    pub copy_took: Duration,
-    pub replay_took: Duration,
-    pub first_commit_took: Duration,
-    pub proven: Proven,
-    pub files: u64,
-    pub tables: u64,
-    pub proof_took: Duration,
-}
-
-/// Restores a backup elsewhere, and holds the copy against everything that is known of its source.
-///
-/// # Errors
-/// Why the backup is worth nothing.
-pub(super) fn restore_and_prove(
-    method: &Chosen<'_>,
-    repository: &Repository,
-    (engine, before): (&str, &Digests),
-) -> std::result::Result<RestoreSeen, Vec<Remark>> {
-    let failed = |error: &dyn std::fmt::Display| {
-        vec![Remark::RestoreFailed {
-            error: error.to_string(),
-        }]
-    };
-    let looking = Instant::now();
-    let files = repository.check().map_err(|e| failed(&e))?;
-    let files = files.map_err(|what| vec![Remark::BackupDamaged { what }])?;
-    let verified = method.method.verify(&repository.backup());
-    if let Some(what) = verified.map_err(|e| failed(&e))? {
-        return Err(vec![Remark::BackupNotVerified { what }]);
-    }
-    let looked = looking.elapsed();
-    let Restored {
-        target,
-        copy_took,
-        replay_took,
-    } = (method.method)
-        .restore(method.options, &repository.backup(), &repository.restored())
-        .map_err(|e| failed(&e))?;
-    let first_commit_took = proof::first_commit(target.as_ref()).map_err(|e| failed(&e))?;
-    let proving = Instant::now();
-    let proven = proof::prove(target.as_ref(), engine, before, &repository.journal());
-    let proven = proven.map_err(|e| failed(&e))?;
-    Ok(RestoreSeen {
-        copy_took,
-        replay_took,
-        first_commit_took,
-        files,
-        tables: before.len() as u64,
-        proof_took: looked + proving.elapsed(),
-        proven,
-    })
-}
-
-/// Enters what a restore gave: figures and proofs, or why the figures of the backup are invalid.
-fn enter_restore(
-    point: &mut Point,
-    logical_bytes: u64,
-    seen: std::result::Result<RestoreSeen, Vec<Remark>>,
-) {
-    let seen = match seen {
-        Ok(seen) => seen,
-        Err(reasons) => return point.reasons.extend(reasons),
-    };
-    let took = seen.copy_took + seen.replay_took + seen.first_commit_took;
-    let figures = &mut point.figures;
-    figures.restore_copy_s = Some(seen.copy_took.as_secs_f64());
-    figures.restore_replay_s = Some(seen.replay_took.as_secs_f64());
-    figures.restore_first_commit_s = Some(seen.first_commit_took.as_secs_f64());
-    figures.restore_tb_per_h = per(logical_bytes as f64 / TB_PER_H, took.as_secs_f64());
-    figures.restore_per_backup = figures
-        .elapsed_s
-        .and_then(|backup_s| per(took.as_secs_f64(), backup_s));
-    if seen.proven.reasons.is_empty() {
-        point.notes.push(Remark::RestoreProven {
-            files: seen.files,
-            tables: seen.tables,
-            rows: seen.proven.rows,
-            conditions: seen.proven.conditions,
-            acknowledged: seen.proven.acknowledged,
-            took_s: seen.proof_took.as_secs_f64(),
-        });
-    }
-    point.reasons.extend(seen.proven.reasons);
 }

@@ -1,7 +1,7 @@
 //! Whether a restored database is the one that was backed up.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use archive::Remark;
@@ -10,23 +10,81 @@ use target::source::Digest;
 
 use crate::oltp;
 
+/// What a restored database has to be.
+pub enum Evidence {
+    /// What its source was: nobody worked after the log of acknowledged transactions ended.
+    Same { digests: Digests, journal: PathBuf },
+    /// What its source became while users worked: all of the first log, and nothing but what is in the second.
+    Beside { before: PathBuf, beside: PathBuf },
+    /// What its source was at a named point behind the backup, with the log between the two, and without that of later.
+    Point {
+        name: String,
+        digests: Digests,
+        journal: PathBuf,
+        later: PathBuf,
+    },
+}
+
+impl Evidence {
+    /// The point to restore to.
+    pub fn point(&self) -> Option<&str> {
+        match self {
+            Self::Point { name, .. } => Some(name),
+            Self::Same { .. } | Self::Beside { .. } => None,
+        }
+    }
+
+    /// What is said of a copy that is all of it.
+    pub(super) fn notes(&self, proven: &Proven, files: u64, took_s: f64) -> Vec<Remark> {
+        let same = |digests: &Digests| Remark::RestoreProven {
+            files,
+            tables: digests.len() as u64,
+            rows: digests.values().map(|digest| digest.rows).sum(),
+            conditions: proven.conditions,
+            acknowledged: proven.acknowledged,
+            took_s,
+        };
+        match self {
+            Self::Same { digests, .. } => vec![same(digests)],
+            Self::Beside { .. } => vec![Remark::RestoreProvenBeside {
+                files,
+                conditions: proven.conditions,
+                before: proven.acknowledged,
+                beside: proven.others,
+                took_s,
+            }],
+            Self::Point { name, digests, .. } => vec![
+                same(digests),
+                Remark::RestoredToPoint {
+                    point: name.clone(),
+                    before: proven.acknowledged,
+                    after: proven.others,
+                },
+            ],
+        }
+    }
+}
+
 /// What a restore was found to be worth.
-pub(super) struct Proven {
+pub struct Proven {
     /// What makes the backup worthless.
     pub reasons: Vec<Remark>,
-    pub rows: u64,
+    /// Conditions that hold.
     pub conditions: u64,
+    /// Acknowledged transactions that have to be there.
     pub acknowledged: u64,
+    /// Of the other log: those that may be there, or must not.
+    pub others: u64,
 }
 
 /// The digests of all tables of a database, by their names.
-pub(super) type Digests = BTreeMap<String, Digest>;
+pub type Digests = BTreeMap<String, Digest>;
 
 /// Reads every row of every table.
 ///
 /// # Errors
 /// When the target fails.
-pub(super) fn digests(target: &dyn Target) -> target::Result<Digests> {
+pub fn digests(target: &dyn Target) -> target::Result<Digests> {
     let source = target.source()?;
     let mut reader = source.open_reader()?;
     let mut digests = Digests::new();
@@ -48,40 +106,52 @@ pub(super) fn digests(target: &dyn Target) -> target::Result<Digests> {
     Ok(digests)
 }
 
-/// Holds a restored database against the digests of its source, the twelve conditions, and the log of the transactions that
-/// were acknowledged before its backup.
+/// Holds a restored database against what it has to be, and against the twelve conditions.
 ///
 /// # Errors
 /// When the restored database fails.
 pub(super) fn prove(
     restored: &dyn Target,
     engine: &str,
-    before: &Digests,
-    journal: &Path,
+    evidence: &Evidence,
 ) -> oltp::Result<Proven> {
-    let mut reasons = differences(before, &digests(restored)?);
+    let mut reasons = match evidence {
+        Evidence::Same { digests: of, .. } | Evidence::Point { digests: of, .. } => {
+            differences(of, &digests(restored)?)
+        }
+        Evidence::Beside { .. } => Vec::new(),
+    };
     let checked = oltp::check(restored, engine, false)?;
-    let conditions = checked.broken();
-    if !conditions.is_empty() {
-        reasons.push(Remark::RestoredUnsound { conditions });
+    let broken = checked.broken();
+    if !broken.is_empty() {
+        reasons.push(Remark::RestoredUnsound { conditions: broken });
     }
-    let reconciled = oltp::reconcile(restored, journal)?;
-    if !reconciled.is_sound() {
+    let (journal, other) = match evidence {
+        Evidence::Same { journal, .. } => (journal, None),
+        Evidence::Beside { before, beside } => (before, Some(beside)),
+        Evidence::Point { journal, later, .. } => (journal, Some(later)),
+    };
+    let own = oltp::reconcile(restored, journal)?;
+    let other = other.map(|other| oltp::reconcile(restored, other));
+    let other = other.transpose()?;
+    let is_sound = match (evidence, &other) {
+        // What users did beside follows the first log, and is no more than the second one tells.
+        (Evidence::Beside { .. }, Some(beside)) => own.holds_all() && beside.holds_no_more(),
+        (Evidence::Point { .. }, Some(later)) => own.is_sound() && later.holds_none(),
+        _ => own.is_sound(),
+    };
+    if !is_sound {
+        let wrong = other.as_ref().filter(|_| own.holds_all()).unwrap_or(&own);
         reasons.push(Remark::RestoredLost {
-            what: Box::new(reconciled.remark(None)),
+            what: Box::new(wrong.remark(None)),
         });
     }
     let holds = |finding: &&oltp::Finding| finding.verdict == oltp::Verdict::Holds;
-    let sides = [
-        reconciled.orders,
-        reconciled.payments,
-        reconciled.deliveries,
-    ];
     Ok(Proven {
         reasons,
-        rows: before.values().map(|digest| digest.rows).sum(),
         conditions: checked.findings.iter().filter(holds).count() as u64,
-        acknowledged: sides.iter().map(|side| side.acknowledged).sum(),
+        acknowledged: own.acknowledged(),
+        others: other.map_or(0, |other| other.acknowledged()),
     })
 }
 

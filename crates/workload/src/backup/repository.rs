@@ -17,12 +17,12 @@ const FORMAT: u32 = 1;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// The directory of one backup and its restored copy.
-pub(super) struct Repository(TempDir);
+pub struct Repository(TempDir);
 
 /// What the backup wrote.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Manifest {
+pub struct Manifest {
     format: u32,
     method: String,
     #[serde(default, rename = "file")]
@@ -31,7 +31,7 @@ pub(super) struct Manifest {
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub struct Entry {
     path: String,
     bytes: u64,
     sha256: String,
@@ -75,9 +75,9 @@ impl Repository {
         self.path().join("restored")
     }
 
-    /// Where the log of acknowledged transactions goes.
-    pub fn journal(&self) -> PathBuf {
-        self.path().join("acknowledged.journal")
+    /// Where a log of acknowledged transactions goes.
+    pub fn journal(&self, name: &str) -> PathBuf {
+        self.path().join(format!("{name}.journal"))
     }
 
     fn manifest(&self) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ::load::{Arrivals, Schedule};
 use archive::Remark;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub(super) const TABLE: TableKind = TableKind {
 pub const WAREHOUSES_DEFAULT: u32 = 1;
 /// Most channels: as many processes as pgBackRest starts.
 const CHANNELS_MAX: u32 = 999;
+/// Most users, each with a connection of its own.
+const USERS_MAX: u32 = 1024;
 /// Longest work of the user before a backup.
 const WORK_SECONDS_MAX: f64 = 86_400.0;
 
@@ -50,6 +53,15 @@ pub(super) struct BackupStep {
     /// Seconds for which a user enters orders before each backup.
     #[serde(default = "work_seconds")]
     pub work_seconds: f64,
+    /// Users who enter orders.
+    #[serde(default = "users", skip_serializing_if = "is_one")]
+    pub users: u32,
+    /// Transactions per second that the users are offered before the backup and beside it; without it nobody works beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside_per_s: Option<f64>,
+    /// Restores to a point in time behind the backup, with work before and after the point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub point_in_time: bool,
     /// Directory in which a directory for each backup is made; that of the archive when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
@@ -116,6 +128,14 @@ fn warehouses() -> u32 {
     WAREHOUSES_DEFAULT
 }
 
+fn users() -> u32 {
+    1
+}
+
+fn is_one(users: &u32) -> bool {
+    *users == 1
+}
+
 fn work_seconds() -> f64 {
     1.0
 }
@@ -130,6 +150,23 @@ impl BackupStep {
             return Err(format!(
                 "work_seconds is not between 0 and {WORK_SECONDS_MAX}"
             ));
+        }
+        if !(1..=USERS_MAX).contains(&self.users) {
+            return Err(format!("users is not between 1 and {USERS_MAX}"));
+        }
+        if let Some(rate_per_s) = self.beside_per_s {
+            let arrivals = Arrivals::Poisson;
+            let schedule = Schedule::Open {
+                rate_per_s,
+                arrivals,
+            };
+            schedule.check().map_err(|e| format!("beside_per_s: {e}"))?;
+        }
+        if self.beside_per_s.is_some() && self.point_in_time {
+            return Err(
+                "beside_per_s and point_in_time are two measurements; give each a step of its own"
+                    .into(),
+            );
         }
         let mut seen = self.methods.clone();
         seen.sort_unstable();

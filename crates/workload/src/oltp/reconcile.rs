@@ -60,8 +60,33 @@ pub struct Reconciled {
 impl Reconciled {
     /// Whether the tables hold what was acknowledged.
     pub fn is_sound(&self) -> bool {
-        let sides = [&self.orders, &self.payments, &self.deliveries];
-        sides.iter().all(|side| side.is_sound())
+        self.sides().iter().all(|side| side.is_sound())
+    }
+
+    /// Whether the tables hold everything that was acknowledged, and maybe what was done after the log ended.
+    pub fn holds_all(&self) -> bool {
+        self.sides().iter().all(|side| side.missing == 0)
+    }
+
+    /// Whether the tables hold nothing but what was acknowledged or in flight, and maybe not all of it.
+    pub fn holds_no_more(&self) -> bool {
+        let most = |side: &&Side| side.unacknowledged <= side.unacknowledged_max as i64;
+        self.sides().iter().all(most)
+    }
+
+    /// Whether the tables hold nothing of what was acknowledged.
+    pub fn holds_none(&self) -> bool {
+        let none = |side: &&Side| side.missing == side.acknowledged;
+        self.sides().iter().all(none)
+    }
+
+    /// Changes that were acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.sides().iter().map(|side| side.acknowledged).sum()
+    }
+
+    fn sides(&self) -> [&Side; 3] {
+        [&self.orders, &self.payments, &self.deliveries]
     }
 }
 

@@ -66,6 +66,7 @@ const WITHOUT_LEVELS: BackupMethod = BackupMethod {
     how: "pg_basebackup: plain files, the log streamed beside, synchronised",
     has_channels: false,
     levels: None,
+    has_points: false,
 };
 pub(super) const PLAIN: Adapter<PostgresTarget> = Adapter {
     about: WITHOUT_LEVELS,
@@ -158,7 +159,13 @@ impl Method for Base<'_> {
         }
     }
 
-    fn restore(&self, _options: BackupOptions, from: &Path, into: &Path) -> Result<Restored> {
+    fn restore(
+        &self,
+        _options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;

@@ -36,6 +36,7 @@ const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
     how: "pgBackRest: full backup without compression, the log archived; channels are processes (process-max)",
     has_channels: true,
     levels: None,
+    has_points: true,
 };
 pub(super) const NONE: Adapter<PostgresTarget> = Adapter {
     about: WITHOUT_COMPRESSION,
@@ -195,8 +196,18 @@ impl Method for Rest<'_> {
         })
     }
 
+    /// What follows it is archived at the latest when the server stops.
+    fn name_point(&self, name: &str) -> Result<()> {
+        let name = name.replace('\'', "''");
+        let sql = format!("SELECT pg_create_restore_point('{name}')::text");
+        self.0.texts(&sql).map(drop)
+    }
+
+    /// The server archives the rest of its log before it ends.
     fn finish(&self) -> Result<()> {
-        self.0.restart_with(&[])
+        let switched = self.0.texts("SELECT pg_switch_wal()::text");
+        self.0.restart_with(&[])?;
+        switched.map(drop)
     }
 
     fn verify(&self, from: &Path) -> Result<Option<String>> {
@@ -208,7 +219,13 @@ impl Method for Rest<'_> {
         })
     }
 
-    fn restore(&self, options: BackupOptions, from: &Path, into: &Path) -> Result<Restored> {
+    fn restore(
+        &self,
+        options: BackupOptions,
+        point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;
@@ -216,8 +233,13 @@ impl Method for Rest<'_> {
         let mut command = self.tool(from)?;
         command
             .args(self.of_data(&data)?)
-            .arg(format!("--process-max={}", options.channels))
-            .arg("restore");
+            .arg(format!("--process-max={}", options.channels));
+        if let Some(point) = point {
+            command
+                .args(["--type=name", "--target-action=promote"])
+                .arg(format!("--target={point}"));
+        }
+        command.arg("restore");
         run(command)?;
         copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
         let copy_took = begun.elapsed();

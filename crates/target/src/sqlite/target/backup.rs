@@ -24,6 +24,7 @@ const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
             how: "SQLite's online backup (sqlite3_backup_step), all pages in one step, then fsync",
             has_channels: false,
             levels: None,
+            has_points: false,
         },
         on: |target| {
             Box::new(Copied {
@@ -38,6 +39,7 @@ const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
             how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
             has_channels: false,
             levels: None,
+            has_points: false,
         },
         on: |target| {
             Box::new(Copied {
@@ -109,7 +111,13 @@ impl Method for Copied<'_> {
         })
     }
 
-    fn restore(&self, _options: BackupOptions, from: &Path, into: &Path) -> Result<Restored> {
+    fn restore(
+        &self,
+        _options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
         let begun = Instant::now();
         let file = into.join(RESTORED);
         fs::copy(from.join(FILE), &file)

@@ -1,0 +1,111 @@
+//! What users felt of a backup.
+
+use archive::{Point, Remark};
+use load::Outcome;
+use stats::Histogram;
+
+use super::step::BackupStep;
+
+/// Of a normal distribution, on both sides of a 95 % interval.
+const Z: f64 = 1.959_963_984_540_054;
+/// The percentile that is compared.
+const PERCENTILE: f64 = 95.0;
+
+/// The work of the users before a backup, and beside it.
+pub(super) struct Felt {
+    pub alone: Outcome,
+    pub beside: Outcome,
+}
+
+/// A figure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Figure {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Felt {
+    /// Enters figures and their intervals.
+    pub fn enter(&self, point: &mut Point, asked: &BackupStep) {
+        let of = |outcome: &Outcome| {
+            let total = outcome.total();
+            let rate = rate(total.completed, outcome.elapsed.as_secs_f64())?;
+            Some((rate, p95_us(&total.response)?))
+        };
+        let (Some(alone), Some(beside)) = (of(&self.alone), of(&self.beside)) else {
+            // Too short for a single transaction: nothing is known.
+            return;
+        };
+        let figures = &mut point.figures;
+        figures.foreground_alone_per_s = Some(alone.0.value);
+        figures.foreground_beside_per_s = Some(beside.0.value);
+        figures.foreground_alone_us_p95 = Some(alone.1.value);
+        figures.foreground_beside_us_p95 = Some(beside.1.value);
+        point.notes.push(Remark::BackupBeside {
+            users: asked.users,
+            offered_per_s: asked.beside_per_s.unwrap_or_default(),
+            alone_per_s: alone.0.value,
+            alone_low_per_s: alone.0.low,
+            alone_high_per_s: alone.0.high,
+            beside_per_s: beside.0.value,
+            beside_low_per_s: beside.0.low,
+            beside_high_per_s: beside.0.high,
+            alone_us_p95: alone.1.value,
+            alone_low_us_p95: alone.1.low,
+            alone_high_us_p95: alone.1.high,
+            beside_us_p95: beside.1.value,
+            beside_low_us_p95: beside.1.low,
+            beside_high_us_p95: beside.1.high,
+        });
+    }
+}
+
+/// Of arrivals that do not know of each other: Poisson's.
+fn rate(count: u64, elapsed_s: f64) -> Option<Figure> {
+    let count = count as f64;
+    let spread = Z * count.sqrt();
+    (count > 0.0 && elapsed_s > 0.0).then(|| Figure {
+        value: count / elapsed_s,
+        low: ((count - spread) / elapsed_s).max(0.0),
+        high: (count + spread) / elapsed_s,
+    })
+}
+
+/// Between the ranks that a binomial distribution gives.
+fn p95_us(times: &Histogram) -> Option<Figure> {
+    let share = PERCENTILE / 100.0;
+    let count = times.count() as f64;
+    let spread = 100.0 * Z * (share * (1.0 - share) / count).sqrt();
+    (count > 0.0).then(|| Figure {
+        value: times.percentile_us(PERCENTILE),
+        low: times.percentile_us((PERCENTILE - spread).max(0.0)),
+        high: times.percentile_us((PERCENTILE + spread).min(100.0)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_percentiles_have_the_intervals_of_their_numbers() {
+        let of = rate(400, 4.0).unwrap();
+        assert_eq!(of.value, 100.0);
+        assert!(
+            (of.low - 90.2).abs() < 0.01 && (of.high - 109.8).abs() < 0.01,
+            "{of:?}"
+        );
+        assert_eq!(rate(0, 4.0), None);
+        let mut times = Histogram::new();
+        (1..=1000).for_each(|us| times.record_ns(us * 1000));
+        // Ranks 936.5 and 963.5 of 1000.
+        let of = p95_us(&times).unwrap();
+        let near = |value: f64, wanted: f64| (value / wanted - 1.0).abs() < 0.01;
+        assert!(
+            near(of.value, 950.0) && near(of.low, 937.0) && near(of.high, 964.0),
+            "{of:?}"
+        );
+        assert_eq!(p95_us(&Histogram::new()), None);
+    }
+}

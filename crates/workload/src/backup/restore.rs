@@ -1,0 +1,104 @@
+//! A backup restored elsewhere, with its proofs; what its point says of it.
+
+use std::time::{Duration, Instant};
+
+use archive::{Point, Remark};
+use target::{BackupMethod, BackupOptions, Method, Restored};
+
+use super::figures::{TB_PER_H, per};
+use super::proof::{self, Evidence, Proven};
+use super::repository::Repository;
+
+/// The method of a point, with what is asked of it.
+pub struct Chosen<'m> {
+    /// With its level.
+    pub name: String,
+    pub about: BackupMethod,
+    pub options: BackupOptions,
+    pub method: &'m dyn Method,
+}
+
+/// A backup that was restored, with its proofs.
+pub struct RestoreSeen {
+    pub copy_took: Duration,
+    pub replay_took: Duration,
+    pub first_commit_took: Duration,
+    pub proven: Proven,
+    pub files: u64,
+    pub proof_took: Duration,
+}
+
+/// Restores a backup elsewhere, and holds the copy against everything that is known of its source.
+///
+/// # Errors
+/// Why the backup is worth nothing.
+pub fn restore_and_prove(
+    method: &Chosen<'_>,
+    repository: &Repository,
+    (engine, evidence): (&str, &Evidence),
+) -> std::result::Result<RestoreSeen, Vec<Remark>> {
+    let failed = |error: &dyn std::fmt::Display| {
+        vec![Remark::RestoreFailed {
+            error: error.to_string(),
+        }]
+    };
+    let looking = Instant::now();
+    let files = repository.check().map_err(|e| failed(&e))?;
+    let files = files.map_err(|what| vec![Remark::BackupDamaged { what }])?;
+    let verified = method.method.verify(&repository.backup());
+    if let Some(what) = verified.map_err(|e| failed(&e))? {
+        return Err(vec![Remark::BackupNotVerified { what }]);
+    }
+    let looked = looking.elapsed();
+    let Restored {
+        target,
+        copy_took,
+        replay_took,
+    } = (method.method)
+        .restore(
+            method.options,
+            evidence.point(),
+            &repository.backup(),
+            &repository.restored(),
+        )
+        .map_err(|e| failed(&e))?;
+    let first_commit_took = proof::first_commit(target.as_ref()).map_err(|e| failed(&e))?;
+    let proving = Instant::now();
+    let proven = proof::prove(target.as_ref(), engine, evidence);
+    let proven = proven.map_err(|e| failed(&e))?;
+    Ok(RestoreSeen {
+        copy_took,
+        replay_took,
+        first_commit_took,
+        files,
+        proof_took: looked + proving.elapsed(),
+        proven,
+    })
+}
+
+/// Enters what a restore gave: figures and proofs, or why the figures of the backup are invalid.
+pub(super) fn enter_restore(
+    point: &mut Point,
+    (logical_bytes, evidence): (u64, &Evidence),
+    seen: std::result::Result<RestoreSeen, Vec<Remark>>,
+) {
+    let seen = match seen {
+        Ok(seen) => seen,
+        Err(reasons) => return point.reasons.extend(reasons),
+    };
+    let took = seen.copy_took + seen.replay_took + seen.first_commit_took;
+    let figures = &mut point.figures;
+    figures.restore_copy_s = Some(seen.copy_took.as_secs_f64());
+    figures.restore_replay_s = Some(seen.replay_took.as_secs_f64());
+    figures.restore_first_commit_s = Some(seen.first_commit_took.as_secs_f64());
+    figures.restore_tb_per_h = per(logical_bytes as f64 / TB_PER_H, took.as_secs_f64());
+    figures.restore_per_backup = figures
+        .elapsed_s
+        .and_then(|backup_s| per(took.as_secs_f64(), backup_s));
+    if seen.proven.reasons.is_empty() {
+        let took_s = seen.proof_took.as_secs_f64();
+        let notes = evidence.notes(&seen.proven, seen.files, took_s);
+        point.notes.extend(notes);
+    }
+    point.reasons.extend(seen.proven.reasons);
+}
