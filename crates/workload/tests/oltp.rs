@@ -1,6 +1,8 @@
 //! The order-entry database against real engines: loader, resumption, and every condition of the gate.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+#[path = "oltp/backups.rs"]
+mod backups;
 #[path = "oltp/breaks.rs"]
 mod breaks;
 #[path = "oltp/common.rs"]
