@@ -75,7 +75,8 @@ fn outcome(
     match restore_and_prove(&method, &repository, (ENGINE, &evidence)) {
         Ok(seen) => {
             assert_eq!(seen.files, 1);
-            assert!(before.len() >= 9 && seen.proven.conditions == 12);
+            let rows: u64 = before.values().map(|digest| digest.rows).sum();
+            assert!(before.len() >= 9 && rows > 100_000);
             seen.proven.reasons
         }
         Err(reasons) => reasons,
