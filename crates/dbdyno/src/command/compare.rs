@@ -9,7 +9,7 @@ use stats::compare::{Design, Verdict};
 use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
 use verdict::price;
 
-use super::many::judge_and_show_all;
+use super::many::{judge_and_show_all, of_two_sides_alone};
 use super::{
     array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
 };
@@ -24,6 +24,9 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
         None => {
             let sides = load_run_or_study(&arguments.a, archive)?;
             let all: Vec<&Run> = sides.iter().collect();
+            if all.len() > 2 {
+                refuse_flags_of_two(arguments)?;
+            }
             if let Some(judged) = judge_and_show_all(&all, &arguments.judging, &Watched::default())?
             {
                 return Ok(judged);
@@ -47,6 +50,19 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
         trust_sequential: arguments.trust_sequential,
     };
     judge_and_show(&a, &b, &how, archive)
+}
+
+/// What a study of more than two sides has no use for.
+fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
+    let asked = [
+        (!arguments.array.is_empty(), "--array"),
+        (arguments.anyway, "--anyway"),
+        (arguments.trust_sequential, "--trust-sequential"),
+    ];
+    match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+        Some((_, flag)) => Err(of_two_sides_alone(flag).into()),
+        None => Ok(()),
+    }
 }
 
 /// How two runs are set against each other.
@@ -169,7 +185,11 @@ pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run
             continue;
         };
         let a = archive.load_run(&RunName::Id(id))?;
-        let is_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
+        // Between two sides of more, blocks of the others lie: their pairs scatter as no pair of two sides does.
+        let is_study = matches!(
+            (&a.study, &b.study),
+            (Some(x), Some(y)) if x.pairs_with(y) && x.sides == 2
+        );
         let same_machine = a.platform.processor == like.platform.processor;
         if is_study && same_machine && a.valid() && b.valid() {
             studies.push((a, b));

@@ -7,8 +7,8 @@ use verdict::alternatives::{self, alternatives, is_alternative};
 use verdict::screening::{self, Options, is_screened, screening};
 
 use super::{print_coloured, print_json, shown, tell};
-use crate::arguments::{FailOn, Judging};
-use crate::exit::Status;
+use crate::arguments::{BandAsked, FailOn, Judging};
+use crate::exit::{InvalidInput, Status};
 use crate::watch::Watched;
 
 /// Judges the sides of a screening, or alternatives in all pairs, prints that, and gives the status that was asked for; `None` where
@@ -21,6 +21,11 @@ pub fn judge_and_show_all(
     judging: &Judging,
     watched: &Watched,
 ) -> Result<Option<Status>> {
+    let is_of_many = |run: &&Run| is_screened(run) || is_alternative(run);
+    if !runs.iter().any(is_of_many) {
+        return Ok(None);
+    }
+    refuse_of_two(judging)?;
     let primary = judging.primary()?;
     let options = Options {
         band: judging.band(),
@@ -42,6 +47,25 @@ pub fn judge_and_show_all(
         return Ok(Some(status(judging, is, found.lacks_verdicts())));
     }
     Ok(None)
+}
+
+/// What belongs to comparisons of two sides alone.
+///
+/// # Errors
+/// When it is asked for.
+pub fn refuse_of_two(judging: &Judging) -> Result<(), InvalidInput> {
+    match (&judging.band, judging.prices.is_empty()) {
+        (BandAsked::Learned, _) => Err(of_two_sides_alone("--band learned")),
+        (_, false) => Err(of_two_sides_alone("--prices")),
+        _ => Ok(()),
+    }
+}
+
+/// Says that a flag has no meaning for more than two sides.
+pub fn of_two_sides_alone(flag: &str) -> InvalidInput {
+    InvalidInput(format!(
+        "{flag} belongs to two sides, and this study has more; leave it out"
+    ))
 }
 
 fn print_result(

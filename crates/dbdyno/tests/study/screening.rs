@@ -306,6 +306,16 @@ fn settings_are_screened_from_command_to_page() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "dbdyno-screening/1");
     assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
+    for flags in [
+        &["--band", "learned"][..],
+        &["--prices", "p.toml"],
+        &["--anyway"],
+    ] {
+        let refused = place.dbdyno(&[&["compare", "v"], flags].concat());
+        assert_eq!(refused.status, 2, "{}", refused.stderr);
+        let says = "belongs to two sides, and this study has more";
+        assert!(refused.sentence().contains(says), "{}", refused.stderr);
+    }
     place.fine(&["report", "v", "-o", "again.html"]);
     for page in ["v.html", "again.html"] {
         let page = std::fs::read_to_string(place.path(page)).unwrap();

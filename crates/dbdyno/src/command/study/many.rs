@@ -6,10 +6,10 @@ use stats::contrast::ROUNDS_MIN;
 
 use super::asked::{Asked, common, judged};
 use super::cost::Blocks;
-use crate::arguments::{AbArguments, BandAsked};
+use crate::arguments::AbArguments;
 use crate::command::ab::measured;
-use crate::command::many::judge_and_show_all;
-use crate::exit::{InvalidInput, Status};
+use crate::command::many::{judge_and_show_all, refuse_of_two};
+use crate::exit::Status;
 
 /// Measures the sides, prints what was found and writes the page.
 ///
@@ -46,14 +46,7 @@ pub(super) fn resume(asked: &Asked<'_>) -> Result<Status> {
 /// # Errors
 /// When it is asked for.
 pub(super) fn refuse_judging(asked: &Asked<'_>) -> Result<()> {
-    let judging = &asked.arguments.judging;
-    let wrong = match (&judging.band, judging.prices.is_empty()) {
-        (BandAsked::Learned, _) => "--band learned",
-        (_, false) => "--prices",
-        _ => return Ok(()),
-    };
-    let why = format!("{wrong} belongs to two sides, and this study has more; leave it out");
-    Err(InvalidInput(why).into())
+    Ok(refuse_of_two(&asked.arguments.judging)?)
 }
 
 /// Asks whether a study is meant that has too few rounds for any verdict.
