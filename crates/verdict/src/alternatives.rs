@@ -16,7 +16,7 @@ use crate::compare::{CompareError, Named, title};
 use crate::metric::Metric;
 use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
-use crate::rounds::{Figures, OfSides, all_sides};
+use crate::rounds::{self, Figures, OfSides, all_sides};
 
 /// Why alternatives are not compared.
 #[derive(Debug, thiserror::Error)]
@@ -103,10 +103,7 @@ pub fn is_alternative(run: &Run) -> bool {
 
 /// Whether two runs are alternatives of the same study.
 pub fn belong_together(run: &Run, other: &Run) -> bool {
-    match (part_of(run), part_of(other)) {
-        (Some((x, _)), Some((y, _))) => x.pairs_with(y),
-        _ => false,
-    }
+    rounds::belong_together(run, other, |part| part.alternative.is_some())
 }
 
 fn part_of(run: &Run) -> Option<(&StudyPart, &Alternative)> {

@@ -59,6 +59,18 @@ fn valid_values(metric: &Metric, run: &Run) -> Vec<Option<f64>> {
     values
 }
 
+/// Whether two runs are sides of the same study, each with a part of the right kind.
+pub(crate) fn belong_together(
+    run: &Run,
+    other: &Run,
+    is_side: impl Fn(&StudyPart) -> bool,
+) -> bool {
+    match (&run.study, &other.study) {
+        (Some(x), Some(y)) => is_side(x) && is_side(y) && x.pairs_with(y),
+        _ => false,
+    }
+}
+
 /// The figures of all sides.
 pub(crate) struct Figures<'r> {
     pub sides: Vec<&'r Run>,

@@ -18,7 +18,7 @@ use crate::compare::{CompareError, Named};
 use crate::metric::Metric;
 use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
-use crate::rounds::{Figures, OfSides, all_sides};
+use crate::rounds::{self, Figures, OfSides, all_sides};
 
 /// Why there is no screening.
 #[derive(Debug, thiserror::Error)]
@@ -110,10 +110,7 @@ pub fn is_screened(run: &Run) -> bool {
 
 /// Whether two runs are configurations of the same screening.
 pub fn belong_together(run: &Run, other: &Run) -> bool {
-    match (part_of(run), part_of(other)) {
-        (Some((x, _)), Some((y, _))) => x.pairs_with(y),
-        _ => false,
-    }
+    rounds::belong_together(run, other, |part| part.screened.is_some())
 }
 
 fn part_of(run: &Run) -> Option<(&StudyPart, &Screened)> {
