@@ -19,6 +19,9 @@ use crate::command::sides_of;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
 
+/// What a local server keeps of its log at most, where nobody sets another size (docs/SERVERS.md).
+const LOG_BYTES: u64 = 1 << 30;
+
 /// A side and the layout that it stands on.
 struct Planned {
     alternative: Alternative,
@@ -51,9 +54,14 @@ pub(super) fn room_bytes(asked: &Asked<'_>, size: Size) -> Result<Option<u64>> {
         let volume = side.layout.volume_of(Purpose::Data)?;
         let own = |device: &&Device| volume.devices.contains(&device.name);
         let devices = side.layout.devices.iter().filter(own);
-        devices
-            .map(|device| Some(device.size_mib? << 20))
-            .sum::<Option<u64>>()
+        let log = side.layout.place.get(&Purpose::Log);
+        let log_bytes = match log.is_none_or(|log| *log == volume.name) {
+            true => LOG_BYTES,
+            false => 0,
+        };
+        let bytes = devices.map(|device| Some(device.size_mib? << 20));
+        let bytes = bytes.sum::<Option<u64>>()?;
+        Some(bytes.saturating_sub(log_bytes))
     };
     let rooms: Option<Vec<u64>> = planned.iter().map(room).collect();
     Ok(rooms.and_then(|rooms| rooms.into_iter().min()))
