@@ -21,9 +21,8 @@ fn the_list_of_the_published_appendix_is_printed() {
     let place = Place::new();
     let data = repository("crates/storage/tests/vdbench");
     let file = data.join("appendix_f.txt").display().to_string();
-    let listed = place
-        .fine(&["vdbench", "-f", &file, "-s", "dir=/d", "size=1g"])
-        .stdout;
+    let asked = ["vdbench", "-f", &file, "-s", "dir=/d", "size=1g"];
+    let listed = place.fine(&asked).stdout;
     let expected = std::fs::read_to_string(data.join("appendix_f.runs")).unwrap();
     assert_eq!(expected.lines().count(), 31);
     let lines: Vec<&str> = listed.lines().collect();
