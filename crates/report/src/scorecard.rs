@@ -40,15 +40,17 @@ pub struct Scorecard {
     pub silent: Option<String>,
 }
 
-/// Name of the figure that stands for a test's throughput: that of its line where any point knows it, else operations,
-/// else rows; `None` where nothing of them is known.
+/// Name of the figure that stands for a test's throughput: that of its line where any point knows it, else that of backups, else
+/// operations, else rows; `None` where nothing of them is known.
 pub(crate) fn rate_figure(group: &TestGroup<'_>) -> Option<&'static str> {
     let known = |name: &&str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
         levels.any(|l| l.figure(name).is_some_and(|v| v > 0.0))
     };
     let wanted = throughput_line(group.test).map(|l| l.figure.as_str());
-    let mut names = wanted.into_iter().chain(["operations_per_s", "rows_per_s"]);
+    let mut names = wanted
+        .into_iter()
+        .chain(["backup_tb_per_h", "operations_per_s", "rows_per_s"]);
     names.find(known)
 }
 

@@ -14,10 +14,11 @@ const REFERENCE: &str = "superdome-xp1024";
 /// The kinds of published figures that belong here.
 const KINDS: [&str; 2] = ["backup", "restore"];
 
-/// Heads, figures and how they are written.
-const COLUMNS: [(&str, &str); 11] = [
+/// Heads and figures.
+const COLUMNS: [(&str, &str); 16] = [
     ("backup TB/h", "backup_tb_per_h"),
     ("backup s", "elapsed_s"),
+    ("tool's clock s", "backup_tool_s"),
     ("database MB", "backup_logical_mb"),
     ("repository MB", "backup_repository_mb"),
     ("ratio", "backup_ratio"),
@@ -27,6 +28,18 @@ const COLUMNS: [(&str, &str); 11] = [
     ("replay s", "restore_replay_s"),
     ("first commit s", "restore_first_commit_s"),
     ("restore ÷ backup", "restore_per_backup"),
+    ("users alone 1/s", "foreground_alone_per_s"),
+    ("users beside 1/s", "foreground_beside_per_s"),
+    ("p95 alone µs", "foreground_alone_us_p95"),
+    ("p95 beside µs", "foreground_beside_us_p95"),
+];
+/// What not every backup has.
+const OPTIONAL: [&str; 5] = [
+    "backup_tool_s",
+    "foreground_alone_per_s",
+    "foreground_beside_per_s",
+    "foreground_alone_us_p95",
+    "foreground_beside_us_p95",
 ];
 
 /// The section.
@@ -58,26 +71,43 @@ impl View {
 
 /// Builds the view.
 pub fn view(run: &Run) -> View {
-    let backups = (run.points.iter()).filter(|point| point.key.test.starts_with(OF_METHOD));
-    let rows: Vec<Row> = backups.map(|point| row(run, point)).collect();
+    let backups = run.points.iter();
+    let backups = backups.filter(|point| point.key.test.starts_with(OF_METHOD));
+    let backups: Vec<&Point> = backups.collect();
+    let knows = |name: &str| {
+        backups
+            .iter()
+            .any(|point| point.figures.get(name).is_some())
+    };
+    let columns = COLUMNS.into_iter();
+    let columns = columns.filter(|(_, name)| !OPTIONAL.contains(name) || knows(name));
+    let columns: Vec<(&str, &str)> = columns.collect();
+    let rows = backups.iter().map(|point| row(run, point, &columns));
+    let rows: Vec<Row> = rows.collect();
     let (published_title, published) = match rows.is_empty() {
         true => Default::default(),
         false => published().unwrap_or_default(),
     };
     View {
-        heads: COLUMNS.iter().map(|(head, _)| *head).collect(),
+        heads: columns.iter().map(|(head, _)| *head).collect(),
         rows,
         published_title,
         published,
     }
 }
 
-fn row(run: &Run, point: &Point) -> Row {
+fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
     let method = point.key.test.strip_prefix(OF_METHOD).unwrap_or_default();
     // A backup that failed a proof has no figures.
     let figure = |name: &str| point.figures.get(name).filter(|_| point.valid());
-    let cells = COLUMNS.map(|(_, name)| number::figure_or_unknown(figure(name)));
-    let is_proof = |note: &&Remark| matches!(note, Remark::RestoreProven { .. });
+    let cells = columns.iter();
+    let cells = cells.map(|(_, name)| number::figure_or_unknown(figure(name)));
+    let is_proof = |note: &&Remark| {
+        matches!(
+            note,
+            Remark::RestoreProven { .. } | Remark::RestoreProvenBeside { .. }
+        )
+    };
     let proof = match (point.reasons.first(), point.notes.iter().find(is_proof)) {
         (Some(reason), _) => format!("✗ {reason}"),
         (None, Some(proof)) => format!("✓ {proof}"),
@@ -85,17 +115,26 @@ fn row(run: &Run, point: &Point) -> Row {
     };
     Row {
         name: format!(
-            "{} {}, repetition {}",
+            "{} {}{}, repetition {}",
             level::target_name(run, point.key.target),
             method.to_lowercase(),
+            channels(point.key.threads),
             point.key.repetition
         ),
-        cells: cells.into(),
+        cells: cells.collect(),
         proof,
         class: match point.valid() {
             true => "",
             false => "invalid",
         },
+    }
+}
+
+/// How many channels there were, where there were several.
+fn channels(number: u32) -> String {
+    match number {
+        1 => String::new(),
+        _ => format!(", {number} channels"),
     }
 }
 
