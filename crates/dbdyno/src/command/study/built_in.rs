@@ -274,7 +274,8 @@ mod tests {
                 scale.levels().unwrap();
                 let memory = scale.memory_bytes().unwrap();
                 assert_eq!(memory.is_some(), study.design == Design::Memory);
-                assert_eq!(study.published.is_none(), study.design == Design::Vary);
+                let is_of_alternatives = matches!(study.design, Design::Layouts | Design::Vary);
+                assert_eq!(study.published.is_none(), is_of_alternatives);
                 assert!(scale.runs.is_empty() || study.design == Design::Runs);
                 let published = study.published.as_ref();
                 let of_protocol = [None, published];
@@ -310,8 +311,8 @@ mod tests {
         let error = BuiltIn::named("storage-updates").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are backup, inmemory, memory, \
-             memory-queries, platform, settings, storage-update, versions"
+            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are backup, inmemory, layouts, \
+             memory, memory-queries, platform, redo, settings, storage-update, versions"
         );
     }
 }
