@@ -25,6 +25,7 @@ mod machine;
 mod method;
 mod metric_name;
 mod network;
+mod options;
 mod places;
 mod price;
 mod published;
@@ -43,55 +44,18 @@ mod transactions;
 mod verdict;
 
 pub use fleet::fleet;
+pub use options::HtmlOptions;
 
 use ::verdict::alternatives::{self as verdict_alternatives, is_alternative};
-use ::verdict::compare::{self, Terms};
-use ::verdict::metric::Metric;
 use ::verdict::screening::{self as verdict_screening, is_screened};
 use archive::{Component, Run};
 use askama::Template;
 
 use crate::delivered::{Delivered, delivered};
 use crate::level;
-use crate::prices::Prices;
 use crate::scorecard::{self, Against};
 use crate::users::{self, Summary};
 use data::Data;
-
-/// What may be chosen about a page.
-#[derive(Debug, Clone, Default)]
-pub struct HtmlOptions {
-    /// Title of the page; "dbdyno · LABEL" when there is none.
-    pub title: Option<String>,
-    /// When the page was made, as printed at its foot; left out when there is none.
-    pub generated_at: Option<String>,
-    /// What the platforms cost.
-    pub prices: Prices,
-    /// By what a comparison judges.
-    pub terms: Terms,
-    /// Primary metrics that replace those of the plan.
-    pub primary: Vec<Metric>,
-}
-
-impl HtmlOptions {
-    /// How two runs are compared. Whoever sets runs beside each other sees what was measured differently, with that label.
-    fn of_two(&self) -> compare::Options<'_> {
-        compare::Options {
-            terms: self.terms,
-            primary: &self.primary,
-            anyway: true,
-            ..compare::Options::default()
-        }
-    }
-
-    /// How the sides of a study of more than two are judged.
-    fn of_rounds(&self) -> verdict_screening::Options<'_> {
-        verdict_screening::Options {
-            band: self.terms.band,
-            primary: &self.primary,
-        }
-    }
-}
 
 /// Renders a run, set beside others, as one HTML page.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {

@@ -8,8 +8,8 @@ use stats::compare::Verdict;
 use verdict::alternatives::{Alternatives, OfMetric, Side, alternatives};
 use verdict::compare::verdict_word;
 
-use super::HtmlOptions;
 use super::forest::named;
+use super::options::HtmlOptions;
 use crate::comparison::{
     alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
     alternatives_sure, other_alternatives,

@@ -7,8 +7,8 @@ use verdict::fleet::{
     Fleet, Measure, Named, RATE_FACTOR_MAX, READ_PCT_CHANGE_MAX, SIZE_FACTOR_MAX,
 };
 
-use super::HtmlOptions;
 use super::figure::Figure;
+use super::options::HtmlOptions;
 use crate::fleet::{
     HEADS, NAMED_MAX, OBSERVATIONAL, called, cells, how, measure, named, system, told,
 };

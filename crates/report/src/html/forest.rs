@@ -6,10 +6,10 @@ use stats::compare::{Design, Verdict};
 use verdict::compare::{Comparison, Named, Row, compare, verdict_word};
 use verdict::metric;
 
-use super::HtmlOptions;
 use super::diagnostics;
 use super::inventory::readable;
 use super::metric_name::label;
+use super::options::HtmlOptions;
 use crate::comparison::{
     arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, sure,
 };

@@ -5,7 +5,7 @@ use askama::Template;
 use verdict::compare::compare;
 use verdict::price::{Bill, PriceList, Worth, bill, change, worth};
 
-use super::HtmlOptions;
+use super::options::HtmlOptions;
 use crate::cores;
 use crate::prices;
 use crate::scorecard::Against;

@@ -8,9 +8,9 @@ use verdict::compare::verdict_word;
 use verdict::metric;
 use verdict::screening::{Effect, OfMetric, Screening, screening};
 
-use super::HtmlOptions;
 use super::forest::named;
 use super::metric_name::name;
+use super::options::HtmlOptions;
 use crate::comparison::{rounds_words, screening_advice, screening_sure};
 use crate::number;
 use crate::svg::{Branch, forest};
