@@ -378,6 +378,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "095c1b343d2cc5ac", "{columns:#?}");
+        assert_eq!(&digest[..16], "5378b46c605877bf", "{columns:#?}");
     }
 }

@@ -300,10 +300,7 @@ mod tests {
             ),
             ("do = 'run'\nquery_limit_seconds = 0", "query_limit_seconds"),
             ("do = 'run'\nfollow_seconds = 1", "needs tables"),
-            (
-                "do = 'run'\ntables = 'order-entry'\nfollow_seconds = -1",
-                "follow_seconds is not between",
-            ),
+            ("do = 'run'\ntables = 'order-entry'", "requires use"),
             ("do = 'run'\nstrems = 1", "did you mean \"streams\""),
         ] {
             let error = plan(wrong).unwrap_err();
