@@ -22,6 +22,7 @@ pub mod export;
 pub mod integrity;
 pub mod lock_file;
 pub mod model;
+mod nearest;
 mod open_here;
 pub mod reference;
 pub mod remark;
@@ -30,6 +31,7 @@ pub mod stream;
 mod text_file;
 
 pub use model::*;
+pub use nearest::nearest;
 pub use remark::Remark;
 pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary, immutable_uri};
 pub use text_file::{read_text, toml_sentence};

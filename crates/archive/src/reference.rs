@@ -25,10 +25,12 @@ pub const FILE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReferenceError {
     /// No embedded file has that name.
-    #[error("there is no reference called \"{name}\"; the references are {known}")]
+    #[error("there is no reference called \"{name}\"{hint}; the references are {known}")]
     Unknown {
         /// Name that was asked for.
         name: String,
+        /// ` (did you mean "…"?)` or nothing.
+        hint: String,
         /// Names that exist.
         known: String,
     },
@@ -65,6 +67,7 @@ pub fn load(name: &str) -> Result<Reference, ReferenceError> {
         Some(text) => parse(name, text),
         None => Err(ReferenceError::Unknown {
             name: name.to_owned(),
+            hint: crate::nearest(name, list()),
             known: list().join(", "),
         }),
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use verdict::metric::Metric;
 
 use crate::plan::{Plan, REPEAT_MAX, Setting, Step, TableKind};
-use crate::plan::{STEP_KEYS, Tables, VALIDITY_KEYS, nearest, steps_of};
+use crate::plan::{STEP_KEYS, Tables, VALIDITY_KEYS, steps_of};
 use crate::registry::Registry;
 use crate::{LabError, Result};
 
@@ -239,7 +239,7 @@ fn check_keys<'a>(
         if !known.contains(&key.as_str()) {
             return Err(LabError::Plan(format!(
                 "{place} has the unknown key \"{key}\"{}",
-                nearest(key, known)
+                archive::nearest(key, known)
             )));
         }
     }

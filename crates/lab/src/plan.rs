@@ -140,7 +140,7 @@ impl Plan {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
         }
         let text = archive::read_text(Path::new(name), FILE_BYTES_MAX).map_err(|e| {
-            let hint = nearest(name, &Self::built_in());
+            let hint = archive::nearest(name, Self::built_in());
             LabError::Plan(format!(
                 "there is no built-in plan \"{name}\"{hint}, and no such file can be read ({e}); the built-in plans are {}",
                 Self::built_in().join(", ")
@@ -195,14 +195,4 @@ pub(crate) fn steps_of(table: &mut toml::Table) -> Result<Vec<&mut toml::Table>>
             "step is not a list of [[step]] tables".into(),
         )),
     }
-}
-
-/// ` (did you mean "…"?)` when something known is near, else nothing.
-pub fn nearest(word: &str, known: &[&str]) -> String {
-    known
-        .iter()
-        .map(|k| (strsim::damerau_levenshtein(k, word), *k))
-        .min()
-        .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
-        .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::agenda::Agenda;
 use crate::error::Result;
 use crate::nodes::Nodes;
-use crate::plan::{Plan, Step, TableKind, nearest};
+use crate::plan::{Plan, Step, TableKind};
 use crate::volume::{Volume, Written};
 use crate::workload::{Ground, Workload};
 
@@ -36,7 +36,7 @@ impl Registry {
             Some(workload) => Ok(workload),
             None => {
                 let names = self.all().flat_map(Workload::names).copied();
-                let hint = nearest(uses, &names.collect::<Vec<_>>());
+                let hint = archive::nearest(uses, names);
                 Err(format!("use = \"{uses}\" is unknown{hint}"))
             }
         }

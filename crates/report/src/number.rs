@@ -1,6 +1,7 @@
 //! Numbers written for people: thousands separators, three significant digits, "–" for what is not known.
 
 use stats::Interval;
+use verdict::metric::{self, Metric};
 
 /// What stands where the platform could not tell: never 0.
 pub const UNKNOWN: &str = "–";
@@ -43,6 +44,21 @@ pub fn full(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     let rounded = (share * 1000.0).round() / 10.0;
     format!("{rounded}")
+}
+
+/// The value of a metric: of a time as a time.
+pub fn of_metric(metric: &Metric, value: Option<f64>) -> String {
+    match metric::unit(&metric.figure) {
+        Some("µs") => latency(value),
+        _ => figure_or_unknown(value),
+    }
+}
+
+/// With a capital letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// A ratio with three decimals; far from 1 only how far.

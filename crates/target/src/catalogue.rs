@@ -94,6 +94,18 @@ pub enum Cell<'a> {
     Bytes(&'a [u8]),
 }
 
+impl Cell<'_> {
+    /// Bytes of the value: eight of a number, those of a text.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Cell::Null => 0,
+            Cell::Int(_) | Cell::Double(_) => 8,
+            Cell::Wide(_) => 16,
+            Cell::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceColumn {

@@ -27,7 +27,7 @@ pub use step::WAREHOUSES_DEFAULT;
 use std::collections::BTreeSet;
 
 use archive::{PointKey, Remark};
-use lab::plan::{TableKind, nearest};
+use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{Agenda, Ground, LabError, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
 use target::{BackupMethod, TargetUrl};
@@ -89,7 +89,7 @@ fn refuse_unknown(backup: &BackupStep, ground: &Ground<'_>) -> Result<()> {
     unknown.map_or(Ok(()), |name| {
         let known: BTreeSet<&str> = names(&known).into_iter().collect();
         let known: Vec<&str> = known.into_iter().collect();
-        let hint = nearest(name, &known);
+        let hint = archive::nearest(name, &known);
         let known = known.join(", ");
         Err(LabError::Plan(format!(
             "there is no backup method \"{name}\"{hint}; the methods here are {known}"

@@ -3,7 +3,7 @@
 use stats::compare::Verdict;
 use verdict::alternatives::{Alternatives, OfMetric, Side};
 use verdict::compare::{CONFIDENCE, verdict_word as word};
-use verdict::metric::{self, Metric};
+use verdict::metric::Metric;
 
 use super::{FOREST_WIDTH, Scale, Shown, named};
 use crate::number::{self, counted, percent};
@@ -122,10 +122,7 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
 /// The median of a side.
 pub(crate) fn figure(found: &Alternatives, at: usize, side: usize) -> String {
     let median = found.sides[side].medians[at];
-    match metric::unit(&found.metrics[at].metric.figure) {
-        Some("µs") => number::latency(median),
-        _ => number::figure_or_unknown(median),
-    }
+    number::of_metric(&found.metrics[at].metric, median)
 }
 
 /// Names of the others of which a side has this verdict.

@@ -3,7 +3,6 @@
 use archive::Factor;
 use stats::compare::Verdict;
 use verdict::compare::{CONFIDENCE, verdict_word as word};
-use verdict::metric;
 use verdict::screening::{Effect, OfMetric, Screening};
 
 use super::{FOREST_WIDTH, Scale, Shown, named};
@@ -130,7 +129,8 @@ fn configurations(screened: &Screening, width: usize, paint: &Paint) -> String {
         let levels = screened.factors.iter().zip(&row.high);
         let levels = levels.map(|(factor, high)| clean(value(factor, *high)));
         let medians = screened.metrics.iter().zip(&row.medians);
-        let medians = medians.map(|(of_metric, median)| figure(of_metric, *median));
+        let medians =
+            medians.map(|(of_metric, median)| number::of_metric(&of_metric.metric, *median));
         let cells = std::iter::once(row.side.clone())
             .chain(levels)
             .chain(medians);
@@ -158,13 +158,6 @@ fn value(factor: &Factor, high: bool) -> &str {
     match high {
         true => &factor.high,
         false => &factor.low,
-    }
-}
-
-fn figure(of_metric: &OfMetric, median: Option<f64>) -> String {
-    match metric::unit(&of_metric.metric.figure) {
-        Some("µs") => number::latency(median),
-        _ => number::figure_or_unknown(median),
     }
 }
 

@@ -244,7 +244,10 @@ impl Law<'_> {
                         });
                 format!(" Throughput peaks at DOP {dop}{interval}.")
             }
-            _ => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
+            _ => format!(
+                " {}.",
+                number::capital(&Warning::PeakNotObserved.to_string())
+            ),
         }
     }
 
@@ -302,12 +305,6 @@ fn percent(share: f64, interval: Option<Interval>) -> String {
         format!(" (95 %: {} to {})", figure(i.low), figure(i.high))
     });
     format!("{} %{interval}", figure(share))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Parallelisms at equal distances on the axis, both ends included.

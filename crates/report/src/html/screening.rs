@@ -5,7 +5,6 @@ use archive::{Factor, Run};
 use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
-use verdict::metric;
 use verdict::screening::{Effect, OfMetric, Screening, screening};
 
 use super::forest::named;
@@ -185,7 +184,7 @@ fn found(screened: &Screening) -> Found {
             })
             .collect(),
         medians: (screened.metrics.iter().zip(&row.medians))
-            .map(|(of_metric, median)| figure(of_metric, *median))
+            .map(|(of_metric, median)| number::of_metric(&of_metric.metric, *median))
             .collect(),
     };
     let remarks = screened.remarks.iter();
@@ -194,7 +193,7 @@ fn found(screened: &Screening) -> Found {
         design: rounds_words(screened),
         cautions: screened.cautions.clone(),
         remarks: remarks
-            .map(|remark| capitalised(&remark.to_string()))
+            .map(|remark| number::capital(&format!("{remark}.")))
             .collect(),
         factors: screened.factors.clone(),
         heads: screened.metrics.iter().map(|m| name(&m.metric)).collect(),
@@ -230,17 +229,4 @@ fn metric_view(screened: &Screening, of_metric: &OfMetric) -> MetricView {
         rows: screened.factors.iter().zip(effects).map(row).collect(),
         advice: screening_advice(of_metric),
     }
-}
-
-fn figure(of_metric: &OfMetric, median: Option<f64>) -> String {
-    match metric::unit(&of_metric.metric.figure) {
-        Some("µs") => number::latency(median),
-        _ => number::figure_or_unknown(median),
-    }
-}
-
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }

@@ -436,7 +436,7 @@ fn factor(item: &ReadItem, tables: &[FactorTable]) -> Result<Factor, Fault> {
             Some(table) => Ok(Factor::Table(table.clone())),
             None => {
                 let known = tables.iter().map(|table| table.name.as_str());
-                let hint = crate::sla::file::nearest(name, known);
+                let hint = archive::nearest(name, known);
                 Err(wrong(format!(
                     "there is no [[core_factors]] table with name = \"{name}\"{hint}; add it, or write a number such as 0.5"
                 )))

@@ -192,23 +192,13 @@ fn check_keys<'a>(
 ) -> Result<(), String> {
     for key in keys {
         if !known.contains(&key.as_str()) {
-            let hint = nearest(key, known.iter().copied());
+            let hint = archive::nearest(key, known.iter().copied());
             return Err(format!(
                 "{place} has the unknown key {key:?}{hint}; docs/FORMAT.md lists the keys"
             ));
         }
     }
     Ok(())
-}
-
-/// ` (did you mean "…"?)` when something known is near, else nothing.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    known
-        .into_iter()
-        .map(|k| (strsim::damerau_levenshtein(k, word), k))
-        .min()
-        .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
-        .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
 }
 
 fn figure_hint(error: &MetricError) -> String {
@@ -223,7 +213,7 @@ fn figure_hint(error: &MetricError) -> String {
         .map(|info| info.name.to_owned())
         .chain(latencies)
         .collect();
-    nearest(figure, known.iter().map(String::as_str))
+    archive::nearest(figure, known.iter().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use stats::Interval;
 use stats::interval::median_interval;
 use stats::summary::median;
 
-use super::file::{Limit, Sla, nearest};
+use super::file::{Limit, Sla};
 use super::levels::dop;
 use crate::metric::{Metric, figure_of};
 
@@ -290,7 +290,7 @@ fn why_nothing(run: &Run, metric: &Metric) -> String {
         Some(name) => match run.targets.iter().position(|t| t.name == *name) {
             Some(at) => Some(at as u32),
             None => {
-                let hint = nearest(name, run.targets.iter().map(|t| t.name.as_str()));
+                let hint = archive::nearest(name, run.targets.iter().map(|t| t.name.as_str()));
                 return format!("the run has no target \"{name}\"{hint}");
             }
         },
@@ -314,7 +314,7 @@ fn why_nothing(run: &Run, metric: &Metric) -> String {
     };
     reason.unwrap_or_else(|| {
         let tests: BTreeSet<&str> = run.points.iter().map(|p| p.key.test.as_str()).collect();
-        let hint = nearest(&metric.test, tests);
+        let hint = archive::nearest(&metric.test, tests);
         format!("the run has no point of the test \"{}\"{hint}", metric.test)
     })
 }

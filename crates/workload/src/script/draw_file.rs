@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::draw::{Draw, Zipf};
-use super::table::{Place, nearest};
+use super::table::Place;
 
 const GENERATORS: [&str; 6] = ["uniform", "zipf", "nurand", "sequence", "pick", "letters"];
 /// Most values of a transaction, and of a list.
@@ -45,7 +45,7 @@ fn generator(called: String, table: &Table) -> Result<Draw, String> {
     if !GENERATORS.contains(&kind.as_str()) {
         return Err(format!(
             "{called}: there is no generator \"{kind}\"{}; the generators are {}",
-            nearest(kind, &GENERATORS),
+            archive::nearest(kind, GENERATORS),
             GENERATORS.join(", ")
         ));
     }

@@ -12,7 +12,7 @@ pub use super::definition::*;
 use super::draw_file;
 use super::names;
 use super::sql;
-use super::table::{Place, nearest};
+use super::table::Place;
 
 /// Longest file; a script that loads data does it with statements, not with rows of its own.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -167,7 +167,7 @@ fn pipeline(place: &Place) -> Result<Pipeline, String> {
         Some("all") => Ok(Pipeline::All),
         Some(other) => Err(place.wrong(&format!(
             "pipeline = \"{other}\" is unknown{}; choose off, ends or all",
-            nearest(other, &known)
+            archive::nearest(other, known)
         ))),
     }
 }
@@ -269,7 +269,7 @@ fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err(place.wrong(&format!(
             "there is no engine \"{engine}\"{}; the engines are {}",
-            nearest(engine, &known),
+            archive::nearest(engine, &known),
             known.join(", ")
         ))),
     }

@@ -2,7 +2,7 @@
 
 use super::definition::{PARAMETERS_MAX, Transaction};
 use super::sql;
-use super::table::{Place, nearest};
+use super::table::Place;
 
 /// Every parameter is drawn, or kept by an earlier statement; nothing is drawn or kept for nobody.
 ///
@@ -67,7 +67,7 @@ fn missing(transaction: &Transaction, number: usize, name: &str, known: &[&str])
         ),
         None => format!(
             ":{name} has no generator and is not kept by an earlier statement{}",
-            nearest(name, known)
+            archive::nearest(name, known)
         ),
     }
 }

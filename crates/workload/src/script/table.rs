@@ -20,7 +20,7 @@ impl<'a> Place<'a> {
             if !known.contains(&key.as_str()) {
                 return Err(place.wrong(&format!(
                     "there is no key \"{key}\"{}; the keys are {}",
-                    nearest(key, known),
+                    archive::nearest(key, known),
                     known.join(", ")
                 )));
             }
@@ -115,14 +115,4 @@ impl<'a> Place<'a> {
         read.map(Some)
             .ok_or_else(|| self.wrong(&format!("{key} must be {kind}")))
     }
-}
-
-/// ` (did you mean "…"?)` when something known is near, else nothing.
-pub fn nearest(word: &str, known: &[&str]) -> String {
-    known
-        .iter()
-        .map(|k| (strsim::damerau_levenshtein(k, word), *k))
-        .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
-        .min()
-        .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
 }

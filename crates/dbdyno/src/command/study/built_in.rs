@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use archive::Remark;
 use include_dir::{Dir, include_dir};
-use lab::plan::nearest;
 use serde::Deserialize;
 use target::lifted::Level;
 use workload::columnar::memory::bytes_of;
@@ -210,7 +209,7 @@ impl BuiltIn {
             return Ok(studies.swap_remove(at));
         }
         let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-        let hint = nearest(name, &names);
+        let hint = archive::nearest(name, &names);
         Err(InvalidInput(format!(
             "there is no study \"{name}\"{hint}; the built-in studies are {}",
             names.join(", ")

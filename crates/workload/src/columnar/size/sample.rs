@@ -319,7 +319,7 @@ impl Taker<'_> {
                 return Err(TargetError::new(ErrorKind::Statement, "sampling stopped"));
             }
             self.rows += 1;
-            self.bytes += bytes_of(row);
+            self.bytes += row.iter().map(Cell::bytes).sum::<u64>();
             let writer = self.writer.as_mut();
             let writer = writer.expect("the writer is there until the sample is finished");
             writer.put(row).map(drop)
@@ -427,16 +427,6 @@ fn spread_evenly(population: u64, count: u64, taken: &[u64], random: &mut Random
         chosen.swap(at, random.index(at + 1));
     }
     chosen
-}
-
-fn bytes_of(row: &[Cell<'_>]) -> u64 {
-    let bytes = |cell: &Cell<'_>| match cell {
-        Cell::Null => 0,
-        Cell::Int(_) | Cell::Double(_) => 8,
-        Cell::Wide(_) => 16,
-        Cell::Bytes(bytes) => bytes.len() as u64,
-    };
-    row.iter().map(bytes).sum()
 }
 
 const NO_ADDRESSES: &str = "its rows cannot be read in pieces, and it is too large to be read as a whole; populate it, or \

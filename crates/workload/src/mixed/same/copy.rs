@@ -341,7 +341,7 @@ impl Following<'_> {
         let (reader, bytes) = (&mut *self.reader, &mut self.bytes);
         self.rows += self.change.renew(table, |take| {
             read(table, reader, &mut |row| {
-                *bytes += bytes_of(row);
+                *bytes += row.iter().map(Cell::bytes).sum::<u64>();
                 take(row)
             })
         })?;
@@ -358,7 +358,7 @@ impl Following<'_> {
         self.rows += self.change.upsert(table, keys, |take| {
             for condition in conditions {
                 reader.read(&table.only(condition), &None, &mut |row| {
-                    *bytes += bytes_of(row);
+                    *bytes += row.iter().map(Cell::bytes).sum::<u64>();
                     take(row)
                 })?;
             }
@@ -410,17 +410,6 @@ fn conditions([w, d, o]: [&str; 3], ranges: &[(District, Vec<Range<i64>>)]) -> V
         .into_values()
         .map(|all| all.join(" OR "))
         .collect()
-}
-
-/// Bytes of a row's values: eight of a number, those of a text.
-fn bytes_of(row: &[Cell<'_>]) -> u64 {
-    let bytes = |cell: &Cell<'_>| match cell {
-        Cell::Null => 0,
-        Cell::Int(_) | Cell::Double(_) => 8,
-        Cell::Wide(_) => 16,
-        Cell::Bytes(bytes) => bytes.len() as u64,
-    };
-    row.iter().map(bytes).sum()
 }
 
 #[cfg(test)]
