@@ -40,7 +40,7 @@ use workload::Library;
 
 use crate::arguments::{Judging, ServerHost};
 use crate::place;
-use crate::say::{JsonForTerminal, printable};
+use crate::say::{JsonForTerminal, Stream, printable};
 use crate::watch::Watched;
 
 /// Loads the run called `name` from the archive.
@@ -130,7 +130,7 @@ fn print_json_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resu
 }
 
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(Stream::Output);
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),

@@ -10,6 +10,8 @@ mod output;
 mod place;
 mod progress;
 mod say;
+mod terminal;
+mod view;
 mod watch;
 
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use lab::Observer;
 use load::Progress;
 
-use crate::say::{printable, say};
+use crate::say::{is_held, printable, say};
 use crate::watch::Watched;
 
 const REFRESH: Duration = Duration::from_millis(250);
@@ -106,8 +106,11 @@ impl Screen {
 
     /// What writes lines above the progress.
     pub fn teller(&self) -> impl Fn(&str) + use<> {
-        let bar = self.bar.clone();
-        move |text| bar.suspend(|| text.lines().for_each(say))
+        let (bar, watched) = (self.bar.clone(), self.watched.clone());
+        move |text| {
+            watched.tell(|| StreamEvent::Remark { text: text.into() });
+            bar.suspend(|| text.lines().for_each(say));
+        }
     }
 
     /// Whether the run stands in the archive, from where it can be resumed.
@@ -140,7 +143,16 @@ impl Screen {
             Arc::clone(&self.over),
         );
         self.ticker = Some(std::thread::spawn(move || {
+            let mut is_drawn = false;
             while !over.load(Ordering::Relaxed) {
+                // A view in the terminal comes and goes.
+                if is_drawn == is_held() {
+                    is_drawn = !is_drawn;
+                    bar.set_draw_target(match is_drawn {
+                        true => ProgressDrawTarget::stderr(),
+                        false => ProgressDrawTarget::hidden(),
+                    });
+                }
                 let message = current
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -215,7 +227,6 @@ impl Observer for Screen {
         }
         self.bar.set_length(todo as u64);
         if self.on_terminal {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.start_ticker();
         }
     }
@@ -284,11 +295,7 @@ impl Observer for Screen {
             let target = current.as_ref().map_or("", |c| c.target.as_str());
             report::point_line(target, point)
         };
-        if self.on_terminal {
-            self.bar.println(printable(&line));
-        } else {
-            say(&line);
-        }
+        self.bar.suspend(|| say(&line));
         if let Some(warning) = self.clock_warning(point) {
             self.bar.suspend(|| say(&warning));
         }

@@ -37,7 +37,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("load", &["stats"]),
     ("report", &["stats", "archive", "verdict"]),
     ("verdict", &["stats", "archive"]),
-    ("live", &["stats", "archive"]),
+    ("live", &["stats", "archive", "report"]),
     ("host", &["stats", "archive"]),
     ("storage", &["stats", "archive", "host", "load"]),
     ("fleet", &["stats", "archive", "verdict", "target"]),
