@@ -138,28 +138,53 @@ impl Permission {
             ));
         }
         // Targets on one file system share its room, which others may write to between two looks at it.
-        let mut rooms: BTreeMap<u64, (u64, u64, &Path)> = BTreeMap::new();
+        let mut rooms: BTreeMap<u64, (AtOnce, Room, &Path)> = BTreeMap::new();
         for forecast in forecasts {
             if let Some(place) = &forecast.place
                 && let Some(room) = room(place)
             {
-                let shared = rooms
-                    .entry(room.device)
-                    .or_insert((0, room.free_bytes, place));
-                shared.0 += forecast.room_bytes;
+                let shared = rooms.entry(room.device);
+                let shared = shared.or_insert_with(|| (AtOnce::default(), room, place));
+                shared.0.add(forecast, place);
             }
         }
         let full = rooms
             .into_values()
-            .find(|(needed, free, _)| *needed as f64 > *free as f64 * ROOM_SHARE);
+            .find(|(needed, free, _)| needed.bytes() as f64 > free.free_bytes as f64 * ROOM_SHARE);
         full.map(|(needed, free, place)| {
             format!(
                 "the plan needs up to {} at once, more than half of the {} free in {}",
-                size(needed),
-                size(free),
+                size(needed.bytes()),
+                size(free.free_bytes),
                 place.display()
             )
         })
+    }
+}
+
+/// What is on one file system at the same time.
+#[derive(Default)]
+struct AtOnce<'f> {
+    /// Of a file that stays as large as it was, whichever side fills it.
+    kept: BTreeMap<&'f Path, u64>,
+    /// What goes with the block of its side, by side.
+    of_sides: BTreeMap<usize, u64>,
+}
+
+impl<'f> AtOnce<'f> {
+    fn add(&mut self, forecast: &Forecast, place: &'f Path) {
+        match forecast.is_kept {
+            true => {
+                let kept = self.kept.entry(place).or_default();
+                *kept = (*kept).max(forecast.room_bytes);
+            }
+            false => *self.of_sides.entry(forecast.side).or_default() += forecast.room_bytes,
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let largest = self.of_sides.values().max().copied();
+        self.kept.values().sum::<u64>() + largest.unwrap_or_default()
     }
 }
 
@@ -168,11 +193,20 @@ impl Permission {
 pub struct Forecast {
     written_bytes: u64,
     room_bytes: u64,
-    /// Directory of this machine that the data go to.
+    /// File or directory of this machine that the data go to.
     place: Option<PathBuf>,
+    /// Whether what is there stays as large when its side is done.
+    is_kept: bool,
+    /// Sides of a study that are measured one after the other have different numbers.
+    side: usize,
 }
 
 impl Forecast {
+    /// The same of a side that takes turns with others.
+    pub fn of_side(self, side: usize) -> Self {
+        Self { side, ..self }
+    }
+
     /// Of every target of a plan. In a study (`blocks`) every repetition begins with empty tables.
     ///
     /// # Errors
@@ -191,6 +225,9 @@ impl Forecast {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),
                 place: target::data_place(url),
+                // A server without a directory of its own is removed with its data; files do not shrink.
+                is_kept: url.file().is_some(),
+                side: 0,
             };
             // What nothing is stored in writes nothing.
             let stores = |url: &&TargetUrl| {
@@ -231,7 +268,41 @@ mod tests {
             written_bytes,
             room_bytes,
             place: Some(std::env::temp_dir()),
+            is_kept: false,
+            side: 0,
         }
+    }
+
+    #[test]
+    fn sides_that_take_turns_need_the_room_of_the_largest() {
+        let ten = permission(10.0, false);
+        let room = |_: &Path| {
+            Some(Room {
+                device: 1,
+                free_bytes: 3000,
+            })
+        };
+        let asked = |forecasts: &[Forecast]| ten.too_much(1, forecasts, room);
+        let sides = |room_bytes: [u64; 3]| -> Vec<Forecast> {
+            let sides = room_bytes.into_iter().enumerate();
+            let sides = sides.map(|(side, bytes)| forecast(1, bytes).of_side(side));
+            sides.collect()
+        };
+        assert_eq!(asked(&sides([1000, 1400, 1400])), None);
+        let reason = asked(&sides([1000, 1600, 1000])).unwrap();
+        assert!(reason.contains("half of"), "{reason}");
+        // Files of their own stay; one that all sides fill is there once.
+        let kept = |names: [&str; 3]| -> Vec<Forecast> {
+            let files = sides([1000; 3]).into_iter().zip(names);
+            let files = files.map(|(side, name)| Forecast {
+                is_kept: true,
+                place: Some(std::env::temp_dir().join(name)),
+                ..side
+            });
+            files.collect()
+        };
+        assert_eq!(asked(&kept(["one", "one", "one"])), None);
+        assert!(asked(&kept(["one", "two", "three"])).is_some());
     }
 
     #[test]

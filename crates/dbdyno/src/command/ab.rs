@@ -207,12 +207,19 @@ fn agreed(
     let registries = sides.iter().map(|_| workload::registry(library.clone()));
     let mut workloads: Vec<Registry> = registries.collect();
     let mut forecasts = Vec::new();
-    for (side, workloads) in sides.iter_mut().zip(&mut workloads) {
+    for (number, (side, workloads)) in sides.iter_mut().zip(&mut workloads).enumerate() {
+        // In slices the databases of both stand at once.
+        let turn = if arguments.interleave.is_some() {
+            0
+        } else {
+            number
+        };
         side.targets = arguments.permission.share(&side.targets)?;
         // A script may be set for one side alone.
         let mut plan = side.plan.clone();
         workloads.prepare(&mut plan)?;
-        forecasts.extend(Forecast::of(&plan, workloads, &side.targets, true)?);
+        let of_side = Forecast::of(&plan, workloads, &side.targets, true)?;
+        forecasts.extend(of_side.into_iter().map(|forecast| forecast.of_side(turn)));
     }
     arguments.permission.ask(&forecasts)?;
     Ok((sides, workloads))
