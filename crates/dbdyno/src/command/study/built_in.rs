@@ -107,7 +107,7 @@ struct Sizes {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
-    /// What it amounts to.
+    /// What it amounts to; its time is estimated.
     pub about: String,
     /// Keys of the plan, as `--set` takes them.
     #[serde(default)]
@@ -273,6 +273,9 @@ mod tests {
                 scale.levels().unwrap();
                 let memory = scale.memory_bytes().unwrap();
                 assert_eq!(memory.is_some(), study.design == Design::Memory);
+                // How long it takes is estimated, and told beside it.
+                let told = ["minutes", "hour", "day"].map(|word| scale.about.contains(word));
+                assert_eq!(told, [false; 3], "{}: {}", study.name, scale.about);
                 let is_of_alternatives = matches!(study.design, Design::Layouts | Design::Vary);
                 assert_eq!(study.published.is_none(), is_of_alternatives);
                 assert!(scale.runs.is_empty() || study.design == Design::Runs);
