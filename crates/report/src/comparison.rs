@@ -54,6 +54,12 @@ const FOREST_WIDTH: usize = 25;
 /// Differences shown when not everything is asked for.
 const DIFFERENCES_MAX: usize = 24;
 
+/// What is measured in rounds, without a full stop.
+pub fn in_rounds(what: &str, rounds: u32) -> String {
+    let rounds = number::counted(u64::from(rounds), "round");
+    format!("{what} in {rounds}, each in a random order")
+}
+
 /// Renders a comparison for a terminal.
 pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     let paint = Paint {

@@ -38,8 +38,8 @@ mod users;
 
 pub use arrangement::arrangement;
 pub use comparison::{
-    Shown, alternatives, chances, comparison, design_words, ended, length, look, looks_words,
-    planned, ramps, screening, shifts,
+    Shown, alternatives, chances, comparison, design_words, ended, in_rounds, length, look,
+    looks_words, planned, ramps, screening, shifts,
 };
 pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
 pub use fleet::text as fleet_text;

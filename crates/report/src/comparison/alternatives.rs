@@ -5,7 +5,7 @@ use verdict::alternatives::{Alternatives, OfMetric, Side};
 use verdict::compare::{CONFIDENCE, verdict_word as word};
 use verdict::metric::Metric;
 
-use super::{FOREST_WIDTH, Scale, Shown, named};
+use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
 use crate::number::{self, counted, percent};
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
@@ -82,11 +82,8 @@ fn figure_words(figure: &str) -> String {
 
 /// What was measured, without a full stop.
 pub(crate) fn rounds_words(found: &Alternatives) -> String {
-    format!(
-        "{} in {}, each in a random order",
-        counted(found.sides.len() as u64, "alternative"),
-        counted(u64::from(found.rounds), "round")
-    )
+    let alternatives = counted(found.sides.len() as u64, "alternative");
+    in_rounds(&alternatives, found.rounds)
 }
 
 /// How sure the intervals are.

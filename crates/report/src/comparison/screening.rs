@@ -5,7 +5,7 @@ use stats::compare::Verdict;
 use verdict::compare::{CONFIDENCE, verdict_word as word};
 use verdict::screening::{Effect, OfMetric, Screening};
 
-use super::{FOREST_WIDTH, Scale, Shown, named};
+use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
 use crate::number::{self, counted, percent};
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
@@ -72,11 +72,8 @@ fn roman(resolution: u32) -> String {
 /// What was measured, without a full stop.
 pub(crate) fn rounds_words(screened: &Screening) -> String {
     let (rows, factors) = (screened.configurations.len(), screened.factors.len());
-    let rounds = counted(u64::from(screened.rounds), "round");
-    format!(
-        "{}, {rounds}, each in a random order",
-        design_words(rows, factors, screened.resolution)
-    )
+    let design = design_words(rows, factors, screened.resolution);
+    in_rounds(&design, screened.rounds)
 }
 
 /// How sure the intervals are.

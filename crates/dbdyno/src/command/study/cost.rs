@@ -68,6 +68,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// What is going to be measured.
+    pub fn words(&self, sides: &str) -> String {
+        let blocks = u64::from(self.rounds) * u64::from(self.sides);
+        let blocks = report::number::counted(blocks, "block");
+        format!("{}: {blocks}", report::in_rounds(sides, self.rounds))
+    }
+
     /// Two sides in pairs: as many as are asked for, or as a size says.
     pub fn in_pairs(scale: &Scale, asked: Option<u32>) -> Self {
         let pairs = asked.or(scale.pairs);
@@ -374,6 +381,14 @@ mod tests {
         assert_eq!(machine(Some(5), Some(2)).lacks(&needs), Some("memory"));
         // What is not known is not lacking.
         assert_eq!(machine(None, None).lacks(&needs), None);
+    }
+
+    #[test]
+    fn one_round_is_one_round() {
+        let words = |sides, rounds| Blocks { sides, rounds }.words("3 layouts");
+        let told = "3 layouts in 1 round, each in a random order: 3 blocks";
+        assert_eq!(words(3, 1), told);
+        assert!(words(3, 2).contains("in 2 rounds, each in a random order: 6 blocks"));
     }
 
     #[test]

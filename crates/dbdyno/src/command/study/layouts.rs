@@ -76,12 +76,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     let engine = target::find(&target).map_err(lab::LabError::from)?;
     let planned = planned(asked, &target, asked.size())?;
     let blocks = blocks(asked, asked.size());
-    say(&format!(
-        "{} layouts in {} rounds, each in an order drawn by lot: {} blocks",
-        planned.len(),
-        blocks.rounds,
-        blocks.rounds * blocks.sides
-    ));
+    say(&blocks.words(&report::number::counted(planned.len() as u64, "layout")));
     many::agree_to_few(asked, blocks)?;
     let standing = Standing::make(planned.iter().map(|side| &side.layout))?;
     let sides = planned.iter().zip(&standing.made);

@@ -21,11 +21,7 @@ pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> 
     refuse_without_effect(asked, varied)?;
     let blocks = blocks(asked, asked.size(), varied)?;
     let words = report::design_words(design.rows().len(), varied.len(), design.resolution());
-    say(&format!(
-        "{words}, in {} rounds, each in an order drawn by lot: {} blocks",
-        blocks.rounds,
-        blocks.rounds * blocks.sides
-    ));
+    say(&blocks.words(&words));
     many::agree_to_few(asked, blocks)?;
     let row = |high: &Vec<bool>| {
         let row = Screened {
