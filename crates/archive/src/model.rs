@@ -34,6 +34,6 @@ pub use point::{
 pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, OF_PARAMETER_FILES, Run, RunState, TargetRecord};
 pub use study::{
-    Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, StudyPart,
-    Until,
+    Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, SideLabel,
+    StudyPart, Until,
 };

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::stream::StreamEvent;
-use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, StudyPart};
+use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, SideLabel};
 use lab::HostAsked;
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
@@ -67,7 +67,7 @@ fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> 
 /// # Errors
 /// When there is none of this name, or one of its runs is gone.
 fn sides_of(kept: &Archive, name: &str) -> Result<Vec<Run>> {
-    let load = |number| kept.load_run(&RunName::Label(StudyPart::label(name, number)));
+    let load = |number| kept.load_run(&RunName::Label(SideLabel::new(name, number).to_string()));
     let first = load(0)?;
     let sides = first.study.as_ref().map_or(2, |study| study.sides as usize);
     let more = (1..sides.clamp(2, SIDES_MAX)).map(|number| Ok(load(number)?));

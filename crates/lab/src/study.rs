@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use archive::{
     Archive, Arranged, NewRun, PointKey, RightsMissing, Run, RunName, RunState, SIDES_MAX,
-    StudyPart, TargetRecord, Until,
+    SideLabel, StudyPart, TargetRecord, Until,
 };
 use host::WallClock;
 use host::inventory::Stated;
@@ -120,7 +120,7 @@ pub fn study(
         .unwrap_or_else(|| made_up_name(verb, options.clock.now()));
     // Behind the start of the servers it would be found late.
     for number in 0..options.sides.len() {
-        archive.refuse_label(&StudyPart::label(&name, number))?;
+        archive.refuse_label(&SideLabel::new(&name, number).to_string())?;
     }
     let order = draw_order(options.sides.len(), options.rounds, options.seed);
     let mut runs = new_runs(&options, &machine, (&name, &order))?;
@@ -200,7 +200,7 @@ fn new_runs(
         }
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
-            label: Some(StudyPart::label(name, number)),
+            label: Some(SideLabel::new(name, number).to_string()),
             plan_name: side.plan.name.clone(),
             plan_toml: side.plan.to_toml(),
             seed: options.seed,
@@ -239,7 +239,7 @@ fn tell_arranged(observer: &mut dyn Observer, arranged: &Arranged, sides: &[Side
 /// The runs of a study in the archive, side by side; each is locked, as it is to be resumed.
 fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
     let mut load = |number: usize| -> Result<Run> {
-        let label = RunName::Label(StudyPart::label(name, number));
+        let label = RunName::Label(SideLabel::new(name, number).to_string());
         archive.lock_run(archive.run_id(&label)?)?;
         Ok(archive.load_run(&label)?)
     };
@@ -261,7 +261,9 @@ fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
     match is_whole && order.chars().all(|letter| letters.contains(&letter)) {
         true => Ok(runs),
         false => Err(LabError::Plan(format!(
-            "runs {name}-a and {name}-b are not the sides of a study"
+            "runs {} and {} are not the sides of a study",
+            SideLabel::new(name, 0),
+            SideLabel::new(name, 1)
         ))),
     }
 }
@@ -382,7 +384,9 @@ fn check(options: &StudyOptions) -> Result<()> {
         slices::check(&options.sides, slice, &options.workloads)?;
     }
     match &options.name {
-        Some(name) => Ok(archive::store::check_label(&StudyPart::label(name, 0))?),
+        Some(name) => Ok(archive::store::check_label(
+            &SideLabel::new(name, 0).to_string(),
+        )?),
         None => Ok(()),
     }
 }

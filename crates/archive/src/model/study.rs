@@ -1,5 +1,7 @@
 //! Studies: configurations whose repetitions were interleaved, so that a drift of the machine meets both.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Remark;
@@ -175,6 +177,36 @@ pub enum Arrangement {
     BlocksRunning,
 }
 
+/// Label of the run of one configuration of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideLabel<'n> {
+    /// Name of the study.
+    pub study: &'n str,
+    /// Number of the configuration, from 0.
+    pub number: usize,
+}
+
+impl<'n> SideLabel<'n> {
+    /// Of the configuration of this number, from 0.
+    pub fn new(study: &'n str, number: usize) -> Self {
+        Self { study, number }
+    }
+
+    /// The name and the number that make this label; a run that is none of a study may be called so too.
+    pub fn read(label: &'n str) -> Option<Self> {
+        let (study, letter) = label.rsplit_once('-')?;
+        let is_own = |number: &usize| letter.chars().eq([StudyPart::letter(*number)]);
+        let number = (0..SIDES_MAX).find(is_own)?;
+        Some(Self { study, number })
+    }
+}
+
+impl fmt::Display for SideLabel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.study, StudyPart::letter(self.number))
+    }
+}
+
 impl StudyPart {
     /// Rounds for which the order was drawn: of two configurations its pairs.
     pub fn rounds(&self) -> usize {
@@ -191,11 +223,6 @@ impl StudyPart {
     /// Letter of the configuration of this number, from 0.
     pub fn letter(number: usize) -> char {
         char::from(b'a' + (number % SIDES_MAX) as u8)
-    }
-
-    /// Label of the run of the configuration of this number, from 0.
-    pub fn label(study: &str, number: usize) -> String {
-        format!("{study}-{}", Self::letter(number))
     }
 
     /// Whether `other` is another side of the same study, drawn in the same order.
@@ -232,7 +259,16 @@ mod tests {
         };
         assert!(!of_four.pairs_with(&part("s", "a")));
         assert_eq!((of_four.rounds(), of_four.round(1)), (1, "abba"));
-        assert_eq!(StudyPart::label("s", 15), "s-p");
+    }
+
+    #[test]
+    fn labels_of_sides_are_read_as_they_are_written() {
+        let last = SideLabel::new("s-b", 15);
+        assert_eq!(last.to_string(), "s-b-p");
+        assert_eq!(SideLabel::read("s-b-p"), Some(last));
+        for label in ["s", "s-", "s-q", "s-ab", "s-before"] {
+            assert_eq!(SideLabel::read(label), None, "{label}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use archive::{Archive, Run, RunName, RunState, StudyPart, Until};
+use archive::{Archive, Run, RunName, RunState, SideLabel, StudyPart, Until};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
@@ -52,7 +52,7 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
 
 /// A study of more sides has another result.
 fn refuse_more_sides(name: &str, archive: &Option<PathBuf>) -> Result<()> {
-    let first = super::load_run(&StudyPart::label(name, 0), archive)?;
+    let first = super::load_run(&SideLabel::new(name, 0).to_string(), archive)?;
     match first.study.map_or(2, |study| study.sides) {
         2 => Ok(()),
         sides => Err(InvalidInput(format!(

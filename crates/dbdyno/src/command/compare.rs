@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::archive::{Archive, ArchiveError, Run, RunName};
+use ::archive::{Archive, ArchiveError, Run, RunName, SideLabel};
 use anyhow::Result;
 use serde_json::json;
 use stats::compare::{Design, Verdict};
@@ -178,10 +178,12 @@ pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run
     };
     let mut studies = Vec::new();
     for (id, label) in archive.runs_of_plan(&like.plan_name)? {
-        let Some(name) = label.strip_suffix("-a").filter(|_| label != like.label) else {
+        let first = SideLabel::read(&label).filter(|side| side.number == 0 && label != like.label);
+        let Some(SideLabel { study, .. }) = first else {
             continue;
         };
-        let Ok(b) = archive.load_run(&RunName::Label(format!("{name}-b"))) else {
+        let second = SideLabel::new(study, 1).to_string();
+        let Ok(b) = archive.load_run(&RunName::Label(second)) else {
             continue;
         };
         let a = archive.load_run(&RunName::Id(id))?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use archive::{
-    Archive, Factor, PlannedLook, Point, PointKey, Run, RunName, RunState, Screened, StudyPart,
+    Archive, Factor, PlannedLook, Point, PointKey, Run, RunName, RunState, Screened, SideLabel,
     Until,
 };
 use host::SystemClock;
@@ -97,7 +97,7 @@ fn nap() -> Side {
 
 fn load(archive: &Path, sides: usize) -> Vec<Run> {
     let archive = Archive::open_read_only(archive).unwrap();
-    let label = |number| RunName::Label(StudyPart::label("s", number));
+    let label = |number| RunName::Label(SideLabel::new("s", number).to_string());
     (0..sides)
         .map(|number| archive.load_run(&label(number)).unwrap())
         .collect()

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Alternative, DeviceUse, Purpose, Remark, Requests, Run, Sample, StudyPart};
+use archive::{
+    Alternative, DeviceUse, Purpose, Remark, Requests, Run, Sample, SideLabel, StudyPart,
+};
 use report::{Against, HtmlOptions, Shown, html};
 use verdict::alternatives::{Options, alternatives};
 
@@ -13,7 +15,7 @@ fn runs() -> Vec<Run> {
     let pattern = crate::fixture::single().points.swap_remove(0);
     let of_side = |(number, name): (usize, &&str)| {
         let mut run = crate::fixture::frame();
-        run.label = StudyPart::label("try", number);
+        run.label = SideLabel::new("try", number).to_string();
         run.id = number as i64 + 1;
         run.repetitions = 4;
         run.targets.truncate(1);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Factor, Run, Screened, StudyPart};
+use archive::{Factor, Run, Screened, SideLabel, StudyPart};
 use report::{Against, HtmlOptions, Shown, html};
 use stats::factorial::TwoLevel;
 use verdict::screening::{Options, screening};
@@ -20,7 +20,7 @@ fn runs() -> Vec<Run> {
     let pattern = crate::fixture::single().points.swap_remove(0);
     let of_row = |(number, high): (usize, &Vec<bool>)| {
         let mut run = crate::fixture::frame();
-        run.label = StudyPart::label("try", number);
+        run.label = SideLabel::new("try", number).to_string();
         run.id = number as i64 + 1;
         run.repetitions = 4;
         run.targets.truncate(1);

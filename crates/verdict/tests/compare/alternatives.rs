@@ -1,6 +1,6 @@
 //! Made-up alternatives: every pair is judged, all of them together, and what is no study of alternatives is refused.
 
-use archive::{Alternative, Remark, Run, RunState, StudyPart};
+use archive::{Alternative, Remark, Run, RunState, SideLabel, StudyPart};
 use stats::Warning;
 use stats::compare::Verdict;
 use stats::random::Random;
@@ -17,7 +17,7 @@ fn runs(rates: &[f64], rounds: u32) -> Vec<Run> {
         let mut run = frame(rounds);
         run.targets.truncate(1);
         run.id = number as i64 + 1;
-        run.label = StudyPart::label("s", number);
+        run.label = SideLabel::new("s", number).to_string();
         run.study = Some(StudyPart {
             name: "s".into(),
             side: StudyPart::letter(number).into(),

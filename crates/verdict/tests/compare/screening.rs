@@ -1,6 +1,6 @@
 //! Made-up screenings: planted effects come out, settings without one do not, and what cannot be told apart is said.
 
-use archive::{Factor, Remark, Run, RunState, Screened, StudyPart};
+use archive::{Factor, Remark, Run, RunState, Screened, SideLabel, StudyPart};
 use stats::Warning;
 use stats::compare::Verdict;
 use stats::factorial::TwoLevel;
@@ -22,7 +22,7 @@ fn runs(factors: usize, effects: &[f64], rounds: u32) -> Vec<Run> {
         let mut run = frame(rounds);
         run.targets.truncate(1);
         run.id = number as i64 + 1;
-        run.label = StudyPart::label("s", number);
+        run.label = SideLabel::new("s", number).to_string();
         run.study = Some(StudyPart {
             name: "s".into(),
             side: StudyPart::letter(number).into(),

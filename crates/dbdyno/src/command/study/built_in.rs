@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use archive::Remark;
+use archive::{Remark, SideLabel};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 use target::lifted::Level;
@@ -234,7 +234,7 @@ impl BuiltIn {
     pub fn first_label(&self, study: &str) -> String {
         match self.design {
             Design::Change => format!("{study}-before"),
-            Design::Layouts | Design::Memory | Design::Vary => format!("{study}-a"),
+            Design::Layouts | Design::Memory | Design::Vary => SideLabel::new(study, 0).to_string(),
             Design::Runs => {
                 let first = self.sizes.quick.parts().into_iter().next();
                 first.unwrap_or_default().label(study)

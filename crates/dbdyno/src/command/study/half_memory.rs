@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use archive::SideLabel;
 use target::TargetUrl;
 
 use super::asked::{Asked, common, judged};
@@ -32,8 +33,8 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 /// As the document did it: all of one side, then all of the other.
 fn in_sequence(asked: &Asked<'_>) -> Result<Status> {
     let cache = Cache::of(asked)?;
-    let sides = [("a", &cache.half), ("b", &cache.all)].map(|(side, value)| Planned {
-        label: format!("{}-{side}", asked.name),
+    let sides = [(0, &cache.half), (1, &cache.all)].map(|(side, value)| Planned {
+        label: SideLabel::new(&asked.name, side).to_string(),
         settings: Vec::new(),
         of_target: BTreeMap::from([(cache.key.to_owned(), value.clone())]),
     });
