@@ -2,25 +2,29 @@
 //!
 //! * [`state`]: what is known of the run.
 //! * [`keys`]: what was pressed.
-//! * `panels`, `chart`, `lists`: what is drawn.
+//! * `panels`, `chart`, `lists`: what is drawn, with the means of `paint`.
 
 mod chart;
 pub mod keys;
 mod lists;
+mod paint;
 mod panels;
 pub mod state;
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::{Color, Modifier, Style};
+use ratatui_core::style::{Modifier, Style};
 use report::number;
 
 use archive::stream::StreamEvent;
 use keys::Key;
+use paint::{Paint, put, rows_of};
 use state::State;
 
 /// From this height on, points and remarks stand below the charts.
 const ROOMY: u16 = 34;
+/// Below this width the other sections are not named.
+const NARROW: u16 = 64;
 /// Rows above the section: point at work, progress, figures.
 const HEAD: u16 = 3;
 
@@ -180,7 +184,9 @@ impl View {
     /// The sections, and what can be pressed.
     fn foot(&self, buffer: &mut Buffer, area: Rect) {
         let mut x = area.x;
-        for section in Section::ALL {
+        // On a narrow terminal the keys are worth more than the other sections.
+        let is_shown = |section: &Section| area.width >= NARROW || *section == self.section;
+        for section in Section::ALL.into_iter().filter(is_shown) {
             let count = match section {
                 Section::Charts => 0,
                 Section::Points => self.state.done,
@@ -212,67 +218,6 @@ impl View {
             self.paint.soft(),
         );
     }
-}
-
-/// Colours where they are wanted; without them patterns and bold letters tell the same.
-#[derive(Debug, Clone, Copy, Default)]
-struct Paint {
-    has_colour: bool,
-}
-
-/// Of the parts of a chart, in their order.
-const COLOURS: [Color; 7] = [
-    Color::Cyan,
-    Color::Yellow,
-    Color::Green,
-    Color::Magenta,
-    Color::Blue,
-    Color::Red,
-    Color::Gray,
-];
-
-impl Paint {
-    fn part(self, number: usize) -> Style {
-        self.coloured(COLOURS[number % COLOURS.len()])
-    }
-
-    fn bad(self) -> Style {
-        self.coloured(Color::Red).add_modifier(Modifier::BOLD)
-    }
-
-    fn strong(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
-    }
-
-    fn soft(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
-    }
-
-    fn coloured(self, colour: Color) -> Style {
-        match self.has_colour {
-            true => Style::new().fg(colour),
-            false => Style::new(),
-        }
-    }
-}
-
-/// So many rows of an area, from one on, as far as it has them.
-fn rows_of(area: Rect, from: u16, height: u16) -> Rect {
-    let from = from.min(area.height);
-    Rect {
-        y: area.y + from,
-        height: height.min(area.height - from),
-        ..area
-    }
-}
-
-/// Writes at a column of the screen into a row of an area, which nothing leaves; gives the column behind it.
-fn put(buffer: &mut Buffer, area: Rect, x: u16, row: u16, text: &str, style: Style) -> u16 {
-    if row >= area.height || x >= area.right() {
-        return x;
-    }
-    let room = usize::from(area.right() - x);
-    buffer.set_stringn(x, area.y + row, text, room, style).0
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
-use super::{Paint, put};
+use super::paint::{Paint, put};
 
 /// Columns of the scale.
 pub const SCALE: u16 = 7;
@@ -165,12 +165,15 @@ impl<'b> Plot<'b> {
     }
 }
 
-/// The next of 1, 2 and 5 with zeros, where a scale ends well.
+/// Where scales end, with zeros.
+const ENDS: [f64; 8] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0];
+
+/// Where a scale ends well for values up to this one.
 pub fn nice(highest: f64) -> f64 {
     let power = 10f64.powf(highest.max(1e-3).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    let step = steps.into_iter().find(|step| *step >= highest * 0.999);
-    step.unwrap_or(highest)
+    let ends = ENDS.map(|end| end * power);
+    let end = ends.into_iter().find(|end| *end >= highest * 0.999);
+    end.unwrap_or(highest)
 }
 
 #[cfg(test)]
@@ -180,6 +183,6 @@ mod tests {
     #[test]
     fn scales_end_well() {
         let tops = [0.0, 0.7, 1.0, 1.3, 2.001, 7.0, 430.0].map(nice);
-        assert_eq!(tops, [0.001, 1.0, 1.0, 2.0, 2.0, 10.0, 500.0]);
+        assert_eq!(tops, [0.001, 0.8, 1.0, 1.5, 2.0, 8.0, 600.0]);
     }
 }

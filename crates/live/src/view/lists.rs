@@ -6,8 +6,8 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use report::{number, parallelism};
 
+use super::paint::{Paint, put};
 use super::state::State;
-use super::{Paint, put};
 
 /// A line of a list.
 pub struct Line {
@@ -81,13 +81,9 @@ pub fn points(state: &State, width: usize, paint: Paint) -> Vec<Line> {
     };
     let points = state.points.iter().rev().map(|(point, target)| {
         let key = &point.key;
-        let invalid = if point.valid { "" } else { "invalid: " };
-        let text = format!(
-            "{invalid}{} {}, {} · {target}",
-            key.test,
-            point.title,
-            parallelism(key)
-        );
+        let mark = if point.valid { "" } else { "! " };
+        let parallel = parallelism(key);
+        let text = format!("{mark}{} {parallel} {} · {target}", key.test, point.title);
         Line {
             text: row(&text, &|_, of| of(point)),
             style: if point.valid {

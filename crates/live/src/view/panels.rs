@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use archive::stream::DeviceRates;
+use archive::stream::{DeviceRates, PointHead};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use report::{number, parallelism};
 
 use super::chart::{self, Plot, nice};
+use super::paint::{Paint, put, rows_of};
 use super::state::{Interval, State};
-use super::{Paint, put, rows_of};
 
 /// A panel is at least so wide …
 const WIDTH_MIN: u16 = 38;
@@ -32,12 +32,16 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
     let doing = match (&state.over, &state.head) {
         (Some(over), _) => over.clone(),
         (None, Some(head)) => {
-            let key = &head.key;
-            let preparing = if rate.is_none() { " · preparing" } else { "" };
+            let PointHead {
+                key,
+                title,
+                target_name,
+            } = head;
+            let preparing = if rate.is_none() { "preparing · " } else { "" };
             let parallel = parallelism(key);
             format!(
-                "{} · {} {}, {parallel}{preparing}",
-                head.target_name, key.test, head.title
+                "{preparing}{target_name} · {} {title}, {parallel}",
+                key.test
             )
         }
         (None, None) => "preparing".to_owned(),
@@ -52,7 +56,7 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
         .iter()
         .rev()
         .find_map(|interval| interval.cpu_pct);
-    let mut figures = vec![format!("{} operations/s", number::figure_or_unknown(rate))];
+    let mut figures = vec![format!("{} ops/s", number::figure_or_unknown(rate))];
     if let Some(mean_us) = newest.mean_us {
         figures.push(format!("mean {}", number::latency(Some(mean_us))));
     }
@@ -63,11 +67,11 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
     ] {
         figures.push(format!("{name} {}", number::latency(us)));
     }
-    figures.push(format!("CPU {} %", number::one_decimal(host)));
+    figures.push(format!("CPU {} %", number::whole(host)));
     let errors = newest.errors.map(|errors| number::counted(errors, "error"));
     figures.push(errors.unwrap_or_else(|| format!("{} errors", number::UNKNOWN)));
     figures.push(number::counted(newest.users.into(), "job"));
-    put(buffer, area, area.x, 2, &figures.join(" · "), Style::new());
+    put(buffer, area, area.x, 2, &figures.join("  "), Style::new());
 }
 
 fn progress(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: Paint) {
@@ -209,7 +213,7 @@ fn bars(
                     chart::fill(*number),
                     paint.part(*number),
                 );
-                let text = format!(" {} {}  ", part.name, part.shown);
+                let text = format!("{} {} ", part.name, part.shown);
                 x = put(buffer, area, x, 1, &text, Style::new());
             }
         }
@@ -362,10 +366,10 @@ fn waits(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
     };
     let title = match cores {
         Some(cores) => format!(
-            "Sessions by class of wait ╌ {}",
+            "Sessions by wait ╌ {}",
             number::counted(cores.into(), "hardware thread")
         ),
-        None => "Sessions by class of wait".to_owned(),
+        None => "Sessions by wait".to_owned(),
     };
     bars(buffer, area, &title, parts, &scale, paint);
 }
@@ -390,10 +394,6 @@ fn devices(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
     let mut devices: Vec<&DeviceRates> = newest.map_or(Vec::new(), |i| i.devices.iter().collect());
     let all = |d: &DeviceRates| d.read_iops.unwrap_or_default() + d.write_iops.unwrap_or_default();
     devices.sort_by(|a, b| all(b).total_cmp(&all(a)));
-    let title = match devices[..] {
-        [only] => format!("Device requests/s of {}", only.name),
-        _ => "Device requests/s".to_owned(),
-    };
     // One device has its figures in the line of the parts.
     let room = usize::from(area.height.saturating_sub(2)) / 2;
     let told = if devices.len() > 1 {
@@ -401,22 +401,19 @@ fn devices(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
     } else {
         0
     };
+    let title = match devices[..] {
+        [only] => format!("Device requests/s of {}", only.name),
+        _ if told < devices.len() => format!("Device requests/s, busiest of {}", devices.len()),
+        _ => "Device requests/s".to_owned(),
+    };
     let chart = rows_of(area, 0, area.height - told as u16);
     bars(buffer, chart, &title, parts, &NUMBERS, paint);
     for (row, device) in devices.iter().take(told).enumerate() {
-        let hidden = devices.len() - told;
-        let more = match hidden > 0 && row + 1 == told {
-            true => format!(" · {hidden} more"),
-            false => String::new(),
-        };
         let busy = device
             .busy_pct
-            .map_or(String::new(), |pct| format!(" · {pct:.0} % busy"));
+            .map_or(String::new(), |pct| format!(", {pct:.0} % busy"));
         let [reads, writes] = [device.read_iops, device.write_iops].map(number::figure_or_unknown);
-        let text = format!(
-            "{}: {reads} reads · {writes} writes{busy}{more}",
-            device.name
-        );
+        let text = format!("{}: {reads} reads, {writes} writes{busy}", device.name);
         put(
             buffer,
             area,

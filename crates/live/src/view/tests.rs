@@ -3,6 +3,7 @@
 use archive::stream::{DeviceRates, PointHead, PointResult, Snapshot};
 use archive::{Component, EventClass, Point, PointKey, Sample};
 use ratatui_core::backend::TestBackend;
+use ratatui_core::style::Color;
 use ratatui_core::terminal::Terminal;
 
 use super::*;
@@ -164,7 +165,7 @@ fn each_section_fills_the_screen_and_is_scrolled() {
     view.press(Key::Next);
     insta::assert_snapshot!("points_80x24", screen(&mut view, 80, 24));
     view.press(Key::Next);
-    let verdict = (1..=30).map(|n| format!("line {n:>2} {}", "of a verdict ".repeat(7)));
+    let verdict = (1..=30).map(|n| format!("{n:>2} lines of a verdict, ").repeat(5));
     let text = verdict.collect::<Vec<_>>().join("\n");
     view.take(&StreamEvent::Verdict { text }, 205.0);
     // Beyond the end there is nothing to scroll to.
