@@ -62,7 +62,7 @@ pub fn points(state: &State, width: usize, paint: Paint) -> Vec<Line> {
     let mut room = width.saturating_sub(NAME_MIN);
     let fits = |(_, width, _): &&(&str, usize, Cell)| {
         let fits = *width <= room;
-        room = room.checked_sub(*width).unwrap_or_default();
+        room = room.saturating_sub(*width);
         fits
     };
     let columns: Vec<_> = COLUMNS.iter().take_while(fits).collect();

@@ -140,6 +140,8 @@ pub fn charts(buffer: &mut Buffer, area: Rect, state: &State, down: usize, paint
     rows - shown
 }
 
+type Value = fn(&Interval) -> Option<f64>;
+
 /// One of several values over time that are drawn upon each other.
 struct Part {
     name: String,
@@ -284,14 +286,14 @@ fn jobs(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
 
 /// Each percentile from the one below it on.
 fn response(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
-    let times: [(&str, fn(&Interval) -> Option<f64>); 4] = [
+    let times: [(&str, Value); 4] = [
         ("mean", |i| i.mean_us),
         ("p50", |i| i.p50_us),
         ("p95", |i| i.p95_us),
         ("p99", |i| i.p99_us),
     ];
     let latency = |us| number::latency(Some(us));
-    let of_percentile = |(name, of): (&str, fn(&Interval) -> Option<f64>)| {
+    let of_percentile = |(name, of): (&str, Value)| {
         let shown = Part::of(state, name, latency, of).shown;
         let lower = times.iter().take_while(|(lower, _)| *lower != name);
         let below = |i: &Interval| {
