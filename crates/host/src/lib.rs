@@ -9,6 +9,7 @@
 //! * [`OwnMemory`]: what the processes of a server take for themselves.
 //! * [`limits`]: limits of open files and processes, raised as far as the system allows.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
+//! * [`die_with_parent`]: programs that must not outlive dbdyno.
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
 //! * [`CpuOwners`]: who used the CPU time of a window.
 //! * [`block`]: how long requests to a block device take, as distributions.
@@ -21,6 +22,7 @@
 
 pub mod block;
 mod bystanders;
+mod children;
 pub mod clock;
 pub mod counters;
 mod device;
@@ -47,6 +49,7 @@ pub mod tuning;
 mod watch;
 
 pub use bystanders::{IoAccounts, IoByOthers};
+pub use children::die_with_parent;
 pub use clock::{Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of, devices_of};

@@ -17,11 +17,27 @@ pub struct BackupMethod {
     pub has_channels: bool,
     /// The lowest and the highest level of its compression, which plans name behind the method: `NAME-LEVEL`.
     pub levels: Option<(u32, u32)>,
-    /// Whether the log is archived, so that a backup can be restored to a point in time behind it.
-    pub has_points: bool,
+    /// Where in the repository the log is archived, so that a backup can be restored to a point in time behind it.
+    pub log_archive: Option<&'static str>,
+    /// Backups that lie beside each other until one is restored, each at most as large as the database. None of a method that
+    /// keeps nothing, so that nothing can be restored: it shows what a backup costs without its medium.
+    pub backups: u32,
+    /// Whether it can be held to a rate.
+    pub has_rate: bool,
 }
 
 impl BackupMethod {
+    /// What most methods are.
+    pub(crate) const SIMPLE: Self = Self {
+        name: "",
+        how: "",
+        has_channels: false,
+        levels: None,
+        log_archive: None,
+        backups: 1,
+        has_rate: false,
+    };
+
     /// The level that a name asks for: `Some(None)` is the usual one, and `None` says that the name is none of this method.
     pub fn level_of(&self, name: &str) -> Option<Option<u32>> {
         let rest = name.strip_prefix(self.name)?;
@@ -37,12 +53,14 @@ impl BackupMethod {
 }
 
 /// What is asked of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupOptions {
     /// Channels that copy at once.
     pub channels: u32,
     /// Level of the compression; the method's usual one when nothing is said.
     pub level: Option<u32>,
+    /// The highest rate, in 10^6 bytes per second.
+    pub max_mb_per_s: Option<u32>,
 }
 
 /// What a backup that was made tells about itself.
@@ -62,10 +80,8 @@ mod tests {
     fn a_level_is_asked_for_behind_the_name() {
         let method = BackupMethod {
             name: "tool-zst",
-            how: "",
-            has_channels: true,
             levels: Some((1, 22)),
-            has_points: false,
+            ..BackupMethod::SIMPLE
         };
         assert_eq!(method.level_of("tool-zst"), Some(None));
         assert_eq!(method.level_of("tool-zst-19"), Some(Some(19)));

@@ -480,6 +480,14 @@ pub trait Method: Send + Sync {
         None
     }
 
+    /// Bytes that a backup of this method holds where it leaves some of [`Backup::logical_bytes`] out.
+    ///
+    /// # Errors
+    /// When the engine does not tell.
+    fn logical_bytes(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Readies the database and an empty directory for a backup, before the work whose transactions the backup must hold.
     ///
     /// # Errors

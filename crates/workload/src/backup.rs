@@ -1,6 +1,7 @@
 //! Backups by the engine's own means, each restored elsewhere and proven.
 //!
 //! * `step` and `measure`: what a plan says of it, and the points of it.
+//! * `room`: what a method needs in the repository.
 //! * `repository`: the directory of a backup, and when it is whole.
 //! * `proof`: whether a restored database is the one that was backed up.
 //!
@@ -14,6 +15,7 @@ mod measure;
 mod proof;
 mod repository;
 mod restore;
+mod room;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,7 @@ use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 use code::{code_of, method_of, title};
+use room::Needed;
 use step::BackupStep;
 
 /// Backups as a workload of plans.
@@ -65,8 +68,13 @@ fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark>
             methods: names(&backup.methods()).join(", "),
         });
     };
-    if asked.point_in_time && !method.has_points {
+    if asked.point_in_time && method.log_archive.is_none() {
         return Some(Remark::BackupNoPointInTime {
+            method: name.to_owned(),
+        });
+    }
+    if asked.max_mb_per_s.is_some() && !method.has_rate {
+        return Some(Remark::BackupNoRate {
             method: name.to_owned(),
         });
     }
@@ -149,7 +157,7 @@ impl Workload for Backups {
             let backup: &BackupStep = step.table();
             let load = of_order_entry_load(backup.warehouses);
             written.loads_bytes = written.loads_bytes.saturating_add(load.written_bytes);
-            (0..backup.number(engine)).for_each(|_| written.add(volume(backup)));
+            volumes(backup, engine).for_each(|volume| written.add(volume));
         }
         Ok(written)
     }
@@ -157,8 +165,9 @@ impl Workload for Backups {
     fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
         let backup: &BackupStep = step.table();
         let load = of_order_entry_load(backup.warehouses).written_bytes;
-        let point_s = duration::of_load(volume(backup).written_bytes) + backup.work_seconds;
-        Ok(duration::of_load(load) + f64::from(backup.number(engine)) * point_s)
+        let points = volumes(backup, engine);
+        let point_s = |point: Volume| duration::of_load(point.written_bytes) + backup.work_seconds;
+        Ok(duration::of_load(load) + points.map(point_s).sum::<f64>())
     }
 
     fn title(&self, code: &str) -> Result<String> {
@@ -174,14 +183,22 @@ impl Workload for Backups {
     }
 }
 
-/// A backup and its restored copy, beside the database.
-fn volume(backup: &BackupStep) -> Volume {
+/// Backups and restored copies, beside the database: one for each point.
+fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
     let load = of_order_entry_load(backup.warehouses);
-    // Before the backup, up to a point behind it, and after that.
-    let times = if backup.point_in_time { 3.0 } else { 1.0 };
-    let work = of_small_transactions(backup.work_seconds * times);
-    Volume {
-        written_bytes: (load.written_bytes.saturating_mul(2)).saturating_add(work.written_bytes),
-        room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(work.room_bytes),
-    }
+    let work = of_small_transactions(backup.work_seconds_in_all());
+    let methods = target::backup_methods(engine);
+    let needed = backup
+        .points(&methods)
+        .into_iter()
+        .flat_map(|(name, channels)| {
+            let method = method_of(&methods, &name);
+            let needed = method.map(|(method, _)| Needed::by(&method, backup, load.room_bytes));
+            needed.into_iter().cycle().take(channels.len())
+        });
+    let needed: Vec<Needed> = needed.collect();
+    needed.into_iter().map(move |needed| Volume {
+        written_bytes: needed.bytes().saturating_add(work.written_bytes),
+        room_bytes: needed.bytes().saturating_add(work.room_bytes),
+    })
 }

@@ -14,12 +14,16 @@ RepositoryInsideData { repository: String, data: String } =>
     "the directory {repository} for the backup lies inside the data {data}, so that a loss of the data would be a loss of the backup; \
      choose another with repository";
 /// The backup and its restored copy do not fit, told before any of it is written.
-BackupNoRoom { method: String, repository: String, need_bytes: u64, free_bytes: u64 } =>
-    "{method} needs {need} in {repository} for the backup and the restored copy, and only {free} are free; free some space, or choose \
-     another directory with repository",
-    need = stats::words::bytes(*need_bytes), free = stats::words::bytes(*free_bytes);
+BackupNoRoom { method: String, repository: String, backup_bytes: u64, archive_bytes: u64, restored_bytes: u64, need_bytes: u64,
+    free_bytes: u64 } =>
+    "{method} needs up to {need} in {repository} (backup {backup}, archived log {archive}, restored copy {restored}), and only {free} are \
+     free; free some space, or choose another directory with repository",
+    need = stats::words::bytes(*need_bytes), backup = stats::words::bytes(*backup_bytes), archive = stats::words::bytes(*archive_bytes),
+    restored = stats::words::bytes(*restored_bytes), free = stats::words::bytes(*free_bytes);
 /// How a backup is made.
 BackupMade { method: String, how: String, repository: String } => "{method}: {how}; repository in {repository}";
+/// Directories of backups whose runs were killed, and which are gone.
+BackupLeftRemoved { directories: Vec<String> } => "removed what runs that were killed left behind: {list}", list = directories.join(", ");
 /// The backup failed.
 BackupFailed { error: String } => "the backup failed: {error}";
 /// The restore failed.
@@ -52,6 +56,12 @@ BackupBeside { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s
 BackupNoPointInTime { method: String } =>
     "{method} keeps no archive of the log, so its backups cannot be restored to a point in time; choose a method that does, such as \
      pgbackrest-lz4 on PostgreSQL";
+/// The method cannot be held to a rate.
+BackupNoRate { method: String } =>
+    "{method} cannot be held to a rate (max_mb_per_s); choose a method that can, such as basebackup-tar on PostgreSQL";
+/// A backup that was kept nowhere.
+BackupDiscarded {} =>
+    "no backup: what was read was discarded, to show the time without that of the medium; there is nothing to restore or to prove";
 /// A backup was restored to a point in time, and nothing that was done after it is there.
 RestoredToPoint { point: String, before: u64, after: u64 } =>
     "restored to the point {point}: all {before} transactions acknowledged between the backup and the point are there, and none of the \

@@ -50,6 +50,8 @@ const ADDED: &[(i64, &[&str])] = &[
             "backup_tb_per_h",
             "backup_tool_s",
             "backup_cpu_s_per_gb",
+            "backup_log_mb",
+            "backup_archived_mb",
             "restore_tb_per_h",
             "restore_copy_s",
             "restore_replay_s",
@@ -378,6 +380,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "5378b46c605877bf", "{columns:#?}");
+        assert_eq!(&digest[..16], "d17a2056903a1370", "{columns:#?}");
     }
 }

@@ -53,6 +53,9 @@ pub struct BackupRunArguments {
     /// Restore to a point in time behind the backup, with work before and after the point
     #[arg(long)]
     pub point_in_time: bool,
+    /// Highest rate in 10^6 bytes per second, of methods that can be held to one (pg_basebackup): as of a slower medium
+    #[arg(long, value_name = "MB")]
+    pub max_mb_per_s: Option<u32>,
     /// Directory for backups and restored copies; dbdyno makes a new directory in it for each, and removes it (default: that of
     /// the archive)
     #[arg(long, value_name = "DIR")]

@@ -36,6 +36,7 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         ("users", (asked.users != 1).then(|| number(asked.users))),
         ("beside_per_s", asked.beside.map(Value::from)),
         ("point_in_time", asked.point_in_time.then(|| true.into())),
+        ("max_mb_per_s", asked.max_mb_per_s.map(number)),
         ("repository", repository.map(Value::from)),
     ]);
     Ok(table([

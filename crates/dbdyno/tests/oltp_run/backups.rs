@@ -1,20 +1,29 @@
-//! Backups of local servers: restored elsewhere and proven, beside users at work, and to a point in time.
+//! Backups of local servers: restored elsewhere and proven, beside users at work, and to a point in time; one that was killed is none.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::common::{Place, faults, points};
 
+/// A directory for backups, which a server with a user of its own can reach where this is root.
+fn repository(place: &Place) -> PathBuf {
+    let repository = place.path("backups");
+    fs::create_dir(&repository).unwrap();
+    for directory in [repository.as_path(), repository.parent().unwrap()] {
+        fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
+    }
+    repository
+}
+
 /// Carries the methods out on a server, each of which has this proof; the points.
 fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Vec<Value> {
     let place = Place::new();
-    let repository = place.path("backups");
-    std::fs::create_dir(&repository).unwrap();
-    // The server has a user of its own where this is root.
-    for directory in [repository.as_path(), repository.parent().unwrap()] {
-        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
-    }
+    let repository = repository(&place);
     let repository_text = repository.to_str().unwrap();
     let backup = ["backup", "run", "--target", target, "--methods", methods];
     let usual = ["--work-seconds", "0.3", "--repository", repository_text];
@@ -28,7 +37,7 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
         let acknowledged = proven.get("acknowledged").or(proven.get("before"));
         assert!(acknowledged.unwrap().as_u64().unwrap() > 0, "{proven}");
     }
-    assert_eq!(std::fs::read_dir(&repository).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(&repository).unwrap().count(), 0);
     points(&exported).to_vec()
 }
 
@@ -80,4 +89,113 @@ fn backups_of_mariadb_are_restored_and_proven() {
             assert!(point[format!("foreground_{figure}")].as_f64().unwrap() > 0.0);
         }
     }
+}
+
+/// A killed backup leaves no process and is taken for none; the run goes on with a new one, and removes what was left.
+#[test]
+fn a_backup_that_is_killed_is_never_taken_for_whole() {
+    let place = Place::new();
+    let repository = repository(&place);
+    // Its data stay, and are recovered by the next server on them.
+    let target = format!("{}?version=15", place.url("postgres+local", "server"));
+    let asked = [
+        "backup",
+        "run",
+        "--target",
+        &target,
+        "--methods",
+        "pgbackrest-none",
+    ];
+    let more = ["--channels", "2", "--work-seconds", "0.3", "--repository"];
+    let arguments = [&asked[..], &more, &[repository.to_str().unwrap()]].concat();
+    let mut command = place.command(&arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    let tool = awaited(|| children(run.id()).into_iter().find(|pid| is_backup(*pid)));
+    // It cannot come to its end before the run is killed.
+    signal(tool, "STOP");
+    awaited(|| stat(tool).starts_with('T').then_some(()));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    awaited(|| processes_of(&repository).is_empty().then_some(()));
+
+    assert_eq!(points(&place.export("last")), [Value::Null; 0]);
+    let left: Vec<PathBuf> = entries(&repository);
+    let [left] = left.as_slice() else {
+        panic!("{left:?}")
+    };
+    assert!(entries(&left.join("backup")).len() > 1, "it had begun");
+    assert!(!left.join("manifest.toml").exists());
+
+    place.fine(&["run", "--resume", "last"]);
+    let exported = place.export("last");
+    let [point] = points(&exported) else {
+        panic!("one point")
+    };
+    assert_eq!(faults(point), [""; 0]);
+    let notes = point["notes"].as_array().unwrap();
+    let note = |code: &str| notes.iter().find(|note| note["code"] == code).unwrap();
+    assert!(note("restore_proven")["acknowledged"].as_u64().unwrap() > 0);
+    let removed = &note("backup_left_removed")["directories"];
+    assert_eq!(removed, &serde_json::json!([left.to_str().unwrap()]));
+    assert!(entries(&repository).is_empty());
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// What comes to be sooner or later.
+fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "never");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    names.collect()
+}
+
+/// State and parent of a process, and what follows; nothing of one that has ended.
+fn stat(pid: u32) -> String {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().unwrap_or_default().to_owned()
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let parent = parent.to_string();
+    let mut found = processes();
+    found.retain(|pid| stat(*pid).split(' ').nth(1) == Some(&parent));
+    found
+}
+
+fn command_line(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).replace('\0', " ")
+}
+
+fn is_backup(pid: u32) -> bool {
+    let line = command_line(pid);
+    line.contains("pgbackrest") && line.ends_with(" backup ")
+}
+
+/// Those that work in a directory, by their command lines.
+fn processes_of(directory: &Path) -> Vec<String> {
+    let lines = processes().into_iter().map(command_line);
+    let directory = directory.to_str().unwrap();
+    lines.filter(|line| line.contains(directory)).collect()
+}
+
+fn signal(pid: u32, name: &str) {
+    let mut kill = std::process::Command::new("kill");
+    let status = kill.args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(status.unwrap().success());
 }

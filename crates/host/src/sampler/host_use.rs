@@ -450,6 +450,8 @@ mod tests {
             "backup_tb_per_h",
             "backup_tool_s",
             "backup_cpu_s_per_gb",
+            "backup_log_mb",
+            "backup_archived_mb",
             "restore_tb_per_h",
             "restore_copy_s",
             "restore_replay_s",

@@ -1,9 +1,12 @@
 //! Backups by method: rates of backup and restore with their proofs, beside what was published of another platform.
 
+mod felt;
+
 use archive::reference;
 use archive::{Point, Remark, Run};
 use askama::Template;
 
+use super::figure::Figure;
 use crate::level;
 use crate::number;
 
@@ -15,7 +18,7 @@ const REFERENCE: &str = "superdome-xp1024";
 const KINDS: [&str; 2] = ["backup", "restore"];
 
 /// Heads and figures.
-const COLUMNS: [(&str, &str); 16] = [
+const COLUMNS: [(&str, &str); 18] = [
     ("backup TB/h", "backup_tb_per_h"),
     ("backup s", "elapsed_s"),
     ("tool's clock s", "backup_tool_s"),
@@ -23,6 +26,8 @@ const COLUMNS: [(&str, &str); 16] = [
     ("repository MB", "backup_repository_mb"),
     ("ratio", "backup_ratio"),
     ("CPU s/GB", "backup_cpu_s_per_gb"),
+    ("log MB", "backup_log_mb"),
+    ("archived log MB", "backup_archived_mb"),
     ("restore TB/h", "restore_tb_per_h"),
     ("copy s", "restore_copy_s"),
     ("replay s", "restore_replay_s"),
@@ -34,8 +39,10 @@ const COLUMNS: [(&str, &str); 16] = [
     ("p95 beside µs", "foreground_beside_us_p95"),
 ];
 /// What not every backup has.
-const OPTIONAL: [&str; 5] = [
+const OPTIONAL: [&str; 7] = [
     "backup_tool_s",
+    "backup_log_mb",
+    "backup_archived_mb",
     "foreground_alone_per_s",
     "foreground_beside_per_s",
     "foreground_alone_us_p95",
@@ -48,6 +55,7 @@ const OPTIONAL: [&str; 5] = [
 pub struct View {
     heads: Vec<&'static str>,
     rows: Vec<Row>,
+    felt: Vec<Figure>,
     published_title: String,
     published: Vec<[String; 2]>,
 }
@@ -84,6 +92,8 @@ pub fn view(run: &Run) -> View {
     let columns: Vec<(&str, &str)> = columns.collect();
     let rows = backups.iter().map(|point| row(run, point, &columns));
     let rows: Vec<Row> = rows.collect();
+    let named = backups.iter().map(|point| (name(run, point), *point));
+    let felt = felt::figures(&named.collect::<Vec<_>>());
     let (published_title, published) = match rows.is_empty() {
         true => Default::default(),
         false => published().unwrap_or_default(),
@@ -91,13 +101,13 @@ pub fn view(run: &Run) -> View {
     View {
         heads: columns.iter().map(|(head, _)| *head).collect(),
         rows,
+        felt,
         published_title,
         published,
     }
 }
 
 fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
-    let method = point.key.test.strip_prefix(OF_METHOD).unwrap_or_default();
     // A backup that failed a proof has no figures.
     let figure = |name: &str| point.figures.get(name).filter(|_| point.valid());
     let cells = columns.iter();
@@ -105,22 +115,19 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
     let is_proof = |note: &&Remark| {
         matches!(
             note,
-            Remark::RestoreProven { .. } | Remark::RestoreProvenBeside { .. }
+            Remark::RestoreProven { .. }
+                | Remark::RestoreProvenBeside { .. }
+                | Remark::BackupDiscarded {}
         )
     };
     let proof = match (point.reasons.first(), point.notes.iter().find(is_proof)) {
         (Some(reason), _) => format!("✗ {reason}"),
+        (None, Some(Remark::BackupDiscarded {})) => format!("– {}", Remark::BackupDiscarded {}),
         (None, Some(proof)) => format!("✓ {proof}"),
         (None, None) => number::UNKNOWN.to_owned(),
     };
     Row {
-        name: format!(
-            "{} {}{}, repetition {}",
-            level::target_name(run, point.key.target),
-            method.to_lowercase(),
-            channels(point.key.threads),
-            point.key.repetition
-        ),
+        name: format!("{}, repetition {}", name(run, point), point.key.repetition),
         cells: cells.collect(),
         proof,
         class: match point.valid() {
@@ -128,6 +135,17 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
             false => "invalid",
         },
     }
+}
+
+/// Target, method and channels.
+fn name(run: &Run, point: &Point) -> String {
+    let method = point.key.test.strip_prefix(OF_METHOD).unwrap_or_default();
+    format!(
+        "{} {}{}",
+        level::target_name(run, point.key.target),
+        method.to_lowercase(),
+        channels(point.key.threads)
+    )
 }
 
 /// How many channels there were, where there were several.

@@ -1,8 +1,6 @@
 //! The programs that attach, build and mount.
 
 use std::ffi::OsStr;
-use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -56,9 +54,8 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
         .env("PATH", PATH)
         .env("LC_ALL", "C")
         .stdin(Stdio::null());
-    let parent = std::process::id();
-    // SAFETY: `die_with` makes system calls only, as is right between fork and exec.
-    unsafe { command.pre_exec(move || die_with(parent)) };
+    // Nothing goes on attaching or building once nobody is there to remove it.
+    host::die_with_parent(&mut command);
     let output = command
         .output()
         .map_err(|error| failed(error.to_string()))?;
@@ -72,20 +69,4 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
         true => output.status.to_string(),
         false => said.join("; "),
     }))
-}
-
-/// Nothing goes on attaching or building once nobody is there to remove it.
-fn die_with(parent: u32) -> io::Result<()> {
-    // SAFETY: plain system calls on values.
-    let (set, now) = unsafe {
-        (
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL),
-            libc::getppid(),
-        )
-    };
-    match (set, now as u32 == parent) {
-        (-1, _) => Err(io::Error::last_os_error()),
-        (_, false) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-        _ => Ok(()),
-    }
 }

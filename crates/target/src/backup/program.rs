@@ -19,12 +19,14 @@ pub(crate) struct Ran {
     pub said: String,
 }
 
-/// Runs a program to its end.
+/// Runs a program to its end, or to that of dbdyno.
 ///
 /// # Errors
 /// When it cannot be executed, or fails: what it says.
 pub(crate) fn run(mut command: Command) -> Result<Ran> {
     let name = Path::new(command.get_program()).display().to_string();
+    // What it writes is worth nothing without dbdyno, which awaits it.
+    host::die_with_parent(&mut command);
     let before = of_ended_children();
     let output = command
         .output()

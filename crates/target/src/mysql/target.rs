@@ -59,7 +59,11 @@ impl MySqlTarget {
     /// Starts a server of dbdyno's own, and opens it.
     pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
         let spec = ServerSpec::from_url(&MariaDbServer, url)?;
-        let server = LocalServer::start(&MariaDbServer, &spec)?;
+        Self::of_server(LocalServer::start(&MariaDbServer, &spec)?, url)
+    }
+
+    /// Opens a server of dbdyno's own.
+    pub(super) fn of_server(server: LocalServer, url: &TargetUrl) -> Result<Self> {
         let access = Access::local(server.socket_path(), server.superuser());
         // Nobody else can reach it, and the server itself has the settings.
         let session = SessionSettings::new();
@@ -162,6 +166,10 @@ impl MySqlTarget {
 
     pub(super) fn url(&self) -> &TargetUrl {
         &self.url
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.access.database
     }
 
     /// The rows of a query on the connection that is no job's.

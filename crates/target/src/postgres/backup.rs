@@ -1,6 +1,9 @@
 //! Backups of local servers, each by a tool of PostgreSQL's own or of its users.
 
 mod base;
+mod dump;
+mod incremental;
+mod null;
 mod pgbackrest;
 mod tools;
 
@@ -18,6 +21,11 @@ const ADAPTERS: &[Adapter<PostgresTarget>] = &[
     base::TAR_GZIP,
     base::SERVER_LZ4,
     base::SERVER_ZSTD,
+    incremental::INCREMENTAL,
+    dump::NONE,
+    dump::GZIP,
+    null::NONE,
+    null::ZSTD,
     pgbackrest::NONE,
     pgbackrest::LZ4,
     pgbackrest::ZST,

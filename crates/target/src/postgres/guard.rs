@@ -372,6 +372,20 @@ pub(super) fn is_there_and_own(connection: &mut Connection, schema: &str) -> Res
     }
 }
 
+/// Enters the tables that are entered as what they are now.
+///
+/// # Errors
+/// When the server fails.
+pub(super) fn enter_anew(connection: &mut Connection, schema: &str) -> Result<()> {
+    for (name, identity) in relations(connection, schema)? {
+        let [name, identity] = [name, identity].map(|text| register::quoted(&text));
+        connection.batch(&format!(
+            "UPDATE {schema}.{OWN_TABLES} SET identity = {identity} WHERE name = {name}"
+        ))?;
+    }
+    Ok(())
+}
+
 /// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
 pub(super) fn is_locked(connection: &mut Connection) -> Result<bool> {
     let (upper, lower) = (LOCK >> 32, LOCK & 0xffff_ffff);

@@ -55,7 +55,10 @@ impl PostgresTarget {
     /// Starts a server of dbdyno's own, and opens it.
     pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
         let spec = ServerSpec::from_url(&PostgresServer, url)?;
-        let server = LocalServer::start(&PostgresServer, &spec)?;
+        Self::of_server(LocalServer::start(&PostgresServer, &spec)?, url)
+    }
+
+    fn of_server(server: LocalServer, url: &TargetUrl) -> Result<Self> {
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());
         Self::open(
             "postgres+local",
@@ -64,6 +67,16 @@ impl PostgresTarget {
             SetUp::alone(),
             Some(server),
         )
+    }
+
+    /// Opens a server of dbdyno's own that was loaded with what another one said of its tables. The register knows tables by
+    /// numbers, which they got anew.
+    pub(super) fn open_loaded(server: LocalServer, url: &TargetUrl) -> Result<Self> {
+        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
+        let mut connection = Connection::open(&endpoint, OF_SESSIONS)?;
+        guard::enter_anew(&mut connection, &endpoint.schema)?;
+        drop(connection);
+        Self::of_server(server, url)
     }
 
     /// Logs on, and makes sure that the database may be used.
@@ -148,6 +161,10 @@ impl PostgresTarget {
 
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.endpoint.database
     }
 
     /// The texts of a query on the connection that is no job's.

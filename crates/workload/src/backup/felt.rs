@@ -1,6 +1,9 @@
 //! What users felt of a backup.
 
-use archive::{Point, Remark};
+use std::time::{Duration, Instant};
+
+use archive::{Point, Remark, Sample};
+use lab::point::series;
 use load::Outcome;
 use stats::Histogram;
 
@@ -26,6 +29,32 @@ struct Figure {
 }
 
 impl Felt {
+    /// The samples of the machine during a backup that began then, with what the users got done in each, and how long they
+    /// waited.
+    pub fn over_time(
+        &self,
+        samples: Vec<Sample>,
+        began: Option<Instant>,
+        interval: Duration,
+    ) -> Vec<Sample> {
+        let Some((backup, users)) = began.zip(self.beside.started) else {
+            return samples;
+        };
+        // Counted from the start of the backup; what users did before it is none of its time.
+        let shifted = |since: &load::Interval| {
+            let at = (users + since.at).checked_duration_since(backup)?;
+            Some(load::Interval {
+                at,
+                ..since.clone()
+            })
+        };
+        let beside = Outcome {
+            intervals: self.beside.intervals.iter().filter_map(shifted).collect(),
+            ..Outcome::default()
+        };
+        series(&samples, &beside, interval)
+    }
+
     /// Enters figures and their intervals.
     pub fn enter(&self, point: &mut Point, asked: &BackupStep) {
         let of = |outcome: &Outcome| {

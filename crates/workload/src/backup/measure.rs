@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::load::{
     Arrivals, BlockingClient, Drive, End, Failure, Outcome, Progress, Schedule, Think,
@@ -20,8 +20,9 @@ use super::code::{method_of, name_of, title};
 use super::felt::Felt;
 use super::figures::{TB_PER_H, per};
 use super::proof::{self, Digests, Evidence};
-use super::repository::{Manifest, Repository};
+use super::repository::Repository;
 use super::restore::{Chosen, enter_restore, restore_and_prove};
+use super::room::Needed;
 use super::step::BackupStep;
 use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
@@ -32,8 +33,6 @@ const MB: f64 = 1e6;
 const BESIDE_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
 /// The name of the point in time that a backup is restored to.
 const POINT: &str = "dbdyno";
-/// Room beyond the backup and its restored copy: the engine's log, and the tables of the proof.
-const ROOM_SPARE_BYTES: u64 = 64 << 20;
 
 /// The backups of one run.
 pub(super) struct Measurement<'a> {
@@ -70,11 +69,18 @@ impl Measure for Measurement<'_> {
 
 /// A backup that was made, and what is known of its source.
 struct Made {
+    seen: Seen,
+    evidence: Evidence,
+    felt: Option<Felt>,
+}
+
+/// What was seen of the making of a backup.
+struct Seen {
     point: Point,
     told: BackedUp,
     logical_bytes: u64,
-    evidence: Evidence,
-    felt: Option<Felt>,
+    /// When its time began.
+    started: Option<Instant>,
 }
 
 /// Where a point is measured.
@@ -107,13 +113,13 @@ impl Place<'_> {
             options: BackupOptions {
                 channels: self.key.threads,
                 level,
+                max_mb_per_s: self.asked.max_mb_per_s,
             },
             method: method.as_ref(),
         };
         let method = &method;
         self.load(target.as_ref())?;
-        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
-        self.make_sure_of_room(&method.name, parent, logical_bytes)?;
+        self.make_sure_of_room(method, parent)?;
         let repository = Repository::create(parent).map_err(|e| self.of_file(parent, &e))?;
         let reachable = backup.check_place(repository.path());
         reachable.map_err(|e| self.failed(e.into()))?;
@@ -126,12 +132,25 @@ impl Place<'_> {
         let finished = method.method.finish();
         let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
+        if method.about.backups == 0 {
+            return Ok(self.discarded(made, method, &repository));
+        }
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
-        let point = &mut made.point;
+        let Seen {
+            point,
+            told,
+            logical_bytes,
+            ..
+        } = &mut made.seen;
         self.tell(point, method, &repository);
         let figures = &mut point.figures;
-        self.figures_of_backup(figures, (made.logical_bytes, made.told), &manifest);
+        self.figures_of_backup(figures, (*logical_bytes, *told));
+        let repository_bytes = manifest.bytes_below("") as f64;
+        figures.backup_repository_mb = Some(repository_bytes / MB);
+        figures.backup_ratio = per(*logical_bytes as f64, repository_bytes);
+        figures.backup_archived_mb =
+            (method.about.log_archive).map(|directory| manifest.bytes_below(directory) as f64 / MB);
         if let Some(felt) = &made.felt {
             felt.enter(point, self.asked);
         }
@@ -141,8 +160,25 @@ impl Place<'_> {
         if self.context.stop.load(Ordering::Relaxed) {
             return Err(Measured::Interrupted);
         }
-        enter_restore(point, (made.logical_bytes, evidence), restored);
-        Ok(Measured::Points(vec![made.point]))
+        enter_restore(point, (*logical_bytes, evidence), restored);
+        Ok(Measured::Points(vec![made.seen.point]))
+    }
+
+    /// A backup that was kept nowhere, of which nothing can be restored or proven.
+    fn discarded(&self, made: Made, method: &Chosen<'_>, repository: &Repository) -> Measured {
+        let Seen {
+            mut point,
+            told,
+            logical_bytes,
+            ..
+        } = made.seen;
+        self.tell(&mut point, method, repository);
+        self.figures_of_backup(&mut point.figures, (logical_bytes, told));
+        if let Some(felt) = &made.felt {
+            felt.enter(&mut point, self.asked);
+        }
+        point.notes.push(Remark::BackupDiscarded {});
+        Measured::Points(vec![point])
     }
 
     /// Users work before the backup, beside it or behind it, as asked; with what a restored copy has to be then.
@@ -161,7 +197,7 @@ impl Place<'_> {
             return self.back_up_beside(method, repository, (before, alone), progress);
         }
         let quiet = self.digests()?;
-        let (point, told, logical_bytes) = self.back_up(method, repository, progress)?;
+        let seen = self.back_up(method, repository, progress)?;
         let evidence = match self.asked.point_in_time {
             false => Evidence::Same {
                 digests: quiet,
@@ -170,9 +206,7 @@ impl Place<'_> {
             true => self.work_past_a_point(method, repository)?,
         };
         Ok(Made {
-            point,
-            told,
-            logical_bytes,
+            seen,
             evidence,
             felt: None,
         })
@@ -213,21 +247,22 @@ impl Place<'_> {
             enough.store(true, Ordering::Relaxed);
             (backed_up, users.join())
         });
-        let (point, told, logical_bytes) = backed_up?;
+        let mut seen = backed_up?;
         let worked = worked.map_err(|_| {
             self.invalid(Remark::BackupFailed {
                 error: "the users beside the backup ended with a panic".into(),
             })
         })??;
+        let felt = Felt {
+            alone,
+            beside: worked,
+        };
+        let samples = std::mem::take(&mut seen.point.samples);
+        seen.point.samples = felt.over_time(samples, seen.started, self.context.interval);
         Ok(Made {
-            point,
-            told,
-            logical_bytes,
+            seen,
             evidence: Evidence::Beside { before, beside },
-            felt: Some(Felt {
-                alone,
-                beside: worked,
-            }),
+            felt: Some(felt),
         })
     }
 
@@ -259,16 +294,31 @@ impl Place<'_> {
         loaded.map(|_| ()).map_err(|e| self.failed(e))
     }
 
+    /// Bytes that a backup of the method holds.
+    fn logical_bytes(&self, method: &Chosen<'_>) -> Ended<u64> {
+        let backup = self.on.first().backup();
+        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
+        let own = method.method.logical_bytes();
+        let bytes = own.and_then(|own| own.map_or_else(|| backup.logical_bytes(), Ok));
+        bytes.map_err(|e| self.failed(e.into()))
+    }
+
     /// Before anything is written there.
-    fn make_sure_of_room(&self, method: &str, parent: &Path, logical_bytes: u64) -> Ended<()> {
-        let need_bytes = room_needed(logical_bytes);
+    fn make_sure_of_room(&self, method: &Chosen<'_>, parent: &Path) -> Ended<()> {
+        let logical_bytes = self.logical_bytes(method)?;
+        let needed = Needed::by(&method.about, self.asked, logical_bytes);
         match host::room(parent) {
-            Some(room) if room.free_bytes < need_bytes => Err(self.invalid(Remark::BackupNoRoom {
-                method: method.into(),
-                repository: parent.display().to_string(),
-                need_bytes,
-                free_bytes: room.free_bytes,
-            })),
+            Some(room) if room.free_bytes < needed.bytes() => {
+                Err(self.invalid(Remark::BackupNoRoom {
+                    method: method.name.clone(),
+                    repository: parent.display().to_string(),
+                    backup_bytes: needed.backup_bytes,
+                    archive_bytes: needed.archive_bytes,
+                    restored_bytes: needed.restored_bytes,
+                    need_bytes: needed.bytes(),
+                    free_bytes: room.free_bytes,
+                }))
+            }
             _ => Ok(()),
         }
     }
@@ -297,6 +347,7 @@ impl Place<'_> {
                 kinds: Kind::ALL.len(),
                 population,
             },
+            interval: self.context.interval,
             schedule: match self.asked.beside_per_s {
                 None => Schedule::Closed { think: Think::None },
                 Some(rate_per_s) => Schedule::Open {
@@ -319,10 +370,8 @@ impl Place<'_> {
         method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<(Point, BackedUp, u64)> {
-        let backup = self.on.first().backup();
-        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
-        let logical_bytes = backup.logical_bytes().map_err(|e| self.failed(e.into()))?;
+    ) -> Ended<Seen> {
+        let logical_bytes = self.logical_bytes(method)?;
         let blank = self.blank();
         let end = End::Operations { per_job: 1 };
         let drive = Drive {
@@ -354,7 +403,12 @@ impl Place<'_> {
             ended => ended,
         })?;
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((observed.finish(), made, logical_bytes))
+        Ok(Seen {
+            started: observed.outcome.started,
+            point: observed.finish(),
+            told: made,
+            logical_bytes,
+        })
     }
 
     fn tell(&self, point: &mut Point, method: &Chosen<'_>, repository: &Repository) {
@@ -372,6 +426,11 @@ impl Place<'_> {
             cache: CacheState::Warm,
             ..WorkDone::default()
         };
+        let left = repository.left_behind.iter();
+        let directories: Vec<String> = left.map(|path| path.display().to_string()).collect();
+        if !directories.is_empty() {
+            point.notes.push(Remark::BackupLeftRemoved { directories });
+        }
         point.notes.push(Remark::BackupMade {
             method: method.name.clone(),
             how: method.about.how.into(),
@@ -379,22 +438,17 @@ impl Place<'_> {
         });
     }
 
-    fn figures_of_backup(
-        &self,
-        figures: &mut Figures,
-        (logical_bytes, made): (u64, BackedUp),
-        manifest: &Manifest,
-    ) {
-        let (logical, repository) = (logical_bytes as f64, manifest.bytes() as f64);
+    fn figures_of_backup(&self, figures: &mut Figures, (logical_bytes, made): (u64, BackedUp)) {
+        let logical = logical_bytes as f64;
         let cpu_s = self
             .cpu_s(figures)
             .map(|s| s + made.programs_cpu.as_secs_f64());
         figures.rows = None;
         figures.rows_per_s = None;
         figures.backup_logical_mb = Some(logical / MB);
-        figures.backup_repository_mb = Some(repository / MB);
-        figures.backup_ratio = per(logical, repository);
         figures.backup_tb_per_h = figures.elapsed_s.and_then(|s| per(logical / TB_PER_H, s));
+        figures.backup_log_mb =
+            (figures.redo_mb_per_s.zip(figures.elapsed_s)).map(|(rate, s)| rate * s);
         figures.backup_tool_s = made.tool_took.map(|took| took.as_secs_f64());
         figures.backup_cpu_s_per_gb = cpu_s.and_then(|s| per(s, logical / GB));
     }
@@ -446,13 +500,6 @@ impl Place<'_> {
             error: format!("{}: {error}", path.display()),
         })
     }
-}
-
-/// Bytes that a backup and its restored copy may take together.
-pub(super) fn room_needed(logical_bytes: u64) -> u64 {
-    logical_bytes
-        .saturating_mul(2)
-        .saturating_add(ROOM_SPARE_BYTES)
 }
 
 /// A job whose one operation is a backup.

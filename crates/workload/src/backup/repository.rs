@@ -1,9 +1,11 @@
-//! The directory of a backup: made by dbdyno, removed with the point, and whole only once its manifest is there.
+//! The directory of a backup: made by dbdyno, removed with the point, and whole only once its manifest is there. What a dbdyno
+//! that was killed left is removed by the next one that makes a backup in the same place.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -11,13 +13,24 @@ use tempfile::TempDir;
 
 /// What the directories are called by.
 const PREFIX: &str = "dbdyno-backup-";
+/// Locked for as long as the backup has an owner.
+const OWNER: &str = "owner";
+/// Servers and programs of a dbdyno that was killed end a moment later, and write until then.
+const REMOVAL_TRIES: u32 = 100;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
 /// Written last, and durable: a backup without one was interrupted.
 const MANIFEST: &str = "manifest.toml";
 const FORMAT: u32 = 1;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// The directory of one backup and its restored copy.
-pub struct Repository(TempDir);
+pub struct Repository {
+    directory: TempDir,
+    /// Directories of others in the same place that were killed, and that are gone.
+    pub left_behind: Vec<PathBuf>,
+    // Unlocked after the directory is gone.
+    _owner: File,
+}
 
 /// What the backup wrote.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +51,11 @@ pub struct Entry {
 }
 
 impl Manifest {
-    pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
+    /// Bytes of the files below a directory; all where it has no name.
+    pub fn bytes_below(&self, directory: &str) -> u64 {
+        let files = self.files.iter();
+        let below = files.filter(|file| Path::new(&file.path).starts_with(directory));
+        below.map(|file| file.bytes).sum()
     }
 }
 
@@ -50,11 +66,21 @@ impl Repository {
         fs::create_dir_all(parent)?;
         // By its name without links: a relative path would depend on who uses it.
         let parent = parent.canonicalize()?;
+        // Nobody else makes or removes one meanwhile, so that one without an owner was left behind.
+        let lock = File::open(&parent)?;
+        lock.lock()?;
+        let left_behind = remove_left_behind(&parent)?;
         let directory = tempfile::Builder::new()
             .prefix(PREFIX)
             .permissions(Permissions::from_mode(0o711))
             .tempdir_in(parent)?;
-        let repository = Self(directory);
+        let owner = File::create_new(directory.path().join(OWNER))?;
+        owner.lock()?;
+        let repository = Self {
+            directory,
+            left_behind,
+            _owner: owner,
+        };
         for own in [repository.backup(), repository.restored()] {
             DirBuilder::new().mode(0o700).create(own)?;
         }
@@ -62,7 +88,7 @@ impl Repository {
     }
 
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 
     /// Where the backup goes.
@@ -125,6 +151,54 @@ impl Repository {
             None => Ok(found.len() as u64),
         })
     }
+}
+
+/// Removes the directories whose owners were killed; their paths.
+fn remove_left_behind(parent: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
+    for entry in fs::read_dir(parent)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_named = (entry.file_name().to_str()).is_some_and(|name| name.starts_with(PREFIX));
+        let is_own = |found: fs::Metadata| found.is_dir() && found.uid() == host::user_id();
+        if !is_named || !fs::symlink_metadata(&path).is_ok_and(is_own) {
+            continue;
+        }
+        let is_gone = match File::open(path.join(OWNER)) {
+            Ok(owner) => owner.try_lock().is_ok() && remove_but_owner(&path).is_ok(),
+            // Its owner was killed before it wrote anything, or it is none of ours and stays.
+            Err(_) => fs::remove_dir(&path).is_ok(),
+        };
+        if is_gone {
+            let _ = fs::remove_dir_all(&path);
+            removed.push(path);
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes everything by which the directory would not be known again, if some of it cannot be removed.
+fn remove_but_owner(directory: &Path) -> io::Result<()> {
+    let remove = || {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => fs::remove_dir_all(entry.path())?,
+                false if entry.file_name() != OWNER => fs::remove_file(entry.path())?,
+                false => {}
+            }
+        }
+        Ok(())
+    };
+    let mut removed = remove();
+    for _ in 0..REMOVAL_TRIES {
+        if removed.is_ok() {
+            break;
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
+        removed = remove();
+    }
+    removed
 }
 
 /// All files below a directory, by their paths.

@@ -23,6 +23,7 @@ pub(super) const TABLE: TableKind = TableKind {
             "users",
             "beside_per_s",
             "point_in_time",
+            "max_mb_per_s",
             "repository",
         ],
         of_a_run: &[],
@@ -37,6 +38,8 @@ pub const WAREHOUSES_DEFAULT: u32 = 1;
 const CHANNELS_MAX: u32 = 999;
 /// Most users, each with a connection of its own.
 const USERS_MAX: u32 = 1024;
+/// Highest rate that a method is held to: the most that PostgreSQL takes.
+const MB_PER_S_MAX: u32 = 1073;
 /// Longest work of the user before a backup.
 const WORK_SECONDS_MAX: f64 = 86_400.0;
 
@@ -65,6 +68,9 @@ pub(super) struct BackupStep {
     /// Restores to a point in time behind the backup, with work before and after the point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub point_in_time: bool,
+    /// Rate that methods are held to which can be: as of a medium of that rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_mb_per_s: Option<u32>,
     /// Directory in which a directory for each backup is made; that of the archive when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
@@ -157,6 +163,9 @@ impl BackupStep {
         if !(1..=USERS_MAX).contains(&self.users) {
             return Err(format!("users is not between 1 and {USERS_MAX}"));
         }
+        if (self.max_mb_per_s).is_some_and(|rate| !(1..=MB_PER_S_MAX).contains(&rate)) {
+            return Err(format!("max_mb_per_s is not between 1 and {MB_PER_S_MAX}"));
+        }
         if let Some(rate_per_s) = self.beside_per_s {
             let arrivals = Arrivals::Poisson;
             let schedule = Schedule::Open {
@@ -199,12 +208,10 @@ impl BackupStep {
         names.into_iter().map(with_channels).collect()
     }
 
-    /// How many points an engine has at most.
-    pub fn number(&self, engine: &str) -> u32 {
-        let methods = target::backup_methods(engine);
-        let points = self.points(&methods);
-        let number: usize = points.iter().map(|(_, channels)| channels.len()).sum();
-        u32::try_from(number).unwrap_or(u32::MAX)
+    /// Seconds of the users' work for each backup: before it, up to a point behind it, and after that.
+    pub fn work_seconds_in_all(&self) -> f64 {
+        let times = if self.point_in_time { 3.0 } else { 1.0 };
+        self.work_seconds * times
     }
 
     /// The obstacle where repositories would lie inside the directory of the data.

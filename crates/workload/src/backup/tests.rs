@@ -11,6 +11,8 @@ use super::code::method_of;
 use super::proof::{Digests, Evidence, digests};
 use super::repository::Repository;
 use super::restore::{Chosen, restore_and_prove};
+use super::room::Needed;
+use super::step::BackupStep;
 use crate::oltp::commit_log::Record;
 use crate::oltp::{self, Constants, LoadOptions, Pacing, World, reconcile};
 
@@ -58,7 +60,11 @@ fn outcome(
     let backup = target.backup().unwrap();
     let (about, level) = method_of(&backup.methods(), name).unwrap();
     let method = backup.method(about.name).unwrap();
-    let options = BackupOptions { channels: 1, level };
+    let options = BackupOptions {
+        channels: 1,
+        level,
+        ..BackupOptions::default()
+    };
     method.back_up(options, &repository.backup()).unwrap();
     let method = Chosen {
         name: name.to_owned(),
@@ -164,7 +170,8 @@ fn a_repository_knows_its_files_and_when_it_is_whole() {
         Err("the backup was interrupted, it has no manifest".into())
     );
     let manifest = repository.seal("tar").unwrap();
-    assert_eq!((manifest.files.len(), manifest.bytes()), (2, 11));
+    let bytes = |directory: &str| manifest.bytes_below(directory);
+    assert_eq!((manifest.files.len(), bytes(""), bytes("log")), (2, 11, 7));
     assert_eq!(check(), Ok(2));
     fs::write(file("log/1"), "chances").unwrap();
     assert_eq!(
@@ -185,6 +192,62 @@ fn a_repository_knows_its_files_and_when_it_is_whole() {
 }
 
 #[test]
+fn what_killed_runs_left_goes_with_the_next_backup() {
+    let parent = tempfile::tempdir().unwrap();
+    let living = Repository::create(parent.path()).unwrap();
+    assert!(living.left_behind.is_empty());
+    let made = |name: &str, files: &[&str]| {
+        let path = living
+            .path()
+            .with_file_name(format!("dbdyno-backup-{name}"));
+        fs::create_dir_all(path.join("backup")).unwrap();
+        for file in files {
+            fs::write(path.join(file), "").unwrap();
+        }
+        path
+    };
+    let killed = made("killed", &["owner", "backup/base.tar", "log.journal"]);
+    let begun = made("begun", &[]);
+    fs::remove_dir(begun.join("backup")).unwrap();
+    let foreign = made("of-somebody", &["backup/base.tar"]);
+    let next = Repository::create(parent.path()).unwrap();
+    let mut left_behind = next.left_behind.clone();
+    left_behind.sort();
+    assert_eq!(left_behind, [begun.clone(), killed.clone()]);
+    assert!(!begun.exists() && !killed.exists());
+    assert!(foreign.join("backup/base.tar").exists() && living.backup().exists());
+}
+
+#[test]
+fn a_method_needs_room_for_what_it_keeps() {
+    let asked = |backup: &str| {
+        let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
+        let plan = crate::tests::plan(&text, &[]).unwrap();
+        plan.step[0].table::<BackupStep>().clone()
+    };
+    let methods = target::backup_methods("postgres");
+    let needed = |name: &str, backup: &str| {
+        let (method, _) = method_of(&methods, name).unwrap();
+        Needed::by(&method, &asked(backup), 1 << 30)
+    };
+    let each = (1 << 30) + (64 << 20);
+    let tar = needed("basebackup-tar", "");
+    assert_eq!(
+        (tar.backup_bytes, tar.archive_bytes, tar.restored_bytes),
+        (each, 0, each)
+    );
+    // The full backup, the changes upon it, and both put together.
+    assert_eq!(needed("basebackup-incremental", "").bytes(), 3 * each);
+    assert_eq!(needed("basebackup-null", "").bytes(), 0);
+    // The log up to the backup, up to a point behind it, and after that.
+    let archive = needed("pgbackrest-none", "").archive_bytes;
+    assert!(archive > 0);
+    let to_a_point = needed("pgbackrest-none", "point_in_time = true");
+    assert_eq!(to_a_point.archive_bytes, 3 * archive);
+    assert_eq!(to_a_point.bytes(), 2 * each + 3 * archive);
+}
+
+#[test]
 fn steps_that_contradict_themselves_are_told() {
     let plan = |backup: &str| {
         let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
@@ -202,6 +265,7 @@ fn steps_that_contradict_themselves_are_told() {
         ("channels = '1,x'", "is not a list such as 1,2,4"),
         ("channels = [2, 1]", "in increasing order"),
         ("channels = 0", "channels: 0 is not between 1 and 999"),
+        ("max_mb_per_s = 0", "max_mb_per_s is not between 1 and 1073"),
         ("method = 'online'", "did you mean \"methods\""),
     ] {
         let error = plan(wrong).unwrap_err();

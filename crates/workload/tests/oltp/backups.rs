@@ -46,7 +46,7 @@ impl<'d> Trial<'d> {
         let log = oltp::reconcile::begin(database.session().as_mut(), &journal, &world).unwrap();
         let options = BackupOptions {
             channels: 2,
-            level: None,
+            ..BackupOptions::default()
         };
         let into = repository.backup();
         method.prepare(options, &into).unwrap();

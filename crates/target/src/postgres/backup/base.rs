@@ -64,9 +64,8 @@ const ZSTD: Packing = Packing {
 const WITHOUT_LEVELS: BackupMethod = BackupMethod {
     name: "basebackup-plain",
     how: "pg_basebackup: plain files, the log streamed beside, synchronised",
-    has_channels: false,
-    levels: None,
-    has_points: false,
+    has_rate: true,
+    ..BackupMethod::SIMPLE
 };
 pub(super) const PLAIN: Adapter<PostgresTarget> = Adapter {
     about: WITHOUT_LEVELS,
@@ -120,13 +119,8 @@ impl Method for Base<'_> {
                  (version=… in the URL)"
             ));
         }
-        let built = self
-            .0
-            .told("SELECT setting FROM pg_config WHERE name = 'CONFIGURE'");
-        if built.is_some_and(|built| !built.contains(option)) {
-            return Some(format!(
-                "this PostgreSQL {major} was built without {option}; use one that has it, such as Debian's (version=… in the URL)"
-            ));
+        if let Some(lacking) = not_built_with(self.0, option) {
+            return Some(lacking);
         }
         let unpacks = self.1.unpack.rsplit('=').next()?;
         let is_there = Path::new("/usr/bin").join(unpacks).is_file();
@@ -136,12 +130,7 @@ impl Method for Base<'_> {
     }
 
     fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
-        let mut command = self.0.program("pg_basebackup")?;
-        command.arg("--pgdata").arg(into).args([
-            "--checkpoint=fast",
-            "--wal-method=stream",
-            "--no-password",
-        ]);
+        let mut command = base_backup(self.0, options, into)?;
         let level = options.level.unwrap_or(self.1.usual_level).to_string();
         let arguments = self.1.arguments.iter();
         command.args(arguments.map(|argument| argument.replace("{level}", &level)));
@@ -199,9 +188,48 @@ impl Method for Base<'_> {
 }
 
 /// PostgreSQL's own list of the files of a backup.
-const MANIFEST: &str = "backup_manifest";
+pub(super) const MANIFEST: &str = "backup_manifest";
 
-fn verify_files(target: &PostgresTarget, files: &Path, manifest: &Path) -> Result<Option<String>> {
+/// The complaint about a server that was built without something.
+pub(super) fn not_built_with(target: &PostgresTarget, option: &str) -> Option<String> {
+    let built = target.told("SELECT setting FROM pg_config WHERE name = 'CONFIGURE'");
+    built.filter(|built| !built.contains(option)).map(|_| {
+        format!(
+            "this PostgreSQL {} was built without {option}; use one that has it, such as Debian's (version=… in the URL)",
+            target.major()
+        )
+    })
+}
+
+/// Holds the tool to a rate, which it takes in units of 1024 bytes.
+pub(super) fn limit_rate(command: &mut Command, options: BackupOptions) {
+    let rate = options
+        .max_mb_per_s
+        .map(|mb| u64::from(mb) * 1_000_000 / 1024);
+    command.args(rate.map(|rate| format!("--max-rate={rate}")));
+}
+
+/// The tool with what all base backups are told.
+pub(super) fn base_backup(
+    target: &PostgresTarget,
+    options: BackupOptions,
+    into: &Path,
+) -> Result<Command> {
+    let mut command = target.program("pg_basebackup")?;
+    command.arg("--pgdata").arg(into).args([
+        "--checkpoint=fast",
+        "--wal-method=stream",
+        "--no-password",
+    ]);
+    limit_rate(&mut command, options);
+    Ok(command)
+}
+
+pub(super) fn verify_files(
+    target: &PostgresTarget,
+    files: &Path,
+    manifest: &Path,
+) -> Result<Option<String>> {
     let mut command = target.program("pg_verifybackup")?;
     command.arg("--manifest-path").arg(manifest).arg(files);
     Ok(run(command).err().map(|error| error.message))

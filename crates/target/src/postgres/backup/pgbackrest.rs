@@ -35,8 +35,8 @@ const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
     name: "pgbackrest-none",
     how: "pgBackRest: full backup without compression, the log archived; channels are processes (process-max)",
     has_channels: true,
-    levels: None,
-    has_points: true,
+    log_archive: Some("archive"),
+    ..BackupMethod::SIMPLE
 };
 pub(super) const NONE: Adapter<PostgresTarget> = Adapter {
     about: WITHOUT_COMPRESSION,

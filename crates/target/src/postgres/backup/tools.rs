@@ -1,12 +1,12 @@
-//! What the methods have in common: the server's programs, and another server on restored files.
+//! What the methods have in common: the server's programs, and another server for what is restored.
 
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::super::local::PORT;
+use super::super::local::{PORT, PostgresServer};
 use super::super::target::{NOT_LOCAL, PostgresTarget};
-use crate::server::LocalServer;
+use crate::server::{LocalServer, ServerSpec};
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 impl PostgresTarget {
@@ -16,9 +16,13 @@ impl PostgresTarget {
             .ok_or_else(|| TargetError::new(ErrorKind::Statement, NOT_LOCAL))
     }
 
-    /// A program of the server's own version.
+    /// A program of the server's own version, for this server.
     pub(super) fn program(&self, name: &str) -> Result<Command> {
-        let server = self.own_server()?;
+        Self::program_for(self.own_server()?, name)
+    }
+
+    /// A program of a server's own version, for that server.
+    pub(super) fn program_for(server: &LocalServer, name: &str) -> Result<Command> {
         let program = server.program().with_file_name(name);
         if !program.is_file() {
             return Err(TargetError::new(
@@ -43,11 +47,23 @@ impl PostgresTarget {
 
     /// A server of this one's version on restored files.
     pub(super) fn open_restored(&self, directory: &Path) -> Result<Arc<dyn Target>> {
-        let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
-        let mut url = self.own_server()?.url_of_restored(&url, directory)?;
+        let mut url = self.url_of_restored(directory)?;
         // Otherwise it takes sessions, which may only read, before its log is replayed.
         url.settings.insert("hot_standby".into(), "off".into());
         Ok(Arc::new(Self::open_local(&url)?))
+    }
+
+    /// A new server of this one's version, in an empty directory; with its URL.
+    pub(super) fn start_new(&self, directory: &Path) -> Result<(LocalServer, TargetUrl)> {
+        self.own_server()?.give(directory)?;
+        let url = self.url_of_restored(directory)?;
+        let spec = ServerSpec::from_url(&PostgresServer, &url)?;
+        Ok((LocalServer::start(&PostgresServer, &spec)?, url))
+    }
+
+    fn url_of_restored(&self, directory: &Path) -> Result<TargetUrl> {
+        let url = TargetUrl::parse(self.url()).map_err(|e| statement(&e.to_string()))?;
+        self.own_server()?.url_of_restored(&url, directory)
     }
 
     /// The first value of a query.

@@ -22,9 +22,7 @@ const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
         about: BackupMethod {
             name: "online",
             how: "SQLite's online backup (sqlite3_backup_step), all pages in one step, then fsync",
-            has_channels: false,
-            levels: None,
-            has_points: false,
+            ..BackupMethod::SIMPLE
         },
         on: |target| {
             Box::new(Copied {
@@ -37,9 +35,7 @@ const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
         about: BackupMethod {
             name: "vacuum-into",
             how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
-            has_channels: false,
-            levels: None,
-            has_points: false,
+            ..BackupMethod::SIMPLE
         },
         on: |target| {
             Box::new(Copied {

@@ -1,0 +1,160 @@
+//! `mariadb-backup`: files are copied while the server works, and its log is replayed into them when they are restored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::super::target::MySqlTarget;
+use super::tools::{argument, how_to_get};
+use crate::backup::run;
+use crate::backup_adapter::Adapter;
+use crate::file_snapshot::copy;
+use crate::server::{Version, failed};
+use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result, Target};
+
+const TOOL: &str = "mariadb-backup";
+/// Memory for the replay of the log: as much as the local server's own pool.
+const REPLAY_MEMORY: &str = "--use-memory=256M";
+
+const SYSTEM_TABLE_SPACE: &str = "ibdata1";
+/// Its pages 64 to 191 are the double-write buffer, where copies of pages may be torn.
+const AROUND_DOUBLE_WRITES: &[&[&str]] = &[&["--end-page=63"], &["--start-page=192"]];
+/// All pages of a file.
+const WHOLE: &[&[&str]] = &[&[]];
+
+pub(super) const FILES: Adapter<MySqlTarget> = Adapter {
+    about: BackupMethod {
+        name: "mariadb-backup",
+        how: "mariadb-backup --backup: files and log are copied while the server works, then synchronised; the restore replays the \
+              log with --prepare",
+        has_channels: true,
+        ..BackupMethod::SIMPLE
+    },
+    on: |target| Box::new(Files(target)),
+};
+
+struct Files<'t>(&'t MySqlTarget);
+
+impl Files<'_> {
+    /// What is wrong with the tool, which has to be of the server's series and not older than it.
+    fn wrong_version(&self) -> Result<Option<String>> {
+        let server = self.0.own_server()?;
+        let mut command = self.0.program(TOOL)?;
+        command.arg("--version");
+        let said = run(command)?.said;
+        let tool = said.split_once("MariaDB server ");
+        let tool = tool.and_then(|(_, version)| Version::find_in(version));
+        let served = &server.installation().version;
+        let fits = |tool: &Version| tool.0.get(..2) == served.0.get(..2) && tool >= served;
+        Ok(match tool {
+            Some(tool) if fits(&tool) => None,
+            Some(tool) => Some(format!(
+                "{TOOL} {tool} does not fit MariaDB {served}; {}",
+                how_to_get(server)
+            )),
+            None => Some(format!("{TOOL} does not tell its version: {}", said.trim())),
+        })
+    }
+}
+
+impl Method for Files<'_> {
+    fn lacks(&self) -> Option<String> {
+        self.wrong_version()
+            .unwrap_or_else(|error| Some(error.message))
+    }
+
+    fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
+        let server = self.0.own_server()?;
+        let mut command = self.0.program(TOOL)?;
+        command
+            .args(["--no-defaults", "--backup"])
+            .arg(argument("--target-dir", into))
+            .arg(argument("--datadir", server.data_directory()))
+            .arg(argument("--socket", &server.socket_path()))
+            .arg(format!("--user={}", server.superuser()))
+            .arg(format!("--parallel={}", options.channels));
+        let ran = run(command)?;
+        // The tool leaves that to the system.
+        copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
+        Ok(BackedUp {
+            programs_cpu: ran.cpu,
+            tool_took: None,
+        })
+    }
+
+    /// The checksums of all pages.
+    fn verify(&self, from: &Path) -> Result<Option<String>> {
+        for file in table_spaces(from).map_err(|e| failed("cannot read the backup", &e))? {
+            let is_system = (file.file_name()).is_some_and(|name| name == SYSTEM_TABLE_SPACE);
+            let parts = match is_system {
+                true => AROUND_DOUBLE_WRITES,
+                false => WHOLE,
+            };
+            for pages in parts {
+                let mut command = self.0.program("innochecksum")?;
+                command.args(*pages).arg(&file);
+                if let Err(error) = run(command) {
+                    return Ok(Some(error.message));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn restore(
+        &self,
+        _options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
+        let server = self.0.own_server()?;
+        let begun = Instant::now();
+        let data = server.data_inside(into)?;
+        let copied = || -> std::io::Result<()> {
+            for entry in fs::read_dir(from)? {
+                let entry = entry?;
+                copy::copy(&entry.path(), &data.join(entry.file_name()))?;
+            }
+            copy::sync(into)
+        };
+        copied().map_err(|e| failed(&format!("cannot copy {}", from.display()), &e))?;
+        let copy_took = begun.elapsed();
+        let mut command = self.0.program(TOOL)?;
+        command
+            .args(["--no-defaults", "--prepare", REPLAY_MEMORY])
+            .arg(argument("--target-dir", &data));
+        run(command)?;
+        server.hand_over(into)?;
+        let url = server.url_of_restored(self.0.url(), into)?;
+        let target: Arc<dyn Target> = Arc::new(MySqlTarget::open_local(&url)?);
+        Ok(Restored {
+            target,
+            copy_took,
+            replay_took: begun.elapsed().saturating_sub(copy_took),
+        })
+    }
+}
+
+/// The files with pages that bear checksums.
+fn table_spaces(backup: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut left = vec![backup.to_owned()];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                left.push(path);
+            } else if name.ends_with(".ibd")
+                || name.starts_with("undo")
+                || name == SYSTEM_TABLE_SPACE
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,39 @@
+//! The room that a method needs in the repository, at most.
+
+use target::BackupMethod;
+
+use super::step::BackupStep;
+use crate::volume::of_small_transactions;
+
+/// Room for the log of the engine that a backup holds or a restored copy begins, and for the tables of the proof: for each.
+const SPARE_BYTES: u64 = 64 << 20;
+
+/// Bytes in the repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Needed {
+    /// As if nothing were compressed: how well a database compresses is not known before.
+    pub backup_bytes: u64,
+    /// Log of the users' work, where the method archives it.
+    pub archive_bytes: u64,
+    pub restored_bytes: u64,
+}
+
+impl Needed {
+    pub fn by(method: &BackupMethod, asked: &BackupStep, logical_bytes: u64) -> Self {
+        if method.backups == 0 {
+            return Self::default();
+        }
+        let each = logical_bytes.saturating_add(SPARE_BYTES);
+        let log = of_small_transactions(asked.work_seconds_in_all()).room_bytes;
+        Self {
+            backup_bytes: each.saturating_mul(u64::from(method.backups)),
+            archive_bytes: if method.log_archive.is_some() { log } else { 0 },
+            restored_bytes: each,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        let backup = self.backup_bytes.saturating_add(self.archive_bytes);
+        backup.saturating_add(self.restored_bytes)
+    }
+}
