@@ -218,9 +218,14 @@ impl Forecast {
         blocks: bool,
     ) -> Result<Vec<Self>> {
         let groups = lab::nodes::group(urls)?;
+        let is_replica = |url: &TargetUrl| {
+            target::find(url).is_ok_and(|engine| engine.reach() == Reach::Replica)
+        };
+        let replicas = groups.iter().filter(|group| is_replica(&group[0])).count() as u32;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
-            let volume = workloads.foretell(plan, group[0].engine(), nodes as u32, blocks)?;
+            let number = (nodes as u32, replicas);
+            let volume = workloads.foretell(plan, group[0].engine(), number, blocks)?;
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),

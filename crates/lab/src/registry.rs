@@ -105,7 +105,7 @@ impl Registry {
         Ok(agenda)
     }
 
-    /// What one target is asked to write by a plan; the same for each node of a cluster together.
+    /// What one target with its replicas is asked to write by a plan; the same for each node of a cluster together.
     ///
     /// It is the most that can be: what the target turns out to lack is in it.
     ///
@@ -115,14 +115,14 @@ impl Registry {
         &self,
         plan: &Plan,
         engine: &str,
-        nodes: u32,
+        (nodes, replicas): (u32, u32),
         fresh_each_time: bool,
     ) -> Result<Volume> {
         let mut all = Written::default();
         for workload in self.all() {
             let steps = plan.step.iter();
             let steps = steps.filter(|step| workload.names().contains(&step.uses.as_str()));
-            let written = workload.written(&steps.collect::<Vec<_>>(), engine)?;
+            let written = workload.written(&steps.collect::<Vec<_>>(), engine, replicas)?;
             all.add(written.points);
             all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
         }

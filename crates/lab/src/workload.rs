@@ -60,11 +60,11 @@ pub trait Workload: Send + Sync {
     /// What does not exist.
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda>;
 
-    /// The most that steps write to a target of this engine in one repetition.
+    /// The most that steps write to a target of this engine in one repetition, with so many replicas of it.
     ///
     /// # Errors
     /// What does not exist.
-    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written>;
+    fn written(&self, steps: &[&Step], engine: &str, replicas: u32) -> Result<Written>;
 
     /// Most jobs of a point of a step, as far as it is known before a database is opened.
     fn jobs_most(&self, step: &Step) -> u32 {

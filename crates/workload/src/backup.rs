@@ -151,7 +151,7 @@ impl Workload for Backups {
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], engine: &str, _replicas: u32) -> Result<Written> {
         let mut written = Written::default();
         for step in steps {
             let backup: &BackupStep = step.table();

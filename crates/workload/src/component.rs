@@ -117,7 +117,7 @@ impl Workload for ComponentTests {
         jobs_swept(step, cores).into_iter().max().unwrap_or(1)
     }
 
-    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], engine: &str, _replicas: u32) -> Result<Written> {
         let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
         let mut written = Written::default();
         let mut loaded: HashSet<(Table, &str)> = HashSet::new();
@@ -157,7 +157,7 @@ impl Workload for ComponentTests {
             (_, Mode::Time) => step.timed_s(),
             (_, Mode::Work) => duration::of_point(test, (size, quick), engine, jobs, threads),
         };
-        let loads = self.written(&[step], engine)?.loads_bytes;
+        let loads = self.written(&[step], engine, 0)?.loads_bytes;
         Ok(points.map(of_point).sum::<f64>() + duration::of_load(loads))
     }
 

@@ -20,7 +20,6 @@ use lab::{
 };
 use target::{Reach, TargetUrl};
 
-use crate::columnar::Level;
 use crate::duration;
 use crate::olap;
 use crate::olap::measure::Asks;
@@ -105,9 +104,10 @@ impl Workload for Mixed {
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], _: &str, replicas: u32) -> Result<Written> {
         let mut written = Written::default();
-        steps.iter().for_each(|step| written.add(volume(step)));
+        let volumes = steps.iter().map(|step| volume(step, replicas));
+        volumes.for_each(|volume| written.add(volume));
         Ok(written)
     }
 
@@ -177,11 +177,11 @@ fn loads_of_a_degree(step: &Step) -> u32 {
     }
 }
 
-/// Order entry goes on alone, and at each degree beside queries of the target and of every copy that there may be; each
-/// time behind a load, of which a copy may be kept.
-fn volume(step: &Step) -> Volume {
+/// Order entry goes on alone, and at each degree beside queries of the target and of each of its replicas; each time behind a
+/// load, of which a copy may be kept.
+fn volume(step: &Step, replicas: u32) -> Volume {
     let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
-    let sides = 1 + Level::ALL.len() as u64;
+    let sides = 1 + u64::from(replicas);
     let of_degrees = sides * olap.dop.len().max(1) as u64;
     let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
     let run = oltp::measure::volume(step, oltp);

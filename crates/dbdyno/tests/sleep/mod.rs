@@ -55,7 +55,7 @@ impl Workload for Sleep {
         Ok(agenda)
     }
 
-    fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, _steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
     }
 

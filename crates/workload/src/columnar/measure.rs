@@ -106,7 +106,7 @@ impl Workload for Columnar {
     }
 
     /// Lifted tables are written to memory.
-    fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, _steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
     }
 

@@ -40,6 +40,15 @@ struct Copied {
 /// The cycles in which a copy followed.
 type Followed = Result<Vec<Cycle>, ColumnarError>;
 
+/// Tells users and copies that the queries are over when they are, also by a panic: they would go on without end.
+struct OverAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for OverAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Where a point is measured, and with what.
 pub(super) struct MixedPoint<'a> {
     pub context: &'a RunContext<'a>,
@@ -151,9 +160,8 @@ impl MixedPoint<'_> {
             let (over, key) = (&over, &key);
             let asking = scope.spawn(move || {
                 let begin = move || ready.send(()).is_ok() && self.comes(&window);
-                let asked = self.ask(Some((on, clock)), (key, &Progress::new()), begin);
-                over.store(true, Ordering::Relaxed);
-                asked
+                let _over = OverAtEnd(over);
+                self.ask(Some((on, clock)), (key, &Progress::new()), begin)
             });
             let is_ready = is_ready.recv().is_ok();
             let following = copy.filter(|_| is_ready).map(|copy| {
@@ -424,5 +432,27 @@ impl MixedPoint<'_> {
         let definition = definition(code, &self.context.targets[target].engine);
         let about = (title(code), Component::Database);
         (self.context).blank(self.step, key.clone(), definition, about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in `drive`: users who work until they are told that the queries are over.
+    #[test]
+    fn queries_that_panic_let_nobody_work_on() {
+        let over = AtomicBool::new(false);
+        let joined = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let _over = OverAtEnd(&over);
+                panic!("on purpose, in a test");
+            });
+            while !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            asking.join()
+        });
+        assert!(joined.is_err());
     }
 }

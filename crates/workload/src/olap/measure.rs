@@ -154,7 +154,7 @@ impl Workload for Analytical {
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         let mut written = Written::default();
         for olap in steps.iter().map(|step| step.table::<OlapStep>()) {
             if let (OlapOrder::Load, Some(scale)) = (olap.order, olap.scale) {

@@ -107,7 +107,7 @@ impl Workload for OrderEntry {
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         let mut written = Written::default();
         steps
             .iter()

@@ -6,8 +6,13 @@ use super::{plan, registry};
 use crate::volume::of_order_entry_load;
 
 fn written(text: &str, fresh: bool) -> Volume {
+    beside(0, text, fresh)
+}
+
+fn beside(replicas: u32, text: &str, fresh: bool) -> Volume {
     let plan = plan(text, &[]).unwrap();
-    registry().foretell(&plan, "sqlite", 1, fresh).unwrap()
+    let foretold = registry().foretell(&plan, "sqlite", (1, replicas), fresh);
+    foretold.unwrap()
 }
 
 const READ: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T611']\njobs=[1,2]\n";
@@ -27,16 +32,19 @@ fn tables_are_loaded_once_and_points_are_repeated() {
 
 #[test]
 fn order_entry_beside_queries_is_loaded_for_each_side() {
-    let mixed = |warehouses: u32| {
+    let mixed = |warehouses: u32, replicas: u32| {
         let text = format!(
             "name='p'\n[[step]]\nuse='mixed'\nseconds=1\n[step.oltp]\ndo='run'\nwarehouses={warehouses}\n\
              [step.olap]\ndo='run'\n"
         );
-        written(&text, false).written_bytes
+        beside(replicas, &text, false).written_bytes
     };
     let load = of_order_entry_load(2).written_bytes - of_order_entry_load(1).written_bytes;
-    // Alone, and beside the queries of six sides.
-    assert_eq!(mixed(2) - mixed(1), 7 * load);
+    // Alone, and beside the queries of the target and of those of its replicas that are there.
+    for replicas in [0, 1, 5] {
+        let sides = u64::from(1 + replicas);
+        assert_eq!(mixed(2, replicas) - mixed(1, replicas), (1 + sides) * load);
+    }
 }
 
 #[test]
