@@ -163,8 +163,21 @@ fn name_of<'r>(run: &'r Run, point: &Point) -> &'r str {
     target.map_or("", |t| t.name.as_str())
 }
 
-/// Scale, protocol and definition of what both measured, one phrase for each kind of difference.
+/// Whether these are sides of a study for which a key of the plan was set alone: what the plan decides differs on purpose.
+fn plan_is_varied(a: &Run, b: &Run) -> bool {
+    let (Some(x), Some(y)) = (&a.study, &b.study) else {
+        return false;
+    };
+    let is_of_plan = |setting: &String| {
+        let key = setting.split('=').next().unwrap_or_default();
+        !matches!(key.split('.').next(), Some("target" | "host"))
+    };
+    x.pairs_with(y) && x.settings.iter().chain(&y.settings).any(is_of_plan)
+}
+
+/// Scale, protocol and definition of what both measured, one phrase for each kind of difference that nobody asked for.
 fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<String> {
+    let is_varied = plan_is_varied(a, b);
     let mut found: Vec<(String, BTreeSet<String>)> = Vec::new();
     for (x, y) in targets {
         for one in a.points.iter().filter(|p| name_of(a, p) == x) {
@@ -173,7 +186,11 @@ fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<S
                     && (&p.key.test, p.key.jobs, p.key.threads)
                         == (&one.key.test, one.key.jobs, one.key.threads)
             });
-            for what in other.map_or(Vec::new(), |other| unlike(one, other, x == y)) {
+            let unlike = other.map_or(Vec::new(), |other| unlike(one, other, x == y));
+            for (_, what) in unlike
+                .into_iter()
+                .filter(|(by_plan, _)| !(is_varied && *by_plan))
+            {
                 match found.iter_mut().find(|(k, _)| *k == what) {
                     Some((_, tests)) => drop(tests.insert(one.key.test.clone())),
                     None => found.push((what, [one.key.test.clone()].into())),
@@ -190,15 +207,15 @@ fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<S
         .collect()
 }
 
-/// What two points of one test do not share, with both values where they are words.
-fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
+/// What two points of one test do not share, with both values where they are words; and whether the plan decides it.
+fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<(bool, String)> {
     let (x, y) = (&a.work, &b.work);
     let words = |what: &str, x: &str, y: &str| {
         let (own, others) = (differing(x, y), differing(y, x));
         (x != y).then(|| format!("{what}: \"{own}\" and \"{others}\""))
     };
     let other = |differs: bool, what: &str| differs.then(|| what.to_owned());
-    [
+    let by_plan = [
         words("the size of the data", &x.size, &y.size),
         other(
             x.mode != y.mode || x.seconds != y.seconds,
@@ -209,15 +226,14 @@ fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
             "the amount of work",
         ),
         words("the schedule", &x.schedule, &y.schedule),
-        words("the state of the cache", x.cache.name(), y.cache.name()),
         other(
             same_engine && a.definition != b.definition,
             "the definition of the test",
         ),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    let cache = words("the state of the cache", x.cache.name(), y.cache.name());
+    let by_plan = by_plan.into_iter().flatten().map(|what| (true, what));
+    by_plan.chain(cache.map(|what| (false, what))).collect()
 }
 
 /// The parts of a list that another one lacks.

@@ -276,6 +276,41 @@ fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
 }
 
 #[test]
+fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
+    let (mut a, mut b) = study(1100.0);
+    for point in &mut b.points {
+        point.work.seconds = Some(3.0);
+        point.work.schedule = "open, constant, 5/s".into();
+        point.work.cache = CacheState::Cold;
+    }
+    let told = |a: &Run, b: &Run| with_defaults(a, b).cautions.join("; ");
+    let set = |run: &mut Run, settings: &[&str]| {
+        let settings = settings.iter().map(ToString::to_string).collect();
+        run.study.as_mut().unwrap().settings = settings;
+    };
+    // Neither a setting of the database nor none changes the plan.
+    for settings in [&[][..], &["target.shared_buffers=1GB"]] {
+        set(&mut b, settings);
+        let said = told(&a, &b);
+        for expected in [
+            "the length of a point",
+            "the schedule",
+            "the state of the cache",
+        ] {
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+    set(&mut a, &["step.seconds=1"]);
+    let said = told(&a, &b);
+    assert!(
+        !said.contains("the length of a point") && !said.contains("the schedule"),
+        "{said}"
+    );
+    // What no plan decides is told all the same.
+    assert!(said.contains("the state of the cache"), "{said}");
+}
+
+#[test]
 fn an_invalid_half_breaks_its_pair_alone() {
     let (a, mut b) = study(1100.0);
     for point in b.points.iter_mut().filter(|p| p.key.repetition == 2) {
