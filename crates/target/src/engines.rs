@@ -164,7 +164,12 @@ impl TargetUrl {
     /// # Errors
     /// When there is no scheme or a setting has no value.
     pub fn parse(url: &str) -> std::result::Result<Self, UrlError> {
-        Self::take_apart(url, is_file)
+        let mut url = Self::take_apart(url, is_file)?;
+        // What SQLite and DuckDB themselves call a database in memory; as a path it would become a file of that name.
+        if url.path == ":memory:" && matches!(reach(&url.scheme), Some(Reach::Embedded)) {
+            url.path.clear();
+        }
+        Ok(url)
     }
 
     /// The file or directory the URL names, `None` for a database in memory and for a server.
@@ -197,6 +202,15 @@ mod tests {
         let url = TargetUrl::parse("sqlit:x").unwrap();
         let message = find(&url).err().unwrap().to_string();
         assert!(message.contains("did you mean \"sqlite\"?"), "{message}");
+    }
+
+    #[test]
+    fn a_database_in_memory_may_be_called_as_its_engine_calls_it() {
+        for engine in ["sqlite", "duckdb"] {
+            let url = TargetUrl::parse(&format!("{engine}::memory:")).unwrap();
+            assert_eq!(url, TargetUrl::parse(&format!("{engine}:")).unwrap());
+            assert_eq!(url.file(), None);
+        }
     }
 
     #[test]
