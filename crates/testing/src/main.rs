@@ -20,7 +20,7 @@ const USAGE: &str =
   --unit            leave out tests that need a server, root, a network or a browser
   --only NAME       only tests whose names contain this
   --examples        the examples in the documentation too
-  --jobs N          how many programs at once (default: one more than processors)
+  --jobs N          how many programs at once (default: three a processor and one more)
   --times N         list the N slowest tests
   --logs DIRECTORY  where the output of each program is kept";
 
@@ -44,7 +44,7 @@ impl Arguments {
             with_examples: false,
             only: None,
             // More than there are processors, because most tests wait for something.
-            jobs: 1 + 2 * std::thread::available_parallelism().map_or(1, usize::from),
+            jobs: 1 + 3 * std::thread::available_parallelism().map_or(1, usize::from),
             times: None,
             logs: std::env::temp_dir().join("dbdyno-tests"),
         };

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -12,8 +14,8 @@ use anyhow::Context;
 use crate::outcome::{End, Outcome};
 use crate::programs::Program;
 
-/// No program takes as long as this: one that does hangs.
-const LIMIT: Duration = Duration::from_secs(900);
+/// No program takes as long as this, on a busy machine either: one that does hangs.
+const LIMIT: Duration = Duration::from_secs(1800);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How programs are carried out.
@@ -59,21 +61,22 @@ fn take_turns(
 ) -> anyhow::Result<()> {
     while let Some(program) = next() {
         let begin = Instant::now();
-        let (outcome, output) = one(&program, how)
+        let (outcome, output, processors_s) = one(&program, how)
             .with_context(|| format!("{} cannot be run", program.executable.display()))?;
         let mut total = total.lock().expect("no holder of the lock panics");
         if !outcome.is_good() {
             println!("{output}");
         }
         let seconds = begin.elapsed().as_secs_f64();
-        println!("{}: {} in {seconds:.1} s", program.name, outcome.counts());
+        let (name, counts) = (&program.name, outcome.counts());
+        println!("{name}: {counts} in {seconds:.1} s, {processors_s:.1} s of a processor");
         total.add(outcome);
     }
     Ok(())
 }
 
-/// What became of the tests of a program, and what it wrote.
-fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String)> {
+/// What became of the tests of a program, what it wrote, and the processor time of it and all it started and waited for.
+fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
     let log = |kind: &str| {
         let name = program.name.replace(['/', ' '], "-");
         how.logs.join(format!("{name}.{kind}"))
@@ -93,29 +96,50 @@ fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String)> {
         .stdout(File::create(&stdout)?)
         .stderr(File::create(&stderr)?)
         .spawn()?;
-    let end = wait(child)?;
+    let (end, processors_s) = wait(child)?;
     let read = |path: &Path| {
         Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
     };
     let (stdout, stderr) = (read(&stdout)?, read(&stderr)?);
     let outcome = Outcome::of(&program.name, &stdout, &stderr, &end);
-    Ok((outcome, format!("{stdout}\n{stderr}")))
+    Ok((outcome, format!("{stdout}\n{stderr}"), processors_s))
 }
 
-fn wait(mut child: Child) -> anyhow::Result<End> {
+/// How it ended, with its seconds of a processor.
+fn wait(mut child: Child) -> anyhow::Result<(End, f64)> {
     let begin = Instant::now();
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(End::Status {
+        if let Some((status, processors_s)) = ended(&child, libc::WNOHANG)? {
+            let end = End::Status {
                 success: status.success(),
                 said: status.to_string(),
-            });
+            };
+            return Ok((end, processors_s));
         }
         if begin.elapsed() > LIMIT {
             child.kill()?;
-            child.wait()?;
-            return Ok(End::TimeLimit(LIMIT));
+            let used = ended(&child, 0)?;
+            return Ok((End::TimeLimit(LIMIT), used.map_or(0.0, |(_, used)| used)));
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Waits as `options` say. The standard library does not tell the processor time.
+fn ended(child: &Child, options: libc::c_int) -> std::io::Result<Option<(ExitStatus, f64)>> {
+    let pid = libc::pid_t::try_from(child.id()).map_err(std::io::Error::other)?;
+    let mut status = 0;
+    let mut used = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers are to values of their types that live through the call.
+    match unsafe { libc::wait4(pid, &raw mut status, options, used.as_mut_ptr()) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        0 => Ok(None),
+        _ => {
+            // SAFETY: zeroes are a valid value, and the call has written over them.
+            let used = unsafe { used.assume_init() };
+            let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+            let processors_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+            Ok(Some((ExitStatus::from_raw(status), processors_s)))
+        }
     }
 }
