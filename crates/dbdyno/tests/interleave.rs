@@ -179,7 +179,7 @@ fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&s
     );
     let how = [
         "--interleave",
-        "400ms",
+        "300ms",
         "--pairs",
         "1",
         "--name",
@@ -202,7 +202,7 @@ fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&s
 #[test]
 fn updates_take_turns_on_two_mariadb_servers() {
     two_servers_take_turns(
-        "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 4\n",
+        "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\n",
         ("mysql+local:", "target.sort_buffer_size=1M"),
         &["T716"],
     );
@@ -212,7 +212,7 @@ fn updates_take_turns_on_two_mariadb_servers() {
 fn order_entry_takes_turns_on_two_postgres_servers() {
     two_servers_take_turns(
         "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\n\
-         [[step]]\nuse = \"oltp\"\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n",
+         [[step]]\nuse = \"oltp\"\nseconds = 3\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n",
         ("postgres+local:", "target.work_mem=8MB"),
         &[
             "OLTP-LOAD",

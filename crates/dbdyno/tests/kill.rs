@@ -25,13 +25,8 @@ use stats::random::Random;
 const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T421\", \"T331\"]\njobs = [1, 2]\n\
     mode = \"time\"\nseconds = 0.05\n";
-/// The same tests with less to load: file, its words, smaller ones.
-const SMALLER: [(&str, &str, &str); 2] = [
-    ("sizes.toml", "small = 64_000", "small = 16_000"),
-    ("T331.toml", "rows = 120_000", "rows = 20_000"),
-];
 const POINTS: usize = 10;
-const KILLS_DEFAULT: u32 = 50;
+const KILLS_DEFAULT: u32 = 30;
 const SEED: u64 = 20_260_101;
 /// Runs that are killed at the same time.
 const AT_ONCE: u32 = 2;
@@ -96,26 +91,13 @@ fn moment(random: &mut Random, left: usize, longest: Duration) -> Moment {
     }
 }
 
-/// The library with less to load, as an argument.
-fn smaller_library(place: &Place) -> String {
-    let library = place.library();
-    for (file, words, smaller) in SMALLER {
-        let file = library.join(file);
-        let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains(words), "{text}");
-        std::fs::write(file, text.replace(words, smaller)).unwrap();
-    }
-    library.to_str().unwrap().to_owned()
-}
-
 fn kill_and_resume(number: u32, tally: &Tally) {
     let mut random = Random::stream(SEED, u64::from(number));
     let place = Place::new();
     let plan = place.file("plan.toml", PLAN);
     let url = place.url("sqlite", "bench.db");
-    let library = smaller_library(&place);
-    let run = ["run", &plan, "--target", &url, "--library", &library];
-    let resume = ["run", "--resume", "last", "--library", &library];
+    let run = ["run", &plan, "--target", &url];
+    let resume = ["run", "--resume", "last"];
     // Every fifth kill comes while the process starts.
     let at = match number.is_multiple_of(5) {
         true => moment(&mut random, 1, START),

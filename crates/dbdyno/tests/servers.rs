@@ -361,7 +361,7 @@ fn much_is_written_only_when_agreed() {
     assert_eq!(place.dbdyno(&small).status, 2);
     let agreed = place.fine(&[&small[..], &["--yes"]].concat());
     assert!(
-        agreed.stderr.contains("writes at most 50 MB"),
+        agreed.stderr.contains("writes at most 13 MB"),
         "{}",
         agreed.stderr
     );

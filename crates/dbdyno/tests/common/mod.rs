@@ -5,16 +5,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use testing::Shared;
 
 /// The command under test.
 pub const DBDYNO: &str = env!("CARGO_BIN_EXE_dbdyno");
 
-/// A command that takes longer hangs.
-const TIME_MAX: Duration = Duration::from_secs(120);
+/// A command that takes longer hangs: no measure of speed, so long that no busy machine reaches it.
+const TIME_MAX: Duration = Duration::from_secs(600);
 
 /// Switches off the checks that a busy machine fails: how busy it is with other tests is no matter of what is tested.
 pub const ON_ANY_MACHINE: [&str; 10] = [
@@ -28,6 +30,14 @@ pub const ON_ANY_MACHINE: [&str; 10] = [
     "validity.stall_pct_max=100",
     "--set",
     "validity.waiting_pct_max=100",
+];
+
+/// Files of the library, their words, and those that mean less to load.
+const SMALLER: [(&str, &str, &str); 4] = [
+    ("sizes.toml", "small = 64_000", "small = 16_000"),
+    ("sizes.toml", "large = 320_000", "large = 40_000"),
+    ("sizes.toml", "oltp = 160_000", "oltp = 20_000"),
+    ("T331.toml", "rows = 120_000", "rows = 20_000"),
 ];
 
 /// One point that takes about 50 ms and needs no table.
@@ -75,11 +85,15 @@ impl Place {
     }
 
     /// The command in this place, with its archive and nothing of the user's. One that measures does so without the
-    /// checks on the driver, which have tests of their own: what is tested here must end alike on every machine.
+    /// checks on the driver, which have tests of their own: what is tested here must end alike on every machine. The
+    /// tables of the library are small, unless the arguments name another.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.command_as_typed(arguments);
         if measures(arguments) {
             command.args(ON_ANY_MACHINE);
+        }
+        if takes_a_library(arguments) {
+            command.arg("--library").arg(small_library());
         }
         command
     }
@@ -222,6 +236,29 @@ fn measures(arguments: &[&str]) -> bool {
         ["run" | "ab" | "study", ..] | ["oltp" | "olap" | "columnar", "run", ..]
     );
     is_run && !arguments.contains(&"--resume")
+}
+
+/// Whether arguments carry out tests of the library, and name none.
+fn takes_a_library(arguments: &[&str]) -> bool {
+    matches!(arguments, ["run" | "ab", ..]) && !arguments.contains(&"--library")
+}
+
+/// The built-in library with less to load: most of what a test takes on a server would else be the loading of rows that it
+/// hardly looks at.
+fn small_library() -> PathBuf {
+    static SMALL: Shared<Arc<TempDir>> = Shared::new();
+    let directory = SMALL.get("small", || {
+        let directory = tempfile::tempdir().unwrap();
+        copy_directory(&repository("library"), directory.path());
+        for (file, words, smaller) in SMALLER {
+            let file = directory.path().join(file);
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(text.contains(words), "{text}");
+            std::fs::write(file, text.replace(words, smaller)).unwrap();
+        }
+        Arc::new(directory)
+    });
+    directory.path().to_owned()
 }
 
 /// DuckDB must be there for the tests; its absence is a missing capability for users alone.

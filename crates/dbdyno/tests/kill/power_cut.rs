@@ -92,9 +92,8 @@ fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut 
     let place = Place::new();
     let plan = place.file("plan.toml", PLAN);
     let url = place.url("sqlite", "bench.db");
-    let library = smaller_library(&place);
-    let run = ["run", &plan, "--target", &url, "--library", &library];
-    let resume = ["run", "--resume", "last", "--library", &library];
+    let run = ["run", &plan, "--target", &url];
+    let resume = ["run", "--resume", "last"];
     let log = tempfile::NamedTempFile::new().unwrap();
     let root = place.archive().parent().unwrap().to_owned();
     let mut command = place.command(&run);

@@ -34,9 +34,8 @@ struct Trial<'d> {
 }
 
 impl<'d> Trial<'d> {
-    /// Backs up; nothing says yet that the backup is whole.
+    /// Backs up a loaded database; nothing says yet that the backup is whole.
     fn of(database: &'d Database, method: &'d dyn target::Method, name: &str) -> Self {
-        database.load(&options(1)).unwrap();
         let parent = tempfile::tempdir().unwrap();
         // The server has a user of its own where this is root.
         fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();
@@ -133,7 +132,7 @@ fn largest(directory: &Path, is_asked: &dyn Fn(&str) -> bool) -> PathBuf {
 
 #[test]
 fn what_is_planted_in_a_repository_of_postgres_is_found() {
-    let database = Database::postgres();
+    let database = Database::loaded("postgres", 1);
     let name = "pgbackrest-none";
     let method = database.target.backup().unwrap().method(name).unwrap();
     let trial = Trial::of(&database, method.as_ref(), name);
@@ -156,7 +155,7 @@ fn what_is_planted_in_a_repository_of_postgres_is_found() {
 
 #[test]
 fn what_is_planted_in_a_backup_of_mariadb_is_found() {
-    let database = Database::mysql();
+    let database = Database::loaded("mysql", 1);
     let name = "mariadb-backup";
     let method = database.target.backup().unwrap().method(name).unwrap();
     let trial = Trial::of(&database, method.as_ref(), name);

@@ -26,7 +26,7 @@ fn follows(engine: &'static str) {
     if let Some(why) = workload::columnar::available() {
         testing::lacking(&why);
     }
-    let database = Database::loaded(engine, 2);
+    let database = Database::loaded(engine, 1);
     let from = database.target.as_ref();
     let room = (Level::QueryHigh, Some(ROOM_BYTES));
     let (mut copy, wrong) = OrderEntryCopy::lift(from, room, &AtomicBool::new(false)).unwrap();

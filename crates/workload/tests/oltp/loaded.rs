@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use testing::Shared;
+use workload::oltp::Loaded;
 
 use crate::common::*;
 use crate::database::{MYSQL, POSTGRES};
 
-/// Directories with the databases that copies are made of, by engine and size.
-static ORIGINALS: Shared<Arc<TempDir>> = Shared::new();
+/// Directories with the databases that copies are made of, by engine and size, and what their loads told.
+static ORIGINALS: Shared<(Arc<TempDir>, Loaded)> = Shared::new();
 
 impl Database {
     /// With so many warehouses, right after their load.
@@ -28,17 +29,23 @@ impl Database {
     }
 }
 
+/// What the load of such a database told.
+pub fn as_loaded(engine: &'static str, warehouses: u32) -> Loaded {
+    original(engine, warehouses).1
+}
+
+fn original(engine: &'static str, warehouses: u32) -> (Arc<TempDir>, Loaded) {
+    ORIGINALS.get(&format!("{engine} {warehouses}"), || {
+        let directory = Arc::new(passable());
+        let database = Database::running(engine, &url(engine, directory.path()));
+        let loaded = database.load(&options(warehouses)).unwrap();
+        (directory, loaded)
+    })
+}
+
 /// A directory with the files of such a database: a server's are in `server`.
 pub fn directory_with(engine: &'static str, warehouses: u32) -> TempDir {
-    let name = format!("{engine} {warehouses}");
-    let original = ORIGINALS.get(&name, || {
-        let directory = Arc::new(passable());
-        let url = url(engine, directory.path());
-        Database::running(engine, &url)
-            .load(&options(warehouses))
-            .unwrap();
-        directory
-    });
+    let (original, _) = original(engine, warehouses);
     let copy = passable();
     let mut command = Command::new("cp");
     command.args(["-a", "--reflink=auto"]);

@@ -6,6 +6,7 @@ use workload::loading::Event;
 use workload::oltp::{self, LoadOptions, Metadata, OltpError, TABLES};
 
 use crate::common::*;
+use crate::loaded::as_loaded;
 
 /// The columns that anybody's SQL can ask for, with values that do not depend on the seed.
 const FIXED: &[(&str, &str)] = &[
@@ -43,8 +44,9 @@ const FIXED: &[(&str, &str)] = &[
 
 #[test]
 fn all_engines_hold_the_same_rows() {
-    let databases = [Database::sqlite(), Database::postgres(), Database::mysql()];
-    let loaded = [0, 1, 2].map(|number: usize| databases[number].load(&options(2)).unwrap());
+    let engines = ["sqlite", "postgres", "mysql"];
+    let loaded = engines.map(|engine| as_loaded(engine, 2));
+    let databases = engines.map(|engine| Database::loaded(engine, 2));
     for other in &loaded[1..] {
         assert_eq!(
             (other.rows, other.warehouses),

@@ -81,14 +81,15 @@ fn assert_cold(restored: &Restored, engine: &str) {
 
 #[test]
 fn every_engine_comes_back_to_the_same_rows() {
-    for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
-        assert!(matches!(restored(&database), Err(OltpError::Absent)));
-        database.load(&options(1)).unwrap();
+    let absent = restored(&Database::sqlite());
+    assert!(matches!(absent, Err(OltpError::Absent)));
+    for (engine, times) in [("sqlite", 2), ("postgres", 1), ("mysql", 1)] {
+        let database = Database::loaded(engine, 1);
         let right = rows(database.session().as_mut());
         let first = restored(&database).unwrap();
         assert_eq!(first.way, Way::CopyTaken);
         assert_cold(&first, database.engine);
-        for _ in 0..2 {
+        for _ in 0..times {
             let mut session = database.session();
             use_up(session.as_mut());
             assert!(!right.ends_with(&sums(session.as_mut())));
