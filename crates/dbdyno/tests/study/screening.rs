@@ -309,7 +309,7 @@ fn settings_are_screened_from_command_to_page() {
         asked.stderr
     );
     let ended = place.fine(&[&study[..], &two, &little, &["--yes"]].concat());
-    let said = "4 configurations of 2 settings (all combinations), in 1 rounds";
+    let said = "4 configurations of 2 settings (all combinations) in 1 round,";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert!(
         ended.stdout.contains("no effects: 1 values are too few"),
