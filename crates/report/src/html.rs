@@ -25,6 +25,7 @@ mod machine;
 mod method;
 mod metric_name;
 mod network;
+mod of_sides;
 mod options;
 mod places;
 mod price;
@@ -87,6 +88,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     );
     let charts = ramp::figures(run, &groups, against);
     let answers = first::Answers {
+        sides,
         screening: effects,
         alternatives: order,
         outcomes: forest.outcomes(),

@@ -9,6 +9,7 @@ use verdict::alternatives::{Alternatives, OfMetric, Side, alternatives};
 use verdict::compare::verdict_word;
 
 use super::forest::named;
+use super::of_sides::of_sides;
 use super::options::HtmlOptions;
 use crate::comparison::{
     alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
@@ -94,25 +95,13 @@ struct Cell {
 
 /// The section, and what the first screen says, if other sides are here.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
-    let none = |refused| View {
-        found: None,
-        refused,
+    let judge = |sides: &[&Run]| alternatives(sides, &options.of_rounds());
+    let told = of_sides((run, others), judge, section, outcome);
+    let view = View {
+        found: told.section,
+        refused: told.refused,
     };
-    if others.is_empty() {
-        return (none(None), None);
-    }
-    let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
-    match alternatives(&sides, &options.of_rounds()) {
-        Ok(found) => {
-            let outcome = outcome(run, &found);
-            let view = View {
-                found: Some(section(&sides, &found)),
-                refused: None,
-            };
-            (view, Some(outcome))
-        }
-        Err(why) => (none(Some(why.to_string())), None),
-    }
+    (view, told.outcome)
 }
 
 impl View {

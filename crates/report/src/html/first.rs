@@ -70,7 +70,9 @@ const LIMITS_MAX: usize = 3;
 const TESTS_MAX: usize = 6;
 
 /// What studies and comparisons say.
-pub struct Answers {
+pub struct Answers<'a> {
+    /// The other sides of the study of more than two that the run belongs to.
+    pub sides: &'a [&'a Run],
     pub screening: Option<screening::Outcome>,
     pub alternatives: Option<alternatives::Outcome>,
     pub outcomes: Vec<Outcome>,
@@ -82,9 +84,10 @@ pub fn view(
     groups: &[TestGroup<'_>],
     against: &[Against<'_>],
     (users, charts): (&[Summary], Vec<Figure>),
-    answers: Answers,
+    answers: Answers<'_>,
 ) -> View {
     let Answers {
+        sides,
         screening,
         alternatives,
         outcomes,
@@ -100,7 +103,7 @@ pub fn view(
     let has_answer = of_study || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
     let of = found.iter().map(|limit| limit.tests.len()).sum();
     View {
-        verdict: verdict::view(run, groups),
+        verdict: verdict::view(run, groups, sides),
         screening,
         alternatives,
         delivers: (!has_answer).then(|| delivers::view(run, groups, against)),

@@ -9,6 +9,7 @@ use verdict::screening::{Effect, OfMetric, Screening, screening};
 
 use super::forest::named;
 use super::metric_name::name;
+use super::of_sides::of_sides;
 use super::options::HtmlOptions;
 use crate::comparison::{rounds_words, screening_advice, screening_sure};
 use crate::number;
@@ -73,25 +74,13 @@ struct MetricView {
 
 /// The section, and what the first screen says, if other sides are here.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
-    let none = |refused| View {
-        found: None,
-        refused,
+    let judge = |sides: &[&Run]| screening(sides, &options.of_rounds());
+    let told = of_sides((run, others), judge, |_, screened| found(screened), outcome);
+    let view = View {
+        found: told.section,
+        refused: told.refused,
     };
-    if others.is_empty() {
-        return (none(None), None);
-    }
-    let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
-    match screening(&sides, &options.of_rounds()) {
-        Ok(screened) => {
-            let outcome = outcome(run, &screened);
-            let view = View {
-                found: Some(found(&screened)),
-                refused: None,
-            };
-            (view, Some(outcome))
-        }
-        Err(why) => (none(Some(why.to_string())), None),
-    }
+    (view, told.outcome)
 }
 
 impl View {

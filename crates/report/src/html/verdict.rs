@@ -1,5 +1,7 @@
 //! The first thing on the page: is this a result, and how far can it be trusted?
 
+use std::collections::BTreeSet;
+
 use archive::{
     Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, Remark,
     RightsMissing, Run, RunState, Steady,
@@ -7,6 +9,7 @@ use archive::{
 
 use super::figure::id_of;
 use crate::level::{self, TestGroup};
+use crate::scorecard;
 use crate::{html::sweep, number};
 
 /// Spread between repetitions from which a level counts as noisy, in percent of the median.
@@ -49,30 +52,27 @@ pub struct View {
     pub reasons_more: usize,
 }
 
-/// Judges a run as a whole.
-pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
-    let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
-    let (measured, planned) = (run.points.len(), run.points_planned);
-    let complete = run.state == RunState::Complete;
-    let mut items = vec![
-        state(run),
-        steady(run),
-        noise(run, groups),
-        driver(run),
-        others(run),
-        errors(run),
-    ];
-    items.extend(restarts(run));
-    items.extend(rights(run));
-    items.extend(protocol(run));
-    let cautions: Vec<&str> = (items.iter().filter(|item| item.tone == "warn"))
-        .map(|item| item.name)
-        .collect();
-    let (headline, tone, sentence) = match (measured, invalid.len(), complete) {
-        _ if !run.reasons.is_empty() => (
+/// Judges a run as a whole; with the other sides of a study of more than two, the study.
+pub fn view(run: &Run, groups: &[TestGroup<'_>], sides: &[&Run]) -> View {
+    let whole = Whole::of(run, sides);
+    let items = items(run, groups);
+    let cautions = cautions(&items);
+    let elsewhere = sides.iter().flat_map(|side| {
+        let groups = level::tests(side, scorecard::rank);
+        self::cautions(&self::items(side, &groups))
+    });
+    let elsewhere: BTreeSet<&str> = elsewhere.collect();
+    let (headline, tone, sentence) = match (whole.measured, whole.invalid, whole.is_complete) {
+        _ if !whole.is_trusted => (
             "Not valid",
             "bad",
-            "The record of this run cannot be trusted.".to_owned(),
+            format!(
+                "The record of {} cannot be trusted.",
+                match sides.is_empty() {
+                    true => "this run",
+                    false => "a run of this study",
+                }
+            ),
         ),
         (0, ..) => (
             "Nothing measured",
@@ -83,32 +83,37 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
             }
             .to_owned(),
         ),
-        (_, 0, true) if !cautions.is_empty() => (
+        (_, 0, true) if !cautions.is_empty() || !elsewhere.is_empty() => (
             "Valid, with cautions",
             "warn",
-            format!(
-                "{} Before you use the figures, read these lines below: {}.",
-                passed(measured),
-                cautions.join(", ")
-            ),
+            format!("{}{}", whole.passed(), to_read(&cautions, &elsewhere)),
         ),
-        (_, 0, true) => ("Valid", "good", passed(measured)),
-        (_, 0, false) => (
+        (_, 0, true) => ("Valid", "good", whole.passed()),
+        (measured, 0, false) => (
             "Incomplete",
             "warn",
             format!(
-                "{measured} of {planned} points were measured; all of them passed their checks."
+                "{measured} of {} points{} were measured; all of them passed their checks.",
+                whole.planned, whole.runs
             ),
         ),
-        (_, bad, _) => (
+        (measured, bad, _) => (
             "Not valid",
             "bad",
             format!(
-                "{bad} of {measured} points failed a check; their figures are excluded from the scorecard."
+                "{bad} of {measured} points{} failed a check; their figures are excluded{}.",
+                whole.runs,
+                if sides.is_empty() {
+                    " from the scorecard"
+                } else {
+                    ""
+                }
             ),
         ),
     };
+    let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
     let mut reasons = reasons(run, &invalid);
+    reasons.extend(sides.iter().filter_map(|side| of_side(side)));
     let reasons_more = reasons.len().saturating_sub(REASONS_MAX);
     reasons.truncate(REASONS_MAX);
     View {
@@ -121,11 +126,95 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
     }
 }
 
-fn passed(measured: usize) -> String {
-    match measured {
-        1 => "The point passed its checks.".to_owned(),
-        measured => format!("All {measured} points passed their checks."),
+fn items(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Item> {
+    let mut items = vec![
+        state(run),
+        steady(run),
+        noise(run, groups),
+        driver(run),
+        others(run),
+        errors(run),
+    ];
+    items.extend(restarts(run));
+    items.extend(rights(run));
+    items.extend(protocol(run));
+    items
+}
+
+fn cautions(items: &[Item]) -> Vec<&'static str> {
+    let warn = items.iter().filter(|item| item.tone == "warn");
+    warn.map(|item| item.name).collect()
+}
+
+/// Where cautions stand: below those of this run, on their own pages those of other runs.
+fn to_read(own: &[&str], elsewhere: &BTreeSet<&str>) -> String {
+    let mut text = String::new();
+    if !own.is_empty() {
+        let lines = own.join(", ");
+        text = format!(" Before you use the figures, read these lines below: {lines}.");
     }
+    if !elsewhere.is_empty() {
+        let lines: Vec<&str> = elsewhere.iter().copied().collect();
+        let lines = lines.join(", ");
+        text.push_str(&format!(
+            " Other runs of the study have cautions on their pages: {lines}."
+        ));
+    }
+    text
+}
+
+/// Points of a run, or of all runs of its study.
+struct Whole {
+    measured: usize,
+    planned: u64,
+    invalid: usize,
+    is_complete: bool,
+    is_trusted: bool,
+    /// " of the 8 runs of this study"; empty of a run alone.
+    runs: String,
+}
+
+impl Whole {
+    fn of(run: &Run, sides: &[&Run]) -> Self {
+        let all = || std::iter::once(run).chain(sides.iter().copied());
+        let points = || all().flat_map(|run| &run.points);
+        Self {
+            measured: points().count(),
+            planned: all().map(|run| u64::from(run.points_planned)).sum(),
+            invalid: points().filter(|point| !point.valid()).count(),
+            is_complete: all().all(|run| run.state == RunState::Complete),
+            is_trusted: all().all(|run| run.reasons.is_empty()),
+            runs: match sides.len() {
+                0 => String::new(),
+                others => format!(" of the {} runs of this study", others + 1),
+            },
+        }
+    }
+
+    fn passed(&self) -> String {
+        match self.measured {
+            1 => "The point passed its checks.".to_owned(),
+            measured => format!("All {measured} points{} passed their checks.", self.runs),
+        }
+    }
+}
+
+/// Why another side of the study is not valid; its own page tells more.
+fn of_side(side: &Run) -> Option<Reason> {
+    let invalid = side.points.iter().filter(|point| !point.valid()).count();
+    let untrusted = side.reasons.first().map(ToString::to_string);
+    let failed = match invalid {
+        0 => None,
+        n => Some(format!(
+            "{n} of {} points failed a check",
+            side.points.len()
+        )),
+    };
+    Some(Reason {
+        id: "verdict".to_owned(),
+        place: format!("Run {}", side.label),
+        text: untrusted.or(failed)?,
+    })
 }
 
 fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {

@@ -103,3 +103,23 @@ fn a_page_of_a_screening_is_of_the_study() {
     let some = html(&runs[0], &against[..3], &HtmlOptions::default());
     assert!(some.contains("No screening: the runs try-a, try-b, try-c, try-d are not all"));
 }
+
+#[test]
+fn the_headline_is_that_of_all_configurations() {
+    let mut runs = runs();
+    let page = |runs: &[Run]| {
+        let against: Vec<Against<'_>> = runs[1..].iter().map(Against::Run).collect();
+        html(&runs[0], &against, &HtmlOptions::default())
+    };
+    let passed = "All 32 points of the 8 runs of this study passed their checks.";
+    assert!(page(&runs).contains(passed));
+    runs[7].points[0].reasons.push(archive::Remark::NoIo);
+    let failed = page(&runs);
+    let expected = "1 of 32 points of the 8 runs of this study failed a check";
+    assert!(failed.contains(expected) && failed.contains(">Not valid<"));
+    assert!(failed.contains("Run try-h"));
+    runs[7].points.remove(0);
+    runs[7].state = archive::RunState::Interrupted;
+    let expected = "31 of 32 points of the 8 runs of this study were measured";
+    assert!(page(&runs).contains(expected));
+}
