@@ -41,11 +41,20 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
     points(&exported).to_vec()
 }
 
-/// A base backup starts as a server of its own and holds what was acknowledged.
+/// A backup of files starts as a server of its own, one of rows is loaded into one, and both hold what was acknowledged.
 #[test]
-fn base_backups_of_a_server_are_restored_and_proven() {
-    let points = proven_backups("postgres+local:", "basebackup-tar", &[], "restore_proven");
-    assert_eq!(points.len(), 1);
+fn backups_of_files_and_of_rows_are_restored_and_proven() {
+    let methods = "basebackup-tar,basebackup-incremental,dump-gzip";
+    let points = proven_backups("postgres+local:?version=18", methods, &[], "restore_proven");
+    assert_eq!(points.len(), 3);
+    let bytes = |test: &str, figure: &str| {
+        let point = points.iter().find(|point| point["test"] == test).unwrap();
+        point[figure].as_f64().unwrap()
+    };
+    // The full backup lies beside the changes, and a dump holds one database of the server's.
+    let (tar, both) = ("BACKUP-BASEBACKUP-TAR", "BACKUP-BASEBACKUP-INCREMENTAL");
+    assert!(bytes(both, "backup_repository_mb") > bytes(tar, "backup_repository_mb"));
+    assert!(bytes("BACKUP-DUMP-GZIP", "backup_logical_mb") < bytes(tar, "backup_logical_mb"));
 }
 
 /// What was acknowledged before a point in time is there, and nothing of what came after it.
@@ -67,18 +76,19 @@ fn a_backup_is_restored_to_a_point_in_time() {
     assert!(seconds("backup_tool_s") > 0.0 && seconds("backup_tool_s") <= seconds("elapsed_s"));
 }
 
-/// The tool's files become a server once its log is replayed, with as many channels as asked, and users at work.
+/// The tool's files become a server once its log is replayed, statements are loaded into one, with as many channels as asked, and
+/// users at work.
 #[test]
 fn backups_of_mariadb_are_restored_and_proven() {
-    let asked = ["--channels", "1,2", "--beside", "50", "--users", "2"];
+    let asked = ["--channels", "2", "--beside", "50", "--users", "2"];
     let points = proven_backups(
         "mysql+local:",
-        "mariadb-backup",
+        "mariadb-backup,mydumper",
         &asked,
         "restore_proven_beside",
     );
     let channels: Vec<&Value> = points.iter().map(|point| &point["threads"]).collect();
-    assert_eq!(channels, [1, 2]);
+    assert_eq!(channels, [2, 2]);
     for point in &points {
         for figure in [
             "alone_per_s",

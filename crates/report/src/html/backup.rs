@@ -80,7 +80,7 @@ impl View {
 /// Builds the view.
 pub fn view(run: &Run) -> View {
     let backups = run.points.iter();
-    let backups = backups.filter(|point| point.key.test.starts_with(OF_METHOD));
+    let backups = backups.filter(|point| is_backup(point));
     let backups: Vec<&Point> = backups.collect();
     let knows = |name: &str| {
         backups
@@ -127,7 +127,7 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
         (None, None) => number::UNKNOWN.to_owned(),
     };
     Row {
-        name: format!("{}, repetition {}", name(run, point), point.key.repetition),
+        name: name(run, point) + &repetition(run, point),
         cells: cells.collect(),
         proof,
         class: match point.valid() {
@@ -137,15 +137,28 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
     }
 }
 
-/// Target, method and channels.
+/// Which repetition it was, where there were several.
+fn repetition(run: &Run, point: &Point) -> String {
+    match run.points.iter().any(|other| other.key.repetition > 1) {
+        true => format!(", repetition {}", point.key.repetition),
+        false => String::new(),
+    }
+}
+
+/// Method and channels, with the target where there are several.
 fn name(run: &Run, point: &Point) -> String {
     let method = point.key.test.strip_prefix(OF_METHOD).unwrap_or_default();
-    format!(
-        "{} {}{}",
-        level::target_name(run, point.key.target),
-        method.to_lowercase(),
-        channels(point.key.threads)
-    )
+    let name = method.to_lowercase() + &channels(point.key.threads);
+    let target = point.key.target;
+    let is_other = |other: &Point| is_backup(other) && other.key.target != target;
+    match run.points.iter().any(is_other) {
+        true => format!("{} {name}", level::target_name(run, target)),
+        false => name,
+    }
+}
+
+fn is_backup(point: &Point) -> bool {
+    point.key.test.starts_with(OF_METHOD)
 }
 
 /// How many channels there were, where there were several.

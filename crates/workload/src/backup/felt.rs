@@ -137,4 +137,40 @@ mod tests {
         );
         assert_eq!(p95_us(&Histogram::new()), None);
     }
+
+    #[test]
+    fn the_course_of_a_backup_has_what_its_users_did_in_it() {
+        let each = Duration::from_millis(100);
+        let interval = |number: u32| {
+            let mut kind = load::KindInterval::default();
+            (0..number).for_each(|_| kind.response.record_ns(1_000_000));
+            load::Interval {
+                at: each * number,
+                length: each,
+                kinds: vec![kind],
+            }
+        };
+        // Users who began two intervals before the backup.
+        let began = Instant::now();
+        let beside = Outcome {
+            started: began.checked_sub(each * 2),
+            intervals: (0..5).map(interval).collect(),
+            ..Outcome::default()
+        };
+        let alone = Outcome::default();
+        let felt = Felt { alone, beside };
+        let samples = [0.1, 0.2, 0.3, 0.4].map(|at_s| Sample {
+            at_s,
+            ..Sample::default()
+        });
+        let course = felt.over_time(samples.to_vec(), Some(began), each);
+        let rates: Vec<Option<f64>> = course.iter().map(|s| s.operations_per_s).collect();
+        assert_eq!(rates, [Some(20.0), Some(30.0), Some(40.0), None]);
+        assert!(
+            course[0]
+                .response_us_p99
+                .is_some_and(|us| (us / 1000.0 - 1.0).abs() < 0.05)
+        );
+        assert_eq!(felt.over_time(samples.to_vec(), None, each), samples);
+    }
 }
