@@ -83,7 +83,7 @@ pub fn points(state: &State, width: usize, paint: Paint) -> Vec<Line> {
         let key = &point.key;
         let mark = if point.valid { "" } else { "! " };
         let parallel = parallelism(key);
-        let text = format!("{mark}{} {parallel} {} · {target}", key.test, point.title);
+        let text = format!("{mark}{target} {} {parallel} {}", key.test, point.title);
         Line {
             text: row(&text, &|_, of| of(point)),
             style: if point.valid {
