@@ -62,6 +62,7 @@ pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("engine_io", "point_id", "seq"),
     covered("interface", "point_id", "seq"),
     covered("execution", "point_id", "seq"),
+    covered("observed", "point_id", "seq"),
 ];
 
 const RUN_TABLES: &[Covered] = &[

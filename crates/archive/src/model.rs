@@ -9,6 +9,7 @@ mod figures;
 mod held_back;
 mod interface;
 mod inventory;
+mod observed;
 mod platform;
 mod point;
 mod rights;
@@ -27,6 +28,7 @@ pub use figures::{
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use interface::{InterfaceKind, InterfaceUse, Traffic, UnknownInterfaceKind};
 pub use inventory::{Advice, Fact, Inventory};
+pub use observed::{About, Observed, ObservedCell, ObservedColumn, UnknownAbout};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,

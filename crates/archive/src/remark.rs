@@ -18,6 +18,8 @@ mod columnar;
 #[macro_use]
 mod backup;
 #[macro_use]
+mod observe;
+#[macro_use]
 mod storage;
 #[macro_use]
 mod study;

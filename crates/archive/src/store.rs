@@ -10,6 +10,7 @@ mod file;
 pub(crate) mod finite;
 mod interfaces;
 mod name;
+mod observed;
 mod read;
 mod rows;
 mod run;

@@ -6,6 +6,8 @@ pub mod columnar;
 pub mod fleet;
 mod judging;
 mod layout;
+mod length;
+pub mod observe;
 pub mod olap;
 mod oltp;
 mod run;
@@ -24,6 +26,7 @@ use crate::watch::WatchArguments;
 use archive::{Alternative, Screened};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
+use length::length;
 
 pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
@@ -65,7 +68,7 @@ pub struct Arguments {
 
 /// The verbs by what their user wants, as the help lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "ab", "study"]),
+    ("Measure", &["run", "ab", "study", "observe"]),
     (
         "Workloads",
         &["oltp", "olap", "columnar", "backup", "vdbench"],
@@ -132,6 +135,8 @@ pub enum Verb {
     Ab(AbArguments),
     /// Carry out a built-in study: measure before and after a change made by you or by a command
     Study(study::StudyArguments),
+    /// Observe a database at work, without a load and read only: active sessions by wait, load profile, top statements, locks
+    Observe(observe::ObserveArguments),
     /// Compare two runs: ratios with confidence intervals, and verdicts
     Compare(CompareArguments),
     /// Check a run against SLA limits (text, JSON or JUnit)
@@ -303,13 +308,6 @@ pub struct SideAsked {
     pub screened: Option<Screened>,
     /// What it is, where all pairs are compared.
     pub alternative: Option<Alternative>,
-}
-
-/// A length of time with its unit.
-fn length(text: &str) -> Result<Duration, String> {
-    let length = text.parse::<jiff::SignedDuration>().ok();
-    let length = length.and_then(|length| Duration::try_from(length).ok());
-    length.ok_or_else(|| "write a length of time with its unit, such as 100ms or 1s".into())
 }
 
 /// `dbdyno list`.

@@ -15,6 +15,7 @@ pub mod layout;
 pub mod list;
 pub mod live;
 mod many;
+pub mod observe;
 pub mod olap;
 pub mod oltp;
 mod plan_text;

@@ -53,6 +53,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
         Verb::Study(study) => command::study::study(&study, &arguments.archive),
+        Verb::Observe(observe) => command::observe::observe(&observe, &arguments.archive),
         Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
         Verb::Judge(judge) => command::judge::judge(&judge, &arguments.archive),
         Verb::Fleet(fleet) => command::fleet::fleet(&fleet.verb),

@@ -17,6 +17,8 @@ mod mariadb;
 mod mysql;
 #[path = "../../target/tests/servers/networked.rs"]
 mod networked;
+#[path = "servers/observed.rs"]
+mod observed;
 #[path = "../../target/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "servers/pooler.rs"]

@@ -1,5 +1,7 @@
 //! The recipe of a point: jobs are driven while host and engine are watched, and what was seen becomes a point.
 
+pub mod at_work;
+
 use std::sync::Arc;
 use std::time::Duration;
 

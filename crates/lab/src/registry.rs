@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agenda::Agenda;
-use crate::error::Result;
+use crate::error::{LabError, Result};
 use crate::nodes::Nodes;
 use crate::plan::{Plan, Step, TableKind};
 use crate::volume::{Volume, Written};
@@ -45,6 +45,21 @@ impl Registry {
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &dyn Workload> {
         self.workloads.iter().map(|workload| &**workload)
+    }
+
+    /// Whether a plan only looks at what others do.
+    ///
+    /// # Errors
+    /// When some of its steps do and others make a load.
+    pub fn is_observation(&self, plan: &Plan) -> Result<bool> {
+        let looks = |step: &Step| self.of(step).is_observation();
+        match plan.step.iter().filter(|step| looks(step)).count() {
+            0 => Ok(false),
+            all if all == plan.step.len() => Ok(true),
+            _ => Err(LabError::Plan(
+                "a plan with a step that observes has no others: run the load in a plan of its own, beside it".into(),
+            )),
+        }
     }
 
     /// The tables that steps of any of them may have, each once.

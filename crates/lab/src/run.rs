@@ -52,10 +52,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     let groups = group(&sessions::with_room(&options.targets, room)?)?;
     let machine = Machine::of(&groups, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
-    let targets = groups
-        .iter()
-        .map(|g| Nodes::open(g))
-        .collect::<Result<Vec<_>>>()?;
+    let targets = opened(&groups, &options.plan, &options.workloads)?;
     let agenda = (options.workloads).lay(&options.plan, &targets, machine.threads())?;
     refuse_nothing_to_read(&agenda, &targets)?;
     sessions::check(
@@ -105,6 +102,16 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     work.through(&mut archive, &queue, observer)
 }
 
+/// Opens the targets of a plan, only to be looked at where that is all that it does.
+fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Result<Vec<Nodes>> {
+    let open: fn(&TargetUrl) -> target::Result<_> = match workloads.is_observation(plan)? {
+        true => target::open_observed,
+        false => target::open,
+    };
+    let groups = groups.iter();
+    groups.map(|group| Nodes::open_each(group, open)).collect()
+}
+
 /// A plan that only writes is not begun where nothing can be written.
 fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
     let refused = targets.iter().find_map(|target| target.first().read_only());
@@ -140,10 +147,7 @@ pub fn resume(
     let mut plan = Plan::parse(&workloads, &begun.plan_toml, &[])?;
     workloads.prepare(&mut plan)?;
     refuse_other_definitions(&begun, &plan, &workloads)?;
-    let targets = groups
-        .iter()
-        .map(|g| Nodes::open(g))
-        .collect::<Result<Vec<_>>>()?;
+    let targets = opened(&groups, &plan, &workloads)?;
     let planned = archive.planned(begun.id)?;
     let finished = archive.finished(begun.id)?;
     let todo: Vec<_> = planned

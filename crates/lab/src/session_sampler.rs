@@ -5,10 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use archive::Remark;
+use archive::{Figures, IoOperation, Purpose, Remark};
 use load::Clock;
 use load::clock::ns;
-use target::{ServerCounts, Tally, Target, Transport, WaitClass, Watch};
+use target::{Counted, ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 
 /// It never looks more often than this.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -83,6 +83,18 @@ impl SessionSamples {
     /// Cost in percent of one core.
     pub fn cost_pct(&self) -> f64 {
         100.0 * self.cost.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
+    pub fn write_into(&self, figures: &mut Figures) {
+        let Some(elapsed_s) = figures.elapsed_s.filter(|s| *s > 0.0) else {
+            return;
+        };
+        let rate = |n: Option<u64>, unit: f64| n.map(|n| n as f64 / unit / elapsed_s);
+        let rates = |io: &Counted| (rate(io.count, 1.0), rate(io.bytes, 1e6));
+        let of_data = |operation| rates(&self.counts.of_files(Purpose::Data, operation));
+        (figures.engine_read_iops, figures.engine_read_mb_per_s) = of_data(IoOperation::Read);
+        (figures.engine_write_iops, figures.engine_write_mb_per_s) = of_data(IoOperation::Write);
     }
 
     /// How the timed events are known, for people.
@@ -164,7 +176,7 @@ impl Bell {
 pub(crate) struct WaitsSeen(Arc<Mutex<(HashMap<WaitClass, f64>, Duration)>>);
 
 impl WaitsSeen {
-    fn add(&self, look: &Tally, stands_for: Duration) {
+    pub(crate) fn add(&self, look: &Tally, stands_for: Duration) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for ((class, _), weight) in &look.sessions {
             *seen.0.entry(*class).or_default() += weight * stands_for.as_secs_f64();

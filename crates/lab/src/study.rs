@@ -108,6 +108,7 @@ pub fn study(
 ) -> Result<Finished> {
     for (side, workloads) in options.sides.iter_mut().zip(&mut options.workloads) {
         workloads.prepare(&mut side.plan)?;
+        refuse_observation(&side.plan, workloads)?;
     }
     check(&options)?;
     make_room(&mut options)?;
@@ -265,6 +266,16 @@ fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
             SideLabel::new(name, 0),
             SideLabel::new(name, 1)
         ))),
+    }
+}
+
+/// Sides of a study are loads that can be repeated; what others do cannot.
+fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
+    match workloads.is_observation(plan)? {
+        true => Err(LabError::Plan(
+            "a database at work cannot be measured in two configurations in turn; observe it twice, and compare the two runs".into(),
+        )),
+        false => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use archive::{EventClass, EventSource, TimedEvent};
 use load::Outcome;
 use target::WaitClass;
 
-pub use server::{background, events as server_events, top};
+pub use server::{background, events as server_events, seen, top};
 
 /// What the jobs' time went to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
 use archive::{
-    BackgroundEvent, Bottleneck, EngineIo, Figures, HeldBack, IoOperation, Purpose, Remark,
-    Resource, TimedEvent, WaitHistogram,
+    BackgroundEvent, Bottleneck, EngineIo, Figures, HeldBack, Remark, Resource, TimedEvent,
+    WaitHistogram,
 };
 use host::HostUse;
 use load::Outcome;
-use target::Counted;
 
 use crate::bottleneck::{Evidence, judge};
 use crate::session_sampler::SessionSamples;
@@ -53,18 +52,9 @@ impl WaitProfile {
 
     /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
     pub fn write_into(&self, figures: &mut Figures) {
-        let Some((watched, elapsed_s)) = self.watched.as_ref().zip(figures.elapsed_s) else {
-            return;
-        };
-        let rate = |n: Option<u64>, unit: f64| {
-            n.filter(|_| elapsed_s > 0.0)
-                .map(|n| n as f64 / unit / elapsed_s)
-        };
-        let rates = |io: &Counted| (rate(io.count, 1.0), rate(io.bytes, 1e6));
-        let counts = &watched.counts;
-        let of_data = |operation| rates(&counts.of_files(Purpose::Data, operation));
-        (figures.engine_read_iops, figures.engine_read_mb_per_s) = of_data(IoOperation::Read);
-        (figures.engine_write_iops, figures.engine_write_mb_per_s) = of_data(IoOperation::Write);
+        if let Some(watched) = &self.watched {
+            watched.write_into(figures);
+        }
     }
 
     /// The server's own account of its I/O; `None` for an embedded engine.
@@ -93,6 +83,7 @@ impl WaitProfile {
                 driver_pct: checks::own_pct(outcome),
                 device,
                 jobs: outcome.clients.len() as u32,
+                is_observed: false,
                 told_by_server: self.watched.is_some(),
                 link: self.watched.as_ref().and_then(|watched| watched.link),
             })

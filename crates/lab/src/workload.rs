@@ -27,6 +27,11 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Whether it only looks at what others do: its targets are opened so that nothing is claimed or made in them.
+    fn is_observation(&self) -> bool {
+        false
+    }
+
     /// Whether a step may say what component tests take: tests, jobs, threads and the like.
     fn takes_keys_of_tests(&self) -> bool {
         false

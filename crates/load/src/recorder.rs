@@ -71,7 +71,7 @@ impl Progress {
     }
 
     /// Adds what was done since it was told last.
-    fn add(&self, operations: u64, errors: u64) {
+    pub fn add(&self, operations: u64, errors: u64) {
         self.operations.fetch_add(operations, Relaxed);
         self.errors.fetch_add(errors, Relaxed);
     }

@@ -25,6 +25,7 @@ mod machine;
 mod method;
 mod metric_name;
 mod network;
+mod observed;
 mod of_sides;
 mod options;
 mod places;
@@ -115,6 +116,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         card: card::view(run, against),
         columnar: columnar::view(run, against),
         backup: backup::view(run),
+        observed: observed::view(run),
         components,
         missing: missing(run),
         generated_at: options.generated_at.clone(),
@@ -179,6 +181,7 @@ struct Page<'a> {
     card: card::View,
     columnar: columnar::View,
     backup: backup::View,
+    observed: observed::View,
     components: Vec<ComponentView>,
     missing: Vec<[String; 3]>,
     generated_at: Option<String>,
@@ -207,6 +210,7 @@ impl Page<'_> {
                 ("differences", "Configuration differences"),
             ),
             (!self.shift.is_empty(), ("shift", "Before and after")),
+            (!self.observed.is_empty(), ("observed", "Database at work")),
             (!self.price.is_empty(), ("prices", "Prices")),
             (!self.card.is_empty(), ("scorecard", "Scorecard")),
             (

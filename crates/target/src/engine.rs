@@ -94,6 +94,21 @@ pub trait Engine: Sync {
     /// When it cannot be reached, is damaged or is not ours.
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
 
+    /// Opens the database that the URL names to look at the server's work, whoever is at work there; nothing is written, and
+    /// nobody is kept from it.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or has no views of its work.
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "{url} cannot be observed: only running servers show what their sessions do; observe a server by {}",
+                "postgres:// or mysql://"
+            ),
+        ))
+    }
+
     /// What its types are called that not all engines call alike.
     fn type_names(&self) -> TypeNames {
         TypeNames {

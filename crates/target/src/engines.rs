@@ -139,6 +139,15 @@ pub fn open(url: &TargetUrl) -> Result<Arc<dyn Target>> {
     engine.open(url)
 }
 
+/// Opens the database that a URL names, to look at its server's work alone.
+///
+/// # Errors
+/// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
+pub fn open_observed(url: &TargetUrl) -> Result<Arc<dyn Target>> {
+    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+    engine.open_observed(url)
+}
+
 /// Finds out what a run in the database that a URL names would find; changes nothing.
 ///
 /// # Errors

@@ -7,6 +7,7 @@
 //! From the bottom up: errors, URLs, values and the catalogue; the traits; the engines, and the in-memory column store
 //! as a service of one of them; the list of all engines, which parses URLs and opens the databases that they name.
 
+mod activity;
 mod backup;
 mod backup_adapter;
 mod capability;
@@ -39,6 +40,7 @@ mod session;
 mod session_settings;
 mod snapshot;
 pub mod sqlite;
+mod statement_text;
 mod stream;
 mod tied;
 mod tls;
@@ -47,12 +49,13 @@ mod value;
 mod watch;
 mod whereabouts;
 
+pub use activity::{Activity, LoadCount, LoadCounts, Look, SessionSeen, Wanted};
 pub use backup::{BackedUp, BackupMethod, BackupOptions};
 pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
 pub use engines::{
-    DEFAULT_ENGINE, backup_methods, engines, executed_settings, find, inspect, open,
+    DEFAULT_ENGINE, backup_methods, engines, executed_settings, find, inspect, open, open_observed,
     password_places, with_cache, with_sessions,
 };
 pub use error::{ErrorKind, Result, TargetError};

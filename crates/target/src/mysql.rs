@@ -15,6 +15,7 @@ mod guard;
 mod inspect;
 mod load;
 pub mod local;
+mod observe;
 mod read;
 mod rights;
 mod session;

@@ -8,6 +8,7 @@ mod explain;
 mod guard;
 mod inspect;
 pub mod local;
+mod observe;
 mod placeholders;
 mod processes;
 mod reserved;

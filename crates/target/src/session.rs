@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use archive::{Purpose, TargetRecord};
 
+use crate::activity::ONLY_MEASURED;
 use crate::catalogue::Source;
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
 use crate::{
-    BackedUp, BackupMethod, BackupOptions, ErrorKind, Feature, FileIo, Result, Snapshot,
-    TargetError, TargetUrl, Watch,
+    Activity, BackedUp, BackupMethod, BackupOptions, ErrorKind, Feature, FileIo, Result, Snapshot,
+    TargetError, TargetUrl, Wanted, Watch,
 };
 
 /// Most rows that [`Session::texts`] gives.
@@ -427,6 +428,14 @@ pub trait Target: Send + Sync {
     /// When the server lets no further connection in, or shows nothing to this user.
     fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
         Ok(None)
+    }
+
+    /// Looks at what others do on the server, on a connection of its own; only of a target that was opened for that.
+    ///
+    /// # Errors
+    /// When it was not, or the server lets no further connection in.
+    fn activity(&self, _wanted: Wanted) -> Result<Box<dyn Activity>> {
+        Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED))
     }
 
     /// What published practice advises for the settings of [`Target::record`], as rules for the lint of

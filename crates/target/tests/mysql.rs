@@ -1,6 +1,8 @@
 //! MariaDB, against real servers that dbdyno starts.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+#[path = "mysql/activity.rs"]
+mod activity;
 #[path = "servers/certificates.rs"]
 mod certificates;
 #[path = "mysql/common.rs"]

@@ -1,6 +1,8 @@
 //! PostgreSQL, against real servers that dbdyno starts.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+#[path = "postgres/activity.rs"]
+mod activity;
 #[path = "servers/certificates.rs"]
 mod certificates;
 #[path = "postgres/common.rs"]

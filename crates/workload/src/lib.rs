@@ -1,6 +1,7 @@
 //! The kinds of work that a plan can use, each a [`lab::Workload`] ([`registry`] lists them all): component tests of a
 //! library, the order-entry workload ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), tables
-//! in an in-memory column store ([`columnar`]), and backups with their restores ([`backup`]).
+//! in an in-memory column store ([`columnar`]), backups with their restores ([`backup`]), and a database at work that is only
+//! looked at ([`observe`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! prepares the tables, runs the operations of a job and verifies the answers. A user's own SQL
@@ -22,6 +23,7 @@ pub mod expectation;
 pub mod library;
 pub mod loading;
 pub mod mixed;
+pub mod observe;
 pub mod olap;
 pub mod oltp;
 mod owned;
@@ -43,6 +45,7 @@ use backup::Backups;
 use columnar::measure::Columnar;
 use component::ComponentTests;
 use mixed::Mixed;
+use observe::Observations;
 use olap::measure::Analytical;
 use oltp::measure::OrderEntry;
 
@@ -55,6 +58,7 @@ pub fn registry(library: Library) -> lab::Registry {
         Box::new(Columnar),
         Box::new(Mixed),
         Box::new(Backups),
+        Box::new(Observations),
     ])
 }
 

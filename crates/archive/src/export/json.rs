@@ -250,6 +250,7 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     put("engine_io", json!(point.engine_io));
     put("interfaces", json!(point.interfaces));
     put("executions", json!(point.executions));
+    put("observed", json!(point.observed));
     put("work", json!(point.work));
     put("seed", point.seed.into());
     put("configuration", point.configuration.clone().into());

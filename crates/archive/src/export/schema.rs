@@ -45,7 +45,7 @@ pub(super) fn flat_names() -> Vec<String> {
         match name.as_str() {
             "timed_events" | "background_events" | "wait_histograms" | "samples"
             | "operation_times" | "operation_samples" | "transactions" | "devices"
-            | "engine_io" | "interfaces" | "executions" | "service_histogram"
+            | "engine_io" | "interfaces" | "executions" | "observed" | "service_histogram"
             | "response_histogram" => {}
             "work" => names.extend(
                 work_properties()
@@ -334,6 +334,7 @@ fn point_properties() -> Properties {
             array(object(machine::interface_properties())),
         ),
         ("executions", array(object(execution_properties()))),
+        ("observed", array(object(machine::observed_properties()))),
         ("work", object(work_properties())),
         (
             "seed",

@@ -5,7 +5,7 @@ use stats::{Histogram, HistogramSnapshot};
 
 use super::{
     ByOperation, CacheState, DeviceUse, EngineIo, EventClass, EventSource, Execution, Figures,
-    HeldBack, InterfaceUse,
+    HeldBack, InterfaceUse, Observed,
 };
 use crate::remark::Remark;
 
@@ -277,6 +277,8 @@ pub struct Point {
     pub interfaces: Vec<InterfaceUse>,
     /// Each execution of its statements in their order, where there are few; else empty.
     pub executions: Vec<Execution>,
+    /// What was seen of a database at work, where that is what the point is about; else empty.
+    pub observed: Vec<Observed>,
     /// Why the point is invalid; empty means valid.
     pub reasons: Vec<Remark>,
     /// What a reader should know though it does not make the point invalid.
@@ -306,6 +308,7 @@ impl Point {
             engine_io: Vec::new(),
             interfaces: Vec::new(),
             executions: Vec::new(),
+            observed: Vec::new(),
             reasons: Vec::new(),
             notes: Vec::new(),
         }

@@ -31,6 +31,8 @@ DeviceUnreadable { device: String, error: String } =>
 DeviceSamplesStray { samples: u64 } => "{samples} samples of requests belong to no device of the point";
 /// The engine's own account of its I/O has an unknown word.
 EngineIoUnreadable { error: String } => "what the archive says of the engine's own I/O cannot be read: {error}";
+/// What was seen of a database at work cannot be read.
+ObservedUnreadable { error: String } => "what the archive says of an observation cannot be read: {error}";
 /// What an interface is cannot be read.
 InterfaceUnreadable { interface: String, error: String } =>
     "what the archive says of the network interface {interface} cannot be read: {error}";

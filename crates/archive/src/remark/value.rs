@@ -23,7 +23,7 @@ pub struct Kind {
     about: &'static str,
 }
 
-driver! { host library oltp olap columnar backup storage study record catalogue; }
+driver! { host library oltp olap columnar backup observe storage study record catalogue; }
 
 impl Kind {
     /// The name in archives and exports, which never changes.

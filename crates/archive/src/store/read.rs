@@ -11,7 +11,7 @@ use stats::HistogramSnapshot;
 
 use super::rows::rows;
 use super::{
-    Result, RunName, RunSummary, by_operation, devices, engine_io, executions, interfaces,
+    Result, RunName, RunSummary, by_operation, devices, engine_io, executions, interfaces, observed,
 };
 use crate::integrity;
 use crate::{
@@ -354,6 +354,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
         engine_io: Vec::new(),
         interfaces: Vec::new(),
         executions: Vec::new(),
+        observed: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
     };
@@ -399,6 +400,9 @@ fn complete_point(
     point.interfaces = interfaces;
     point.reasons.extend(problems);
     point.executions = executions::read(connection, id)?;
+    let (observed, problems) = observed::read(connection, id)?;
+    point.observed = observed;
+    point.reasons.extend(problems);
     let (service, service_problem) = histogram(connection, id, "service")?;
     let (response, response_problem) = histogram(connection, id, "response")?;
     point.histograms = Histograms { service, response };

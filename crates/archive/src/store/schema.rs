@@ -22,7 +22,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// `COLUMNS_ADDED`, a new table in `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
 /// Version 9 has the columns of 8: its studies may have been looked at before their end (`study.until`), and whoever does not
 /// know of the looks would judge them by intervals that are too narrow. Version 10 added the block devices, the network
-/// interfaces, what else the machine did over time, the engine's own account of its I/O, and single executions of statements.
+/// interfaces, what else the machine did over time, the engine's own account of its I/O, single executions of statements, and what observations saw.
 pub const SCHEMA_VERSION: i64 = 10;
 
 /// The figures that a version added to those of the one before.
@@ -68,6 +68,12 @@ const ADDED: &[(i64, &[&str])] = &[
             "copy_lag_transactions_p50",
             "copy_lag_transactions_p95",
             "copy_lag_transactions_max",
+            "active_sessions_mean",
+            "active_sessions_max",
+            "waiting_sessions_mean",
+            "blocked_sessions_mean",
+            "transaction_s_max",
+            "replication_lag_s_max",
         ],
     ),
 ];
@@ -110,6 +116,7 @@ const TABLES_ADDED: &[(i64, &[&str], &str)] = &[
     (10, &["engine_io"], ENGINE_IO),
     (10, &["interface"], INTERFACES),
     (10, &["execution"], EXECUTIONS),
+    (10, &["observed"], OBSERVED),
 ];
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -120,6 +127,7 @@ const DEVICES: &str = include_str!("devices.sql");
 const ENGINE_IO: &str = include_str!("engine_io.sql");
 const INTERFACES: &str = include_str!("interfaces.sql");
 const EXECUTIONS: &str = include_str!("executions.sql");
+const OBSERVED: &str = include_str!("observed.sql");
 
 /// The whole SQL of this version, figure columns filled in.
 pub(super) fn sql() -> String {
@@ -136,6 +144,7 @@ pub(super) fn sql() -> String {
         .replace("{{ENGINE_IO}}\n", ENGINE_IO)
         .replace("{{INTERFACES}}\n", INTERFACES)
         .replace("{{EXECUTIONS}}\n", EXECUTIONS)
+        .replace("{{OBSERVED}}\n", OBSERVED)
 }
 
 /// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
@@ -380,6 +389,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "d17a2056903a1370", "{columns:#?}");
+        assert_eq!(&digest[..16], "47499480a40eaa8f", "{columns:#?}");
     }
 }

@@ -152,6 +152,7 @@ CREATE TABLE wait_histogram (
 {{ENGINE_IO}}
 {{INTERFACES}}
 {{EXECUTIONS}}
+{{OBSERVED}}
 -- Why a point is invalid (a point without such a row is valid), and what else to know about it.
 CREATE TABLE reason (
     point_id       INTEGER NOT NULL REFERENCES point (id),

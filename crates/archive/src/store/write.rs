@@ -9,7 +9,8 @@ use super::annotate::refuse_taken;
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{
-    ArchiveError, NewRun, Result, by_operation, devices, engine_io, executions, interfaces, read,
+    ArchiveError, NewRun, Result, by_operation, devices, engine_io, executions, interfaces,
+    observed, read,
 };
 use crate::{
     Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Sample, Steady,
@@ -321,6 +322,7 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     engine_io::insert(transaction, id, &point.engine_io)?;
     interfaces::insert(transaction, id, &point.interfaces)?;
     executions::insert(transaction, id, &point.executions)?;
+    observed::insert(transaction, id, &point.observed)?;
 
     let reasons = point.reasons.iter().map(|reason| (INVALID, reason));
     let notes = point.notes.iter().map(|note| ("note", note));

@@ -463,6 +463,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 engine_io,
                 interfaces,
                 executions,
+                observed: Vec::new(),
                 reasons,
                 notes,
             },

@@ -66,6 +66,8 @@ pub struct Evidence<'a> {
     pub device: Option<&'a str>,
     /// Jobs at work.
     pub jobs: u32,
+    /// Whether the jobs are sessions of others, that were only looked at.
+    pub is_observed: bool,
     /// Whether a server told what its sessions waited for; an embedded engine tells nothing.
     pub told_by_server: bool,
     /// The way between driver and server; `None` for an embedded engine, and where nobody measured it.

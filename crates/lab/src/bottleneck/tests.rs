@@ -106,6 +106,7 @@ impl Made {
             device: Some("sda"),
             jobs: 8,
             told_by_server: self.told_by_server,
+            is_observed: false,
             link: self.link,
         });
         assert!(judged.sentence.ends_with('.'), "{}", judged.sentence);

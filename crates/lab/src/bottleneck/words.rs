@@ -13,6 +13,14 @@ const LISTED_MAX: usize = 4;
 const STEAL_PCT_TOLD: f64 = 1.0;
 
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
+    let sentence = of_jobs(finding, evidence);
+    match evidence.is_observed {
+        true => sentence.replace("job", "session"),
+        false => sentence,
+    }
+}
+
+fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
     let figures = evidence.figures;
     match finding {
         Finding::NothingDone => "Unknown: no job did anything.".into(),

@@ -82,6 +82,24 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     sorted(events)
 }
 
+/// What sessions of others were seen doing, longest first; the parts add up to 100 % of their time in statements.
+pub fn seen(watched: &SessionSamples) -> Vec<Event> {
+    let inside = inside(watched);
+    let seen_s: f64 = inside.iter().map(|(_, _, time_s, ..)| time_s).sum();
+    let event = |(class, name, time_s, waits, source): Inside| Event {
+        name,
+        class: Class::Session(class),
+        waits,
+        time_s,
+        share_pct: time_s / seen_s * 100.0,
+        source,
+    };
+    match seen_s > 0.0 {
+        true => sorted(inside.into_iter().map(event).collect()),
+        false => Vec::new(),
+    }
+}
+
 type Inside = (WaitClass, String, f64, Option<u64>, EventSource);
 
 /// The server's share by event. Where the server counts the waits of a class itself, these are taken, and

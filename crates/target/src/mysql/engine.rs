@@ -76,6 +76,10 @@ impl Engine for MySql {
         Ok(Arc::new(target))
     }
 
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(MySqlTarget::open_observed(url)?))
+    }
+
     fn type_names(&self) -> TypeNames {
         TYPE_NAMES
     }

@@ -12,18 +12,20 @@ use super::access::{Access, SETTINGS, refuse_odd_name};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::local::MariaDbServer;
+use super::observe::MySqlActivity;
 use super::session::{MySqlSession, connect};
 use super::session_settings::{RESERVED, set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
-use super::{checkpoint, facts, guard, tls, watch};
+use super::{checkpoint, facts, guard, observe, tls, watch};
+use crate::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use crate::catalogue::Source;
 use crate::open_sessions;
 use crate::server::{ControlConnection, LocalServer, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
 use crate::{
-    Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
-    TargetError, TargetUrl, Watch,
+    Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
+    Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
 };
 
 /// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
@@ -47,6 +49,8 @@ pub(super) struct MySqlTarget {
     rights_missing: Option<RightsMissing>,
     /// Whether the server takes no writes.
     is_read_only: bool,
+    /// Whether the server is only looked at.
+    is_observed: bool,
     compression: AtomicBool,
     /// Settings of the server for the sessions that are measured, as it writes them.
     session: SessionSettings,
@@ -81,6 +85,43 @@ impl MySqlTarget {
         let control = ControlConnection::new(server);
         let target = Self::open_with(url, access, others_allowed, (control, true))?;
         target.with_session(&session)
+    }
+
+    /// Logs on to look at the server's work: nothing is claimed, made or refused, and the database of the URL need not be there.
+    pub fn open_observed(url: &TargetUrl) -> Result<Self> {
+        let (access, session) = asked_of(url)?;
+        if let Some(setting) = session.keys().next() {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{setting} is a setting of measured sessions, and observing measures none; remove it from the URL"
+                ),
+            ));
+        }
+        let mut login = access.login();
+        login.database = None;
+        let (place, tls) = (&access.place, access.tls.as_ref());
+        let client = Client::connect(place, tls, login, access.owner)?;
+        let version = client.server_version().to_owned();
+        let (flavour, tls) = (Flavour::of_version(&version), client.tls());
+        drop(client);
+        guard::refuse_old(flavour, &version)?;
+        let mut client = observe::asking::connect(&access, flavour)?;
+        let rights_missing = rights_missing(&mut client, false)?;
+        Ok(Self {
+            url: url.clone(),
+            access: Arc::new(access),
+            flavour,
+            version,
+            tls,
+            rights_missing,
+            is_read_only: false,
+            is_observed: true,
+            compression: AtomicBool::new(false),
+            session,
+            control: ControlConnection::new(None).holding(client),
+            is_locked: false,
+        })
     }
 
     /// The same with settings for its sessions, after a trial.
@@ -132,6 +173,7 @@ impl MySqlTarget {
             tls,
             rights_missing,
             is_read_only,
+            is_observed: false,
             compression: AtomicBool::new(false),
             session: SessionSettings::new(),
             control,
@@ -157,7 +199,11 @@ impl MySqlTarget {
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
-        connect(&self.access).map_err(|error| self.control.because(error))
+        let client = match self.is_observed {
+            true => observe::asking::connect(&self.access, self.flavour),
+            false => connect(&self.access),
+        };
+        client.map_err(|error| self.control.because(error))
     }
 
     pub(super) fn local_server(&self) -> Option<&LocalServer> {
@@ -281,6 +327,9 @@ impl Target for MySqlTarget {
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
+        if self.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
+        }
         let mut client = self.connect()?;
         if self.flavour == Flavour::MariaDb {
             let compressed = self.compression.load(Ordering::Relaxed);
@@ -374,6 +423,10 @@ impl Target for MySqlTarget {
     }
 
     fn counters(&self) -> Counters {
+        // Who observes reads them beside all others.
+        if self.is_observed {
+            return Counters::default();
+        }
         self.with_control(facts::counters).unwrap_or_default()
     }
 
@@ -453,6 +506,15 @@ impl Target for MySqlTarget {
 
     fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
         Ok(Some(Box::new(MySqlWatch::open(&self.access)?)))
+    }
+
+    fn activity(&self, wanted: Wanted) -> Result<Box<dyn Activity>> {
+        if !self.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
+        }
+        let rights_missing = self.rights_missing.clone();
+        let activity = MySqlActivity::open(&self.access, self.flavour, rights_missing, wanted)?;
+        Ok(Box::new(activity))
     }
 
     fn setting_rules(&self) -> &'static str {

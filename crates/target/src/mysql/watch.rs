@@ -2,10 +2,10 @@
 //! use of the processors is the kernel's account, where the server is on this machine; row locks, and with
 //! `performance_schema` the I/O of data files, are what the server counts.
 
-mod class;
-mod counts;
+pub(super) mod class;
+pub(super) mod counts;
 mod files;
-mod threads;
+pub(super) mod threads;
 
 use super::access::Access;
 use super::client::Client;

@@ -76,6 +76,10 @@ impl Engine for Postgres {
         Ok(Arc::new(target))
     }
 
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(PostgresTarget::open_observed(url)?))
+    }
+
     fn type_names(&self) -> TypeNames {
         TYPE_NAMES
     }

@@ -39,6 +39,8 @@ pub(super) struct Facts {
     pub tls: Option<String>,
     /// Whether the password went as a digest that can be guessed, where others may have read it.
     pub is_weak_logon: bool,
+    /// Whether the server is only looked at.
+    pub is_observed: bool,
     /// Whether the server only replays what another one writes.
     pub is_standby: bool,
     /// What the user may not see.
@@ -60,14 +62,23 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
 /// # Errors
 /// When it is too old, or the user lacks a right that nothing can be measured without.
 pub(super) fn look(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
+    let facts = see(connection, others_allowed)?;
+    if !facts.is_standby {
+        refuse_no_rights(connection, facts.major)?;
+    }
+    Ok(facts)
+}
+
+/// The same of a server that is only observed, for which no right is needed.
+///
+/// # Errors
+/// When it is too old.
+pub(super) fn see(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
     let mut facts = Facts {
         major: major(connection.version())?,
         ..Facts::default()
     };
     facts.is_standby = one(connection, "SELECT pg_is_in_recovery()::text", &[])? == "true";
-    if !facts.is_standby {
-        refuse_no_rights(connection, facts.major)?;
-    }
     facts.rights_missing = rights_missing(connection, others_allowed)?;
     let workers = one(
         connection,

@@ -12,22 +12,23 @@ use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::guard::{self, Facts};
 use super::local::PostgresServer;
+use super::observe::PostgresActivity;
+use super::observe::asking::OF_OBSERVERS;
 use super::processes::postmaster;
 use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::source::PostgresSource;
+use super::version::VERSION_OF_FLUSH;
 use super::watch::PostgresWatch;
+use crate::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use crate::catalogue::Source;
 use crate::server::{ControlConnection, LocalServer, ServerSpec};
 use crate::{
-    Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
-    TargetError, TargetUrl, WEAK_LOGIN, Watch,
+    Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
+    Snapshot, Target, TargetError, TargetUrl, WEAK_LOGIN, Wanted, Watch,
 };
 use crate::{open_sessions, session_settings};
-
-/// The first version whose statistics can be read without a delay.
-pub(super) const VERSION_OF_FLUSH: u32 = 15;
 
 /// What its manual advises for its settings.
 pub(super) const RULES: &str = include_str!("rules.toml");
@@ -91,6 +92,36 @@ impl PostgresTarget {
         let facts = guard::claim(&mut connection, set_up.others_allowed)?;
         let control = (connection, ControlConnection::new(server));
         Self::claimed(scheme, url, endpoint, (set_up, facts), control)
+    }
+
+    /// Logs on to look at the server's work: nothing is claimed, made or refused.
+    pub(super) fn open_observed(url: &TargetUrl) -> Result<Self> {
+        let set_up = SetUp::from_url(url)?;
+        if let Some(setting) = set_up.session.keys().next() {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{setting} is a setting of measured sessions, and observing measures none; remove it from the URL"
+                ),
+            ));
+        }
+        let endpoint = Endpoint::from_url(url)?;
+        let mut connection = Connection::open(&endpoint, OF_OBSERVERS)?;
+        let mut facts = guard::see(&mut connection, false)?;
+        facts.is_observed = true;
+        facts.is_pooled = connection.is_pooled();
+        facts.tls = connection.tls();
+        facts.is_weak_logon = connection.is_weak_logon();
+        Ok(Self {
+            scheme: "postgres",
+            url: url.to_string(),
+            endpoint,
+            version: connection.version().to_owned(),
+            threads: AtomicU32::new(1),
+            set_up,
+            facts,
+            control: ControlConnection::new(None).holding(connection),
+        })
     }
 
     /// The same where the lock is held.
@@ -173,6 +204,11 @@ impl PostgresTarget {
     }
 
     fn with_control<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+        if self.facts.is_observed {
+            return self
+                .control
+                .with(|| self.connect(), |control| self.counted(control, work));
+        }
         let connect = || {
             let mut fresh = self.connect()?;
             if !self.control.is_secondary() {
@@ -186,9 +222,28 @@ impl PostgresTarget {
         self.control.with(connect, work)
     }
 
+    /// Does something while the server's work is observed: the server counts it at once, and not seconds later among that of others.
+    fn counted<T>(
+        &self,
+        control: &mut Connection,
+        work: impl FnOnce(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        let done = work(control)?;
+        if self.has_current_statistics() {
+            control.simple_texts(
+                "SELECT /* dbdyno */ pg_stat_force_next_flush() FROM pg_database LIMIT 1",
+            )?;
+        }
+        Ok(done)
+    }
+
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.control.because(error))
+        let settings = match self.facts.is_observed {
+            true => OF_OBSERVERS,
+            false => OF_SESSIONS,
+        };
+        Connection::open(&self.endpoint, settings).map_err(|error| self.control.because(error))
     }
 
     fn has_current_statistics(&self) -> bool {
@@ -259,6 +314,9 @@ impl Target for PostgresTarget {
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
+        if self.facts.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
+        }
         let mut connection = self.connect()?;
         // Where nothing can be written, no schema is made, and none is needed.
         if !self.facts.is_standby {
@@ -352,6 +410,10 @@ impl Target for PostgresTarget {
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
     /// the whole server.
     fn counters(&self) -> Counters {
+        // What asks for them would be among them; who observes reads them beside all others.
+        if self.facts.is_observed {
+            return Counters::default();
+        }
         let pages = match self.has_current_statistics() {
             true => "(blks_hit + blks_read)::text, blks_read::text",
             false => "NULL, NULL",
@@ -478,6 +540,14 @@ impl Target for PostgresTarget {
         let is_own_server = self.control.server().is_some();
         let watch = PostgresWatch::open(&self.endpoint, self.facts.major, is_own_server)?;
         Ok(Some(Box::new(watch)))
+    }
+
+    fn activity(&self, wanted: Wanted) -> Result<Box<dyn Activity>> {
+        if !self.facts.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
+        }
+        let activity = PostgresActivity::open(&self.endpoint, &self.facts, wanted)?;
+        Ok(Box::new(activity))
     }
 
     fn setting_rules(&self) -> &'static str {

@@ -5,6 +5,9 @@ use crate::{ErrorKind, Result, TargetError};
 /// The oldest server that the statements here are written for.
 const VERSION_MIN: u32 = 12;
 
+/// The first version whose statistics can be read without a delay.
+pub(super) const VERSION_OF_FLUSH: u32 = 15;
+
 /// The major version, from what the server says of itself.
 ///
 /// # Errors

@@ -2,9 +2,9 @@
 //! of waits, so that looking often is the only way: at `pg_stat_activity`, or through the extension
 //! `pg_wait_sampling`, which looks from within where it is loaded.
 
-mod activity;
-mod class;
-mod counts;
+pub(super) mod activity;
+pub(super) mod class;
+pub(super) mod counts;
 mod files;
 mod profile;
 mod rise;

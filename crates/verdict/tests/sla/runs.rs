@@ -88,6 +88,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
         engine_io: Vec::new(),
         interfaces: Vec::new(),
         executions: Vec::new(),
+        observed: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
     }

@@ -1,8 +1,10 @@
 //! Schemas of what the machine did while a point was measured: its time series, its block devices and its network
-//! interfaces, and beside them the engine's own account of its I/O.
+//! interfaces, beside them the engine's own account of its I/O, and what was seen of a database at work.
+
+use serde_json::json;
 
 use super::parts::{Properties, array, choice, count, object, or_null, properties, real, text};
-use crate::{DeviceSample, InterfaceKind, IoOperation, IoUnknown, Purpose};
+use crate::{About, DeviceSample, InterfaceKind, IoOperation, IoUnknown, Purpose};
 
 pub(super) fn sample_properties() -> Properties {
     let known = |description| or_null(real(description));
@@ -178,5 +180,29 @@ pub(super) fn interface_properties() -> Properties {
         ("elapsed_s", or_null(real("Time that its counters cover."))),
         ("received", traffic()),
         ("sent", traffic()),
+    ])
+}
+
+pub(super) fn observed_properties() -> Properties {
+    let column = properties([
+        ("name", text("What stands in the column.")),
+        ("unit", text("Its unit; empty for texts.")),
+    ]);
+    let cell = json!({ "type": ["number", "string", "null"], "description": "A number, a text, or unknown." });
+    properties([
+        (
+            "about",
+            choice(&About::ALL.map(About::name), "What the table is about."),
+        ),
+        (
+            "source",
+            text("Where it comes from, as the server calls it."),
+        ),
+        (
+            "remark",
+            or_null(text("Why there are no rows, or what they lack.")),
+        ),
+        ("columns", array(object(column))),
+        ("rows", array(array(cell))),
     ])
 }

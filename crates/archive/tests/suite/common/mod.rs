@@ -2,12 +2,13 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, DeviceSample,
-    DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution, FIGURES, Fact, HeldBack,
-    Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation, IoUnknown, Missing, NewRun,
-    OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey, Purpose, Remark,
-    Requests, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
-    TargetRecord, TimedEvent, Traffic, TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
+    About, Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component,
+    DeviceSample, DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution, FIGURES, Fact,
+    HeldBack, Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation, IoUnknown, Missing,
+    NewRun, Observed, OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey,
+    Purpose, Remark, Requests, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady,
+    StudyPart, TargetRecord, TimedEvent, Traffic, TransactionKind, Unseen, Until, WaitHistogram,
+    WorkDone,
 };
 use proptest::strategy::Strategy;
 use stats::Histogram;
@@ -166,6 +167,7 @@ pub fn point(key: PointKey) -> Point {
         engine_io: engine_io(),
         interfaces: interfaces(),
         executions: executions(),
+        observed: observed(),
         reasons: Vec::new(),
         notes: vec![
             Remark::Short { elapsed_s: 0.046 },
@@ -284,6 +286,15 @@ fn executions() -> Vec<Execution> {
         ..Execution::default()
     };
     vec![whole, failed]
+}
+
+/// One that is known, and one that is not.
+fn observed() -> Vec<Observed> {
+    let mut load = Observed::new(About::Load, "counters", &[("what", ""), ("amount", "MB")]);
+    load.rows.push(vec!["log".into(), 1.5.into()]);
+    load.rows.push(vec!["temporary".into(), None.into()]);
+    let why = "the extension is not there".to_owned();
+    vec![load, Observed::unknown(About::Statements, "", why)]
 }
 
 /// One with a device behind it, and the loopback.

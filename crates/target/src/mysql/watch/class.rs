@@ -4,7 +4,7 @@ use crate::WaitClass;
 
 /// What a session in a state is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(in crate::mysql) enum Meaning {
     Wait(WaitClass),
     /// It is at work, or waits for something that the state does not tell: a row lock, a page.
     Unclear,
@@ -21,7 +21,7 @@ const OF_COMMIT: &[&str] = &[
 ];
 const OF_CLIENT: &[&str] = &["sending to client", "writing to net", "reading from net"];
 
-pub(super) fn of(state: &str) -> Meaning {
+pub(in crate::mysql) fn of(state: &str) -> Meaning {
     let name = state.to_ascii_lowercase();
     if OF_COMMIT.contains(&name.as_str()) {
         Meaning::Wait(WaitClass::LogSync)

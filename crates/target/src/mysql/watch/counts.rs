@@ -32,7 +32,7 @@ const COUNTED: &[&str] = &[
 ];
 
 /// What of it there is for this user.
-pub(super) struct Source {
+pub(in crate::mysql) struct Source {
     /// Whether `performance_schema` is on and may be read.
     has_waits: bool,
 }
@@ -78,6 +78,21 @@ impl Source {
     }
 }
 
+impl Source {
+    /// The same for an observer: waits for data files are those of all clients, and row locks are none of them where they are seen.
+    pub fn read_of_all(&self, client: &mut Client, sees_row_locks: bool) -> Result<ServerCounts> {
+        let mut counts = self.read(client)?;
+        counts.waits.retain(|(class, ..)| match class {
+            WaitClass::Lock => !sees_row_locks,
+            class => *class != WaitClass::DataRead,
+        });
+        if self.has_waits {
+            counts.waits.extend(reads_of(client, "USER IS NOT NULL")?);
+        }
+        Ok(counts)
+    }
+}
+
 const SYNCS: &str = "log syncs";
 
 fn is_on(client: &mut Client) -> bool {
@@ -93,12 +108,16 @@ pub(in crate::mysql) fn is_denied(client: &mut Client) -> bool {
 /// Waits of this user's sessions for files of tables. Sessions mostly read them: what they change is
 /// written by the page cleaner.
 fn reads_of_sessions(client: &mut Client) -> Result<Option<(WaitClass, String, Counted)>> {
-    let rows = client.read(
-        "SELECT COUNT_STAR, SUM_TIMER_WAIT DIV 1000 FROM \
+    reads_of(client, "USER = SUBSTRING_INDEX(CURRENT_USER(), '@', 1)")
+}
+
+/// The same of these users' sessions.
+fn reads_of(client: &mut Client, users: &str) -> Result<Option<(WaitClass, String, Counted)>> {
+    let rows = client.read(&format!(
+        "SELECT SUM(COUNT_STAR), SUM(SUM_TIMER_WAIT) DIV 1000 FROM \
          performance_schema.events_waits_summary_by_user_by_event_name \
-         WHERE USER = SUBSTRING_INDEX(CURRENT_USER(), '@', 1) \
-         AND EVENT_NAME = 'wait/io/file/innodb/innodb_data_file'",
-    )?;
+         WHERE {users} AND EVENT_NAME = 'wait/io/file/innodb/innodb_data_file'"
+    ))?;
     let counted = rows.into_iter().next().map(counted);
     Ok(counted.map(|counted| (WaitClass::DataRead, "data files".into(), counted)))
 }

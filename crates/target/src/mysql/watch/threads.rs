@@ -11,7 +11,7 @@ const SESSIONS_MAX: usize = 1 << 14;
 
 /// Parts of the time since the last look that a thread was at work and that it waited for a processor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Used {
+pub(in crate::mysql) struct Used {
     pub cpu: f64,
     pub queued: f64,
 }
@@ -32,7 +32,7 @@ struct Thread {
 
 /// The threads of the sessions, by the sessions' numbers.
 #[derive(Debug, Default)]
-pub(super) struct Threads {
+pub(in crate::mysql) struct Threads {
     known: HashMap<u64, Thread>,
 }
 
@@ -65,6 +65,16 @@ impl Threads {
         Ok(())
     }
 
+    /// The same where sessions and their threads were told already.
+    pub fn know(&mut self, told: impl Iterator<Item = (u64, Option<u32>)>) {
+        let told: HashMap<u64, Option<u32>> = told.take(SESSIONS_MAX).collect();
+        self.known.retain(|session, _| told.contains_key(session));
+        for (session, id) in told {
+            let thread = Thread { id, last: None };
+            self.known.entry(session).or_insert(thread);
+        }
+    }
+
     /// What a session's thread used since it was last asked for; `None` the first time, and when it cannot
     /// be seen.
     pub fn used(&mut self, session: u64) -> Option<Used> {
@@ -93,7 +103,7 @@ fn account(thread: u32) -> Option<Account> {
 
 /// The operating system's number of the thread that serves this connection; only MariaDB tells, and only
 /// on this machine the number says something.
-pub(super) fn own(client: &mut Client) -> Option<u32> {
+pub(in crate::mysql) fn own(client: &mut Client) -> Option<u32> {
     let sql = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
     let thread: u32 = client.read_one(sql).ok()??.parse().ok()?;
     let server = process::of_thread(thread)?;

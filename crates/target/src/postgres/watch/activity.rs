@@ -9,7 +9,7 @@ use crate::Tally;
 const VERSION_OF_LEADERS: u32 = 13;
 
 /// The server's own processes that are shown.
-pub(super) const BACKGROUND: [&str; 5] = [
+pub(in crate::postgres) const BACKGROUND: [&str; 5] = [
     "checkpointer",
     "background writer",
     "walwriter",
@@ -17,15 +17,15 @@ pub(super) const BACKGROUND: [&str; 5] = [
     "io worker",
 ];
 /// Kinds of waits of the server's own processes that have nothing to do.
-pub(super) const IDLE_KINDS: [&str; 2] = ["Activity", "Timeout"];
+pub(in crate::postgres) const IDLE_KINDS: [&str; 2] = ["Activity", "Timeout"];
 /// What is shown of one of them that waits for nothing.
-pub(super) const CPU: &str = "CPU";
-pub(super) const SESSION: &str = "client backend";
-const WORKER: &str = "parallel worker";
+pub(in crate::postgres) const CPU: &str = "CPU";
+pub(in crate::postgres) const SESSION: &str = "client backend";
+pub(in crate::postgres) const WORKER: &str = "parallel worker";
 
 /// Which processes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(in crate::postgres) enum Scope {
     /// Those at work.
     AtWork,
     /// Idle ones as well, whose waits somebody else has counted.
@@ -33,7 +33,7 @@ pub(super) enum Scope {
 }
 
 /// The function below the view, because the view joins names of databases and users to every session.
-pub(super) fn sql(major: u32, scope: Scope) -> String {
+pub(in crate::postgres) fn sql(major: u32, scope: Scope) -> String {
     let leader = if major >= VERSION_OF_LEADERS {
         "coalesce(leader_pid, pid)"
     } else {
@@ -58,11 +58,11 @@ pub(super) fn sql(major: u32, scope: Scope) -> String {
 }
 
 /// Kind and name of a wait.
-pub(super) type Wait = (String, String);
+pub(in crate::postgres) type Wait = (String, String);
 
 /// One process as it was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(in crate::postgres) struct Seen {
     pub pid: u32,
     leader: u32,
     pub kind: String,
@@ -72,7 +72,7 @@ pub(super) struct Seen {
 
 impl Seen {
     /// The process of a row of [`sql`].
-    pub(super) fn of(row: Vec<Option<String>>) -> Option<Self> {
+    pub(in crate::postgres) fn of(row: Vec<Option<String>>) -> Option<Self> {
         let mut cells = row.into_iter();
         Some(Self {
             pid: cells.next()??.parse().ok()?,
@@ -91,7 +91,7 @@ impl Seen {
 
 /// Adds what was seen of those at work. A session and its parallel workers share one weight, because they
 /// do one job's statement together; a leader that only waits for its workers leaves the weight to them.
-pub(super) fn add<'a>(processes: impl Iterator<Item = &'a Seen>, tally: &mut Tally) {
+pub(in crate::postgres) fn add<'a>(processes: impl Iterator<Item = &'a Seen>, tally: &mut Tally) {
     let mut groups: HashMap<u32, Vec<&Seen>> = HashMap::new();
     for process in processes.filter(|process| process.is_at_work) {
         match process.kind.as_str() {

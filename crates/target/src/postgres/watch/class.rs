@@ -4,7 +4,7 @@
 use crate::WaitClass;
 
 /// Class and shown name of what a process waits for; none means that it is at work.
-pub(super) fn of(wait: Option<&(String, String)>) -> (WaitClass, String) {
+pub(in crate::postgres) fn of(wait: Option<&(String, String)>) -> (WaitClass, String) {
     let Some((kind, event)) = wait else {
         return (WaitClass::Cpu, "DB CPU".to_owned());
     };

@@ -12,7 +12,9 @@ const VERSION_OF_LOG: u32 = 14;
 
 fn sql(major: u32) -> String {
     let whole = |view: &str| {
-        format!("SELECT '{view}.' || key, value FROM {view} s, jsonb_each_text(to_jsonb(s))")
+        format!(
+            "SELECT /* dbdyno */ '{view}.' || key, value FROM {view} s, jsonb_each_text(to_jsonb(s))"
+        )
     };
     let mut parts = vec![
         whole("pg_stat_bgwriter"),
@@ -54,10 +56,10 @@ fn sql(major: u32) -> String {
 }
 
 /// The counters now.
-pub(super) fn read(connection: &mut Connection, major: u32) -> Result<ServerCounts> {
+pub(in crate::postgres) fn read(connection: &mut Connection, major: u32) -> Result<ServerCounts> {
     if major >= VERSION_OF_CHECKPOINTER - 2 {
         // What this session itself counted is of no interest; that the others' is new is.
-        connection.batch("SELECT pg_stat_clear_snapshot()")?;
+        connection.batch("SELECT /* dbdyno */ pg_stat_clear_snapshot()")?;
     }
     let rows = connection.texts(&sql(major), &[])?;
     let pair = |row: Vec<Option<String>>| {

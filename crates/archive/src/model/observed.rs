@@ -1,0 +1,194 @@
+//! What was seen of a database at work: tables, as its server tells them, and what each of them is about.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What one table of an observation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum About {
+    /// Facts of the server: role, version, since when.
+    Server,
+    /// Sessions at work by class of wait, interval by interval.
+    Activity,
+    /// What was done, per second and per transaction.
+    Load,
+    /// Statements that took most time.
+    Statements,
+    /// Sessions that waited for locks of others.
+    Blockers,
+    /// The longest transactions.
+    Transactions,
+    /// How far replicas, or this one, are behind.
+    Replication,
+    /// Tables with most reads and changes.
+    Tables,
+    /// Indexes that nobody has used.
+    Indexes,
+    /// What observing cost.
+    Cost,
+    /// What could not be seen, and what would show it.
+    Unseen,
+}
+
+impl About {
+    /// All, in the order of the page.
+    pub const ALL: [Self; 11] = [
+        Self::Server,
+        Self::Activity,
+        Self::Load,
+        Self::Statements,
+        Self::Blockers,
+        Self::Transactions,
+        Self::Replication,
+        Self::Tables,
+        Self::Indexes,
+        Self::Cost,
+        Self::Unseen,
+    ];
+
+    /// Word used in the archive and in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Activity => "activity",
+            Self::Load => "load",
+            Self::Statements => "statements",
+            Self::Blockers => "blockers",
+            Self::Transactions => "transactions",
+            Self::Replication => "replication",
+            Self::Tables => "tables",
+            Self::Indexes => "indexes",
+            Self::Cost => "cost",
+            Self::Unseen => "unseen",
+        }
+    }
+}
+
+/// A word of nobody.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is nothing that is observed")]
+pub struct UnknownAbout(String);
+
+impl FromStr for About {
+    type Err = UnknownAbout;
+
+    fn from_str(word: &str) -> Result<Self, UnknownAbout> {
+        let mut all = Self::ALL.into_iter();
+        let found = all.find(|about| about.name() == word);
+        found.ok_or_else(|| UnknownAbout(word.to_owned()))
+    }
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedColumn {
+    pub name: String,
+    /// "" for texts.
+    pub unit: String,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ObservedCell {
+    Number(f64),
+    Text(String),
+    Unknown(()),
+}
+
+impl From<Option<f64>> for ObservedCell {
+    fn from(number: Option<f64>) -> Self {
+        match number.filter(|number| number.is_finite()) {
+            Some(number) => Self::Number(number),
+            None => Self::Unknown(()),
+        }
+    }
+}
+
+impl From<f64> for ObservedCell {
+    fn from(number: f64) -> Self {
+        Some(number).into()
+    }
+}
+
+impl From<String> for ObservedCell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for ObservedCell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// One table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    pub about: About,
+    /// Where it comes from, as the server calls it.
+    pub source: String,
+    /// Why there are no rows, where that does not mean that there was nothing; or what they lack.
+    pub remark: Option<String>,
+    pub columns: Vec<ObservedColumn>,
+    pub rows: Vec<Vec<ObservedCell>>,
+}
+
+impl Observed {
+    /// A table with these columns (name and unit), and no rows yet.
+    pub fn new(about: About, source: &str, columns: &[(&str, &str)]) -> Self {
+        let column = |(name, unit): &(&str, &str)| ObservedColumn {
+            name: (*name).to_owned(),
+            unit: (*unit).to_owned(),
+        };
+        Self {
+            about,
+            source: source.to_owned(),
+            remark: None,
+            columns: columns.iter().map(column).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// One of which nothing is known, and why.
+    pub fn unknown(about: About, source: &str, why: String) -> Self {
+        Self {
+            remark: Some(why),
+            ..Self::new(about, source, &[])
+        }
+    }
+
+    /// The number in a column of a row.
+    pub fn number(&self, row: &[ObservedCell], column: &str) -> Option<f64> {
+        let at = self.columns.iter().position(|c| c.name == column)?;
+        match row.get(at)? {
+            ObservedCell::Number(number) => Some(*number),
+            ObservedCell::Text(_) | ObservedCell::Unknown(()) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_keeps_what_is_known_and_says_what_is_not() {
+        let mut table = Observed::new(About::Load, "counters", &[("what", ""), ("amount", "MB")]);
+        table.rows.push(vec!["log".into(), 1.5.into()]);
+        table.rows.push(vec!["temporary".into(), f64::NAN.into()]);
+        let text = serde_json::to_string(&table.rows).unwrap();
+        assert_eq!(text, r#"[["log",1.5],["temporary",null]]"#);
+        let read: Vec<Vec<ObservedCell>> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, table.rows);
+        let amounts = table.rows.iter().map(|row| table.number(row, "amount"));
+        assert_eq!(amounts.collect::<Vec<_>>(), [Some(1.5), None]);
+        for about in About::ALL {
+            assert_eq!(about.name().parse(), Ok(about));
+        }
+        assert!("nothing".parse::<About>().is_err());
+    }
+}

@@ -1,0 +1,30 @@
+//! A database at work that is only looked at.
+
+macro_rules! observe {
+    ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
+
+/// How a database at work was looked at, and what that cost it and the observer, in percent of a core.
+ObservedLooks { looks_per_s: f64, source: String, cost_pct: f64 } =>
+    "observed without a load: sessions were sampled {looks_per_s:.1} times per second from {source}, at a cost of {cost_pct:.2} % of a core; \
+     what is per second or per transaction are differences of the server's own counters";
+/// Sessions of other users are hidden, so that no average of active sessions is known.
+ObservedOwnUserOnly { grant: String } =>
+    "this user sees only its own sessions, so active sessions, waits and blockers of others are unknown: {grant}";
+/// Counters went back while they were observed.
+ObservedReset { times: u64, left_out_s: f64, what: String } =>
+    "the server's statistics were reset {times} times while it was observed ({what}); what was counted in {left_out_s:.1} s around that is left out of rates and sums";
+/// The server ended the observer's session and let it in again.
+ObservedRestart { times: u64, unseen_s: f64 } =>
+    "the server restarted, or ended the observer's session, {times} times; {unseen_s:.1} s of the observation were not seen";
+/// The server answered so slowly that it was looked at less often.
+ObservedSlow { looks: u64, answer_ms: f64, unseen_s: f64 } =>
+    "the server answered slowly ({answer_ms:.0} ms on average), so it was asked only {looks} times; answers that were held up leave {unseen_s:.1} s unseen";
+/// Several servers would be one figure of neither.
+ObservedCluster => "observing needs a single server, not the nodes of a cluster; observe each of them";
+/// Nobody was at work.
+ObservedIdle => "no session was at work when the server was looked at";
+/// Questions of the observer failed, and were asked again at the next look.
+ObservedFailed { times: u64, why: String } => "{times} questions of the observer failed: {why}";
+
+    } };
+}

@@ -1,0 +1,261 @@
+//! Databases at work, in situations that the tests make: who waits for whom is known, and so is every figure.
+
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use target::server::LocalServer;
+
+use crate::common::{Place, points};
+use crate::{mysql, postgres};
+
+/// Within it a session is where it was sent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Somebody's session, which does what is written to it; it goes with this value.
+struct Somebody(Child);
+
+impl Somebody {
+    fn of(mut client: Command) -> Self {
+        let client = client.stdin(Stdio::piped()).stdout(Stdio::null());
+        Self(client.stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn postgres(server: &LocalServer) -> Self {
+        let mut client = Command::new(server.program().with_file_name("psql"));
+        client
+            .args(["-X", "-q", "-h"])
+            .arg(server.socket_directory());
+        client.args(["-U", server.superuser(), "-d", "postgres"]);
+        Self::of(client)
+    }
+
+    fn mariadb(server: &LocalServer) -> Self {
+        let tree = server.program().ancestors().nth(2).unwrap();
+        let mut client = Command::new(tree.join("bin/mariadb"));
+        client.args(["--no-defaults", "-n", "-u", server.superuser(), "-S"]);
+        client.arg(server.socket_path());
+        Self::of(client)
+    }
+
+    fn does(&mut self, sql: &str) {
+        let input = self.0.stdin.as_mut().unwrap();
+        input.write_all(format!("{sql}\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+}
+
+impl Drop for Somebody {
+    fn drop(&mut self) {
+        // A client may be waiting for its statement.
+        let ended = self.0.kill().and_then(|()| self.0.wait());
+        assert!(ended.is_ok() || std::thread::panicking());
+    }
+}
+
+fn until(mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "the situation did not come about"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The only point of an observation, which was valid.
+fn observe(place: &Place, url: &str, more: &[&str]) -> Value {
+    let asked = ["observe", "--target", url, "--for", "1s", "--name", "seen"];
+    place.fine(&[&asked[..], more].concat());
+    points(&place.export("seen"))[0].clone()
+}
+
+/// The rows of a table of an observation.
+fn rows<'p>(point: &'p Value, about: &str) -> &'p Vec<Value> {
+    let tables = point["observed"].as_array().unwrap();
+    let table = tables.iter().find(|table| table["about"] == about);
+    table.unwrap()["rows"].as_array().unwrap()
+}
+
+/// Every look saw the same: three sessions in statements, one of which waits for the lock of a fourth, which is idle.
+fn assert_situation(point: &Value) {
+    let figure = |name: &str| point[name].as_f64().unwrap();
+    for (name, sessions) in [
+        ("active_sessions_mean", 3.0),
+        ("active_sessions_max", 3.0),
+        ("blocked_sessions_mean", 1.0),
+    ] {
+        assert!((figure(name) - sessions).abs() < 1e-6, "{name}: {point:#}");
+    }
+    assert!(figure("transaction_s_max") > 1.0, "{point:#}");
+    let blockers = rows(point, "blockers");
+    assert_eq!(blockers.len(), 1, "{blockers:#?}");
+    // Nobody's values are kept.
+    let statement = blockers[0][1].as_str().unwrap();
+    assert!(
+        statement.contains("stock") && statement.contains('?'),
+        "{statement}"
+    );
+    assert!(!point["observed"].to_string().contains("4711"), "{point:#}");
+    let oldest = &rows(point, "transactions")[0];
+    assert_eq!(
+        oldest[0], blockers[0][3],
+        "the blocker is the oldest: {oldest}"
+    );
+    let waits = &rows(point, "activity")[0];
+    assert!(
+        (waits[6].as_f64().unwrap() - 1.0).abs() < 1e-6,
+        "one in a lock: {waits}"
+    );
+}
+
+const TABLE: &str =
+    "CREATE TABLE stock (id int PRIMARY KEY, n int); INSERT INTO stock VALUES (4711, 1)";
+const CHANGE: &str = "UPDATE stock SET n = n + 1 WHERE id = 4711;";
+
+#[test]
+fn postgresql_tells_who_waits_for_whom() {
+    let (server, place) = (postgres::server("&autovacuum=off"), Place::new());
+    postgres::psql(&server, TABLE);
+    let [mut holder, mut waiter, mut one, mut other] =
+        [(); 4].map(|()| Somebody::postgres(&server));
+    holder.does(&format!("BEGIN; {CHANGE}"));
+    let asks = |sql: &str| postgres::psql(&server, sql);
+    until(|| {
+        asks("SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'") == "1"
+    });
+    waiter.does(CHANGE);
+    one.does("SELECT pg_sleep(600);");
+    other.does("SELECT pg_sleep(600);");
+    until(|| {
+        asks(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event IN ('transactionid', 'PgSleep')",
+        ) == "3"
+    });
+    let url = postgres::url(&server, server.superuser());
+    let point = observe(&place, &url, &[]);
+    assert_situation(&point);
+    assert_eq!(point["bottleneck_resource"], "other wait", "{point:#}");
+    let server_facts = rows(&point, "server");
+    assert!(
+        server_facts.contains(&serde_json::json!(["role", "primary"])),
+        "{server_facts:?}"
+    );
+    // Without the extension statements are those that sessions were seen in.
+    let statements = rows(&point, "statements");
+    assert!(
+        statements[0][0].as_str().unwrap().contains("pg_sleep(?)"),
+        "{statements:#?}"
+    );
+    let page = place.path("page.html");
+    place.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in [
+        "Database at work",
+        "Blocked sessions",
+        "CREATE EXTENSION pg_stat_statements",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Nothing was made.
+    assert_eq!(
+        asks("SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'"),
+        "0"
+    );
+}
+
+#[test]
+fn mariadb_tells_who_waits_for_whom() {
+    let (server, place) = (mysql::server("&innodb_lock_wait_timeout=600"), Place::new());
+    let asks = |sql: &str| mysql::ask(&server, sql);
+    asks(&format!("CREATE DATABASE shop; USE shop; {TABLE}"));
+    let [mut holder, mut waiter, mut one, mut other] = [(); 4].map(|()| Somebody::mariadb(&server));
+    holder.does(&format!("USE shop; BEGIN; {CHANGE}"));
+    until(|| {
+        asks("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_modified = 1")
+            == "1"
+    });
+    waiter.does(&format!("USE shop; {CHANGE}"));
+    one.does("SELECT SLEEP(600);");
+    other.does("SELECT SLEEP(600);");
+    until(|| {
+        asks(
+            "SELECT (SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT') \
+              + (SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep')",
+        ) == "3"
+    });
+    let point = observe(&place, &mysql::url(&server, server.superuser()), &[]);
+    assert_situation(&point);
+    assert!(rows(&point, "server").contains(&serde_json::json!(["role", "primary"])));
+    assert_eq!(
+        asks("SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dbdyno'"),
+        "0"
+    );
+}
+
+#[test]
+fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
+    let (server, place) = (postgres::server("&autovacuum=off"), Place::new());
+    postgres::psql(&server, "CREATE ROLE looker LOGIN");
+    let mut somebody = Somebody::postgres(&server);
+    somebody.does("SELECT pg_sleep(600) AS secret_column;");
+    let seen = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    until(|| postgres::psql(&server, seen) == "1");
+    let point = observe(
+        &place,
+        &postgres::url(&server, server.superuser()),
+        &["--no-sql"],
+    );
+    assert_eq!(point["active_sessions_mean"], 1.0);
+    assert!(!point.to_string().contains("secret_column"), "{point:#}");
+
+    let place = Place::new();
+    let point = observe(&place, &postgres::url(&server, "looker"), &[]);
+    // What others do is hidden, and not taken for nothing.
+    for figure in [
+        "active_sessions_mean",
+        "blocked_sessions_mean",
+        "transaction_s_max",
+    ] {
+        assert_eq!(point[figure], Value::Null, "{figure}");
+    }
+    assert!(point["operations_per_s"].is_number());
+    let notes = point["notes"].to_string();
+    assert!(notes.contains("observed_own_user_only"), "{notes}");
+    let unseen = rows(&point, "unseen");
+    assert!(
+        unseen[0][1]
+            .as_str()
+            .unwrap()
+            .contains("GRANT pg_monitor TO looker"),
+        "{unseen:?}"
+    );
+}
+
+#[test]
+fn what_has_no_sessions_of_others_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    for (target, length, status, sentence) in [
+        ("sqlite:t.db", "1s", 2, "cannot be observed"),
+        ("postgres+local:", "1s", 2, "cannot be observed"),
+        (
+            "postgres://u@127.0.0.1:1/d",
+            "10ms",
+            2,
+            "not between 1 s and 24 h",
+        ),
+        (
+            "postgres://u@127.0.0.1:1/d",
+            "25h",
+            2,
+            "not between 1 s and 24 h",
+        ),
+    ] {
+        let ended = place.dbdyno(&["observe", "--target", target, "--for", length]);
+        assert_eq!(ended.status, status, "{target}: {}", ended.stderr);
+        assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
+    }
+    assert!(!place.path("t.db").exists());
+}

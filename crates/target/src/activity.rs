@@ -1,0 +1,123 @@
+//! A server on which others are at work, looked at and not loaded: its sessions at this moment, its counters, and what its views
+//! say of statements, tables and replicas. On a connection of its own, which changes nothing.
+
+use archive::Observed;
+
+use crate::{Result, ServerCounts, Tally};
+
+/// Why a target has no sessions of jobs.
+pub(crate) const ONLY_OBSERVED: &str =
+    "this target was opened to be observed, and nothing is done in it";
+/// Why a target cannot be observed.
+pub(crate) const ONLY_MEASURED: &str = "this target was opened to be measured, not to be observed";
+
+/// What an observer asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Texts of statements, without the values in them.
+    pub texts: bool,
+    /// Statements, tables, transactions and other lines that are kept of each kind.
+    pub lines: usize,
+}
+
+/// A session of somebody else that is in a statement or a transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionSeen {
+    /// Its number.
+    pub id: u64,
+    /// Its user, and where it comes from.
+    pub who: String,
+    /// Whether it is in a statement.
+    pub is_at_work: bool,
+    /// What it waits for, or that it is at work or idle.
+    pub state: String,
+    /// The statement that it is in, or was in last, without values; or its number, where texts are not wanted.
+    pub statement: Option<String>,
+    /// How long its transaction has been open.
+    pub transaction_s: Option<f64>,
+    /// Numbers of the sessions whose locks it waits for.
+    pub blocked_by: Vec<u64>,
+}
+
+/// Everything of one look.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Look {
+    /// What sessions wait for, and what the server's own processes do.
+    pub tally: Tally,
+    pub sessions: Vec<SessionSeen>,
+}
+
+/// A cumulative counter of the load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadCount {
+    pub name: &'static str,
+    /// Unit of the count, e.g. "MB".
+    pub unit: &'static str,
+    pub count: Option<f64>,
+    /// The figure of a point that its rate per second is; "" where it is none.
+    pub figure: &'static str,
+}
+
+/// What a server has counted of its load at one moment, without what this observer asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LoadCounts {
+    /// Transactions that ended, committed or rolled back.
+    pub transactions: Option<f64>,
+    pub counts: Vec<LoadCount>,
+    /// Changes when counters are reset, or the server was started anew.
+    pub era: String,
+    /// How far this server is behind its source, or the slowest of its replicas behind it.
+    pub lag_s: Option<f64>,
+}
+
+/// Looks at one server.
+pub trait Activity: Send {
+    /// Where sessions are looked up, e.g. "pg_stat_activity".
+    fn source(&self) -> String;
+
+    /// Why sessions of others are hidden, as the statement that shows them; `None` where all are seen.
+    fn hidden(&self) -> Option<String>;
+
+    /// Remembers what views say of statements and tables now: what they say at the end is less by that.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn begin(&mut self) -> Result<()>;
+
+    /// What the sessions of others are doing at this moment.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn look(&mut self) -> Result<Look>;
+
+    /// What was counted of the load so far.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn load(&mut self) -> Result<LoadCounts>;
+
+    /// Cumulative counters of the server's own work.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn count(&mut self) -> Result<ServerCounts>;
+
+    /// What the views say of the time since [`Self::begin`]: of the server, statements, replicas, tables, indexes, and of what
+    /// could not be seen. Of statements only where the server counts them.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn tables(&mut self) -> Result<Vec<Observed>>;
+
+    /// Connects again, after the server has ended the session.
+    ///
+    /// # Errors
+    /// When the server does not let anybody in.
+    fn reconnect(&mut self) -> Result<()>;
+
+    /// Statements that this observer has asked so far.
+    fn asked(&self) -> u64;
+
+    /// Processor time that the server has spent on this observer so far; `None` where it cannot be told, as on another machine.
+    fn server_cpu_ns(&self) -> Option<u64>;
+}

@@ -1,0 +1,144 @@
+//! What the server has counted of its load.
+
+use std::collections::HashMap;
+
+use super::super::flavour::Flavour;
+use super::asking::{Asking, OWN, number, text};
+use crate::{LoadCount, LoadCounts, Result};
+
+/// Column of the delay among those that the status of a replica shows.
+const DELAY: usize = 32;
+/// Columns of its source, and of whether its two threads run.
+const SOURCE: usize = 1;
+const RUNS: [usize; 2] = [10, 11];
+
+/// What is counted: name, unit, the figure that it is, the status variables that are added, and what they are divided by.
+type Count = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    f64,
+);
+
+const COUNTS: [Count; 19] = [
+    ("commits", "", "", &["com_commit"], 1.0),
+    ("rollbacks", "", "", &["com_rollback"], 1.0),
+    ("statements", "", "", &["questions"], 1.0),
+    ("rows read", "rows", "", &["innodb_rows_read"], 1.0),
+    ("rows inserted", "rows", "", &["innodb_rows_inserted"], 1.0),
+    ("rows updated", "rows", "", &["innodb_rows_updated"], 1.0),
+    ("rows deleted", "rows", "", &["innodb_rows_deleted"], 1.0),
+    ("rows sent to clients", "rows", "", &["rows_sent"], 1.0),
+    (
+        "logical reads",
+        "pages",
+        "buffer_gets_per_s",
+        &["innodb_buffer_pool_read_requests"],
+        1.0,
+    ),
+    ("physical reads", "pages", "", &["innodb_pages_read"], 1.0),
+    ("log", "MB", "redo_mb_per_s", &["innodb_lsn_current"], 1e6),
+    ("log written", "MB", "", &["innodb_os_log_written"], 1e6),
+    (
+        "binary log written",
+        "MB",
+        "",
+        &["binlog_bytes_written"],
+        1e6,
+    ),
+    (
+        "temporary tables on disk",
+        "tables",
+        "",
+        &["created_tmp_disk_tables"],
+        1.0,
+    ),
+    (
+        "sorts that spilled",
+        "passes",
+        "",
+        &["sort_merge_passes"],
+        1.0,
+    ),
+    ("deadlocks", "", "", &["innodb_deadlocks"], 1.0),
+    (
+        "waits for row locks",
+        "",
+        "",
+        &["innodb_row_lock_waits"],
+        1.0,
+    ),
+    ("sent to clients", "MB", "", &["bytes_sent"], 1e6),
+    ("logons", "", "", &["connections"], 1.0),
+];
+
+pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> {
+    let names = COUNTS.iter().flat_map(|(.., names, _)| *names);
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    let schema = asking.flavour.status_schema();
+    let sql = format!(
+        "SELECT LOWER(VARIABLE_NAME), IF(VARIABLE_NAME = 'UPTIME', \
+         DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL VARIABLE_VALUE SECOND, '%Y-%m-%d %H:%i:%s'), VARIABLE_VALUE) \
+         FROM {schema}.GLOBAL_STATUS AS {OWN} WHERE LOWER(VARIABLE_NAME) IN ('uptime', {})",
+        names.join(", ")
+    );
+    let rows = asking.rows(&sql)?;
+    // The question itself is among those that were counted.
+    let own = asking.asked as f64;
+    let status: HashMap<String, String> = rows
+        .into_iter()
+        .map(|row| (text(row.first()), text(row.get(1))))
+        .collect();
+    let sum = |names: &[&str]| -> Option<f64> {
+        names
+            .iter()
+            .map(|name| status.get(*name)?.parse::<f64>().ok())
+            .sum()
+    };
+    let counts = COUNTS.iter().map(|(name, unit, figure, of, unit_of)| {
+        let count = sum(of).map(|n| n / unit_of);
+        LoadCount {
+            name,
+            unit,
+            figure,
+            count: if *of == ["questions"] {
+                count.map(|n| n - own)
+            } else {
+                count
+            },
+        }
+    });
+    let delay = match is_replica {
+        true => replica(asking)?.and_then(|row| number(row.get(DELAY))),
+        false => None,
+    };
+    Ok(LoadCounts {
+        transactions: sum(&["com_commit", "com_rollback"]),
+        counts: counts.collect(),
+        era: status.get("uptime").cloned().unwrap_or_default(),
+        lag_s: delay,
+    })
+}
+
+/// What a replica says of itself; `None` where the server is none.
+///
+/// # Errors
+/// When this user may not ask.
+pub(super) fn replica(asking: &mut Asking) -> Result<Option<Vec<Option<String>>>> {
+    let sql = match asking.flavour {
+        Flavour::MariaDb => "SHOW SLAVE STATUS",
+        Flavour::MySql => "SHOW REPLICA STATUS",
+    };
+    Ok(asking.rows(sql)?.into_iter().next())
+}
+
+/// Source, state and delay of a replica.
+pub(super) fn replica_cells(row: &[Option<String>]) -> (String, String, Option<f64>) {
+    let [receives, applies] = RUNS.map(|at| text(row.get(at)));
+    (
+        text(row.get(SOURCE)),
+        format!("receives: {receives}, applies: {applies}"),
+        number(row.get(DELAY)),
+    )
+}

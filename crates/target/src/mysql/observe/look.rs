@@ -1,0 +1,221 @@
+//! One look at the sessions: the process list, the transactions with their locks, and what threads used of the processors.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::super::flavour::Flavour;
+use super::super::watch::class::{self, Meaning};
+use super::super::watch::threads::{Threads, Used};
+use super::asking::{Asking, OWN, number, text};
+use crate::statement_text::without_values;
+use crate::{Look, Result, SessionSeen, Tally, WaitClass};
+
+/// Characters of a statement that are asked for.
+const TEXT_MAX: usize = 1000;
+/// The server looks at its transactions anew this often; between two looks at them, they stand.
+const TRANSACTIONS_EVERY: Duration = Duration::from_millis(200);
+/// What a session with a row lock wait is shown doing.
+const ROW_LOCK: &str = "row lock";
+
+/// A transaction of the storage engine.
+#[derive(Debug, Clone, Default)]
+struct Transaction {
+    age_s: f64,
+    waits: bool,
+    blocked_by: Vec<u64>,
+}
+
+/// What is known between two looks.
+pub(super) struct Looker {
+    texts: bool,
+    /// The sessions' threads, where they are this machine's.
+    threads: Option<Threads>,
+    /// By session; `None` where this user may not see them.
+    transactions: Option<HashMap<u64, Transaction>>,
+    seen: Option<Instant>,
+}
+
+impl Looker {
+    pub(super) fn of(asking: &mut Asking, texts: bool) -> Self {
+        Self {
+            texts,
+            threads: asking.thread.map(|_| Threads::default()),
+            transactions: transactions(asking).ok(),
+            seen: None,
+        }
+    }
+
+    pub(super) fn source(&self) -> String {
+        let list = "the server's process list";
+        let and = [
+            (
+                self.transactions.is_some(),
+                "its transactions and lock waits",
+            ),
+            (
+                self.threads.is_some(),
+                "the kernel's accounting of its threads",
+            ),
+        ];
+        let and = and.into_iter().filter_map(|(is, what)| is.then_some(what));
+        std::iter::once(list)
+            .chain(and)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Whether waits for row locks are seen, and need not be taken from counters.
+    pub(super) fn sees_row_locks(&self) -> bool {
+        self.transactions.is_some()
+    }
+
+    pub(super) fn look(&mut self, asking: &mut Asking) -> Result<Look> {
+        let is_old = self
+            .seen
+            .is_none_or(|seen| seen.elapsed() >= TRANSACTIONS_EVERY);
+        if self.transactions.is_some() && is_old {
+            self.transactions = Some(transactions(asking)?);
+            self.seen = Some(Instant::now());
+        }
+        let rows = asking.rows(&sessions_sql(asking.flavour, self.texts))?;
+        if let Some(threads) = &mut self.threads {
+            let ids = rows.iter().filter_map(|row| {
+                Some((
+                    row.first()?.as_ref()?.parse().ok()?,
+                    row.get(5)?.as_ref()?.parse().ok(),
+                ))
+            });
+            threads.know(ids);
+        }
+        let mut look = Look::default();
+        for row in &rows {
+            let session = self.session(row);
+            let used = self
+                .threads
+                .as_mut()
+                .map(|threads| threads.used(session.id));
+            // Without an account of the time before, this look stands for nothing of a session that is not at work.
+            let used = used.flatten();
+            self.add(&session, used, &mut look.tally);
+            if session.is_at_work || session.transaction_s.is_some() {
+                look.sessions.push(session);
+            }
+        }
+        Ok(look)
+    }
+
+    fn session(&self, row: &[Option<String>]) -> SessionSeen {
+        let id = text(row.first()).parse().unwrap_or_default();
+        let transaction = self.transactions.as_ref().and_then(|all| all.get(&id));
+        let is_at_work = text(row.get(2)) == "1";
+        let told = text(row.get(3));
+        let state = match (is_at_work, transaction.is_some_and(|t| t.waits)) {
+            (false, _) => "idle in transaction".to_owned(),
+            (true, true) => ROW_LOCK.to_owned(),
+            (true, false) => told,
+        };
+        let statement = row.get(4).cloned().flatten().filter(|s| !s.is_empty());
+        SessionSeen {
+            id,
+            who: text(row.get(1)),
+            is_at_work,
+            state,
+            statement: statement.map(|statement| without_values(&statement)),
+            transaction_s: transaction.map(|t| t.age_s),
+            blocked_by: transaction
+                .map(|t| t.blocked_by.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What the state says; what it does not say, the kernel's account of the thread does where there is one.
+    fn add(&self, session: &SessionSeen, used: Option<Used>, tally: &mut Tally) {
+        if session.is_at_work {
+            match class::of(&session.state) {
+                _ if session.state == ROW_LOCK => tally.session(WaitClass::Lock, ROW_LOCK, 1.0),
+                Meaning::Wait(class) => tally.session(class, &session.state, 1.0),
+                Meaning::Unclear if used.is_some() => {
+                    tally.session(WaitClass::Blocked, UNEXPLAINED, 1.0);
+                }
+                Meaning::Unclear => tally.session(WaitClass::Cpu, AT_WORK, 1.0),
+            }
+        }
+        if let Some(used) = used {
+            tally.session(WaitClass::Cpu, "DB CPU", used.cpu);
+            tally.session(WaitClass::Cpu, "DB waiting for a processor", used.queued);
+            tally.session(WaitClass::Blocked, UNEXPLAINED, -(used.cpu + used.queued));
+        }
+    }
+}
+
+/// What is left of the statements' time when processors are taken from it.
+const UNEXPLAINED: &str = "blocked in the server (reads of data, latches)";
+/// A statement that waits for nothing that is told, where the processors' time is not known.
+const AT_WORK: &str = "at work, reads of data included";
+
+/// Every session of a client but an observer's: number, who, whether it is at work, state, statement, thread.
+fn sessions_sql(flavour: Flavour, texts: bool) -> String {
+    let thread = match flavour {
+        Flavour::MariaDb => "TID",
+        Flavour::MySql => "NULL",
+    };
+    let statement = match texts {
+        true => format!("LEFT(INFO, {TEXT_MAX})"),
+        false => "NULL".to_owned(),
+    };
+    format!(
+        "SELECT ID, CONCAT(USER, IF(DB IS NULL, '', CONCAT(' in ', DB))), COMMAND <> 'Sleep', STATE, {statement}, {thread} \
+         FROM information_schema.PROCESSLIST AS {OWN} WHERE ID <> CONNECTION_ID() \
+         AND COMMAND NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker') AND COMMAND NOT LIKE 'Binlog%' \
+         AND USER NOT IN ('system user', 'event_scheduler') AND (INFO IS NULL OR INFO NOT LIKE '%{OWN}%')"
+    )
+}
+
+/// Transactions of sessions, and who waits for whom.
+fn transactions(asking: &mut Asking) -> Result<HashMap<u64, Transaction>> {
+    let sql = format!(
+        "SELECT trx_mysql_thread_id, TIMESTAMPDIFF(MICROSECOND, trx_started, NOW(6)) / 1e6, trx_state = 'LOCK WAIT', trx_id \
+         FROM information_schema.INNODB_TRX AS {OWN} WHERE trx_mysql_thread_id NOT IN (0, CONNECTION_ID())"
+    );
+    let rows = asking.rows(&sql)?;
+    let mut all = HashMap::new();
+    let mut sessions = HashMap::new();
+    for row in &rows {
+        let Some(id) = number(row.first()) else {
+            continue;
+        };
+        let transaction = Transaction {
+            age_s: number(row.get(1)).unwrap_or(0.0).max(0.0),
+            waits: text(row.get(2)) == "1",
+            blocked_by: Vec::new(),
+        };
+        sessions.insert(text(row.get(3)), id as u64);
+        all.insert(id as u64, transaction);
+    }
+    if all.values().any(|transaction| transaction.waits) {
+        let (table, waiting, blocking) = match asking.flavour {
+            Flavour::MariaDb => (
+                "information_schema.INNODB_LOCK_WAITS",
+                "requesting_trx_id",
+                "blocking_trx_id",
+            ),
+            Flavour::MySql => (
+                "performance_schema.data_lock_waits",
+                "REQUESTING_ENGINE_TRANSACTION_ID",
+                "BLOCKING_ENGINE_TRANSACTION_ID",
+            ),
+        };
+        let sql = format!("SELECT DISTINCT {waiting}, {blocking} FROM {table} AS {OWN}");
+        for row in asking.rows(&sql).unwrap_or_default() {
+            let pair = sessions
+                .get(&text(row.first()))
+                .zip(sessions.get(&text(row.get(1))));
+            if let Some((waiting, blocking)) = pair
+                && let Some(transaction) = all.get_mut(waiting)
+            {
+                transaction.blocked_by.push(*blocking);
+            }
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,131 @@
+//! A server at work, as its views show it. Whatever is asked is asked of memory: no table of anybody is read, and what would wait
+//! for a lock is given up.
+
+pub(super) mod asking;
+mod load;
+mod look;
+mod statements;
+mod views;
+
+use archive::{About, Observed};
+
+use super::endpoint::Endpoint;
+use super::guard::Facts;
+use super::version::VERSION_OF_FLUSH;
+use super::watch::counts;
+use super::wire::Prepared;
+use crate::process;
+use crate::{Activity, LoadCounts, Look, Result, ServerCounts, Wanted};
+use asking::{APPLICATION, Asking};
+use statements::Statements;
+
+/// Looks at one server.
+pub(super) struct PostgresActivity {
+    endpoint: Endpoint,
+    facts: Facts,
+    wanted: Wanted,
+    asking: Asking,
+    look: Prepared,
+    statements: Statements,
+    tables: views::TableCounts,
+}
+
+impl PostgresActivity {
+    /// Connects and prepares what is asked often.
+    ///
+    /// # Errors
+    /// When the server lets no further connection in.
+    pub(super) fn open(endpoint: &Endpoint, facts: &Facts, wanted: Wanted) -> Result<Self> {
+        let mut asking = Asking::open(endpoint, 0)?;
+        let look = look::prepare(&mut asking, facts.major, wanted.texts)?;
+        Ok(Self {
+            endpoint: endpoint.clone(),
+            facts: facts.clone(),
+            wanted,
+            asking,
+            look,
+            statements: Statements::default(),
+            tables: views::TableCounts::default(),
+        })
+    }
+
+    /// What this session has done is counted from now on, and not seconds later; the server tells nothing of a session that has
+    /// read no table since.
+    fn tell_own_work(&mut self) -> Result<()> {
+        if self.facts.major >= VERSION_OF_FLUSH {
+            self.asking.rows(&format!(
+                "SELECT /* {APPLICATION} */ pg_stat_force_next_flush() FROM pg_database LIMIT 1"
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+impl Activity for PostgresActivity {
+    fn source(&self) -> String {
+        "pg_stat_activity".into()
+    }
+
+    fn hidden(&self) -> Option<String> {
+        let rights = self.facts.rights_missing.as_ref()?;
+        let hides = rights.unseen.contains(&archive::Unseen::ServerProcesses);
+        hides.then(|| rights.grant.clone())
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.statements = Statements::read(&mut self.asking, self.facts.major);
+        self.tables = views::TableCounts::read(&mut self.asking)?;
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<Look> {
+        look::look(&mut self.asking, &self.look, self.wanted.texts)
+    }
+
+    fn load(&mut self) -> Result<LoadCounts> {
+        self.tell_own_work()?;
+        load::read(&mut self.asking)
+    }
+
+    fn count(&mut self) -> Result<ServerCounts> {
+        // Two of its queries, and what prepares one of them.
+        self.asking.asked += 2 + u64::from(self.facts.major >= VERSION_OF_FLUSH);
+        counts::read(&mut self.asking.connection, self.facts.major)
+    }
+
+    fn tables(&mut self) -> Result<Vec<Observed>> {
+        let (asking, lines) = (&mut self.asking, self.wanted.lines);
+        let mut tables = vec![views::server(asking)?];
+        let statements = self.statements.risen(asking, self.facts.major, self.wanted);
+        let untold = statements
+            .remark
+            .clone()
+            .filter(|_| statements.columns.is_empty());
+        tables.push(statements);
+        tables.push(known(About::Replication, views::replication(asking)));
+        tables.push(known(About::Tables, self.tables.risen(asking, lines)));
+        tables.push(known(About::Indexes, views::unused_indexes(asking, lines)));
+        tables.push(views::unseen(asking, &self.facts, untold)?);
+        Ok(tables)
+    }
+
+    fn reconnect(&mut self) -> Result<()> {
+        let mut asking = Asking::open(&self.endpoint, self.asking.asked)?;
+        self.look = look::prepare(&mut asking, self.facts.major, self.wanted.texts)?;
+        self.asking = asking;
+        Ok(())
+    }
+
+    fn asked(&self) -> u64 {
+        self.asking.asked
+    }
+
+    fn server_cpu_ns(&self) -> Option<u64> {
+        process::cpu_ns(self.asking.process?)
+    }
+}
+
+/// The table, or why it is not known.
+fn known(about: About, table: Result<Observed>) -> Observed {
+    table.unwrap_or_else(|error| Observed::unknown(about, "", error.message))
+}

@@ -1,0 +1,82 @@
+//! What the server has counted of its load, all databases together.
+
+use super::asking::{APPLICATION, Asking, number, text};
+use crate::{LoadCount, LoadCounts, Result};
+
+/// Names, units, the figures that they are, and how the server sums them up; bytes become MB.
+const COUNTS: [(&str, &str, &str, &str); 14] = [
+    ("commits", "", "", "sum(xact_commit)"),
+    ("rollbacks", "", "", "sum(xact_rollback)"),
+    ("rows read by scans", "rows", "", "sum(tup_returned)"),
+    (
+        "rows fetched through indexes",
+        "rows",
+        "",
+        "sum(tup_fetched)",
+    ),
+    ("rows inserted", "rows", "", "sum(tup_inserted)"),
+    ("rows updated", "rows", "", "sum(tup_updated)"),
+    ("rows deleted", "rows", "", "sum(tup_deleted)"),
+    (
+        "logical reads",
+        "pages",
+        "buffer_gets_per_s",
+        "sum(blks_hit) + sum(blks_read)",
+    ),
+    (
+        "physical reads, page cache included",
+        "pages",
+        "",
+        "sum(blks_read)",
+    ),
+    (
+        "log",
+        "MB",
+        "redo_mb_per_s",
+        "CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') \
+         ELSE pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') END / 1e6",
+    ),
+    ("temporary files", "MB", "", "sum(temp_bytes) / 1e6"),
+    ("temporary files", "files", "", "sum(temp_files)"),
+    ("deadlocks", "", "", "sum(deadlocks)"),
+    ("statements cancelled by replay", "", "", "sum(conflicts)"),
+];
+
+/// How far a standby is behind, or the slowest standby of a primary. A standby that has replayed everything is not behind.
+const LAG: &str = "CASE WHEN pg_is_in_recovery() \
+     THEN CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
+     ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END \
+     ELSE (SELECT max(extract(epoch FROM replay_lag)) FROM pg_stat_replication) END";
+
+pub(super) fn read(asking: &mut Asking) -> Result<LoadCounts> {
+    let counts = COUNTS.map(|(.., sql)| format!("({sql})::text"));
+    let sql = format!(
+        "SELECT /* {APPLICATION} */ {}, concat(max(stats_reset), ' ', pg_postmaster_start_time()), ({LAG})::text \
+         FROM pg_stat_database",
+        counts.join(", ")
+    );
+    // What was asked before this question has been counted.
+    let own = asking.asked as f64;
+    let row = asking.rows(&sql)?.into_iter().next().unwrap_or_default();
+    let counts = COUNTS.iter().enumerate();
+    let counts = counts.map(|(at, (name, unit, figure, _))| {
+        let count = number(row.get(at));
+        LoadCount {
+            name,
+            unit,
+            figure,
+            count: if at == 0 {
+                count.map(|n| n - own)
+            } else {
+                count
+            },
+        }
+    });
+    let counts: Vec<LoadCount> = counts.collect();
+    Ok(LoadCounts {
+        transactions: counts[0].count.zip(counts[1].count).map(|(c, r)| c + r),
+        counts,
+        era: text(row.get(COUNTS.len())),
+        lag_s: number(row.get(COUNTS.len() + 1)).map(|s| s.max(0.0)),
+    })
+}

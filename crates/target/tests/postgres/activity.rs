@@ -1,0 +1,114 @@
+//! A server at work is observed: its counters are those of others, and nothing is written.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use target::postgres::local::PostgresServer;
+use target::server::{LocalServer, ServerSpec};
+use target::{Activity, TargetUrl, Wanted};
+
+const COMMITS: u32 = 25;
+const WANTED: Wanted = Wanted {
+    texts: true,
+    lines: 10,
+};
+
+fn server(settings: &str) -> LocalServer {
+    let url = format!(
+        "postgres+local:?version=15&shared_buffers=32MB&autovacuum=off&fsync=off{settings}"
+    );
+    let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
+    LocalServer::start(&PostgresServer, &spec).unwrap()
+}
+
+fn url(server: &LocalServer) -> TargetUrl {
+    let directory = server.socket_directory().display().to_string();
+    let directory = directory.replace('/', "%2F");
+    let url = format!("postgres://{}@{directory}/postgres", server.superuser());
+    TargetUrl::parse(&url).unwrap()
+}
+
+/// Somebody's statements, each a transaction, in a session of their own.
+fn psql(server: &LocalServer, statements: &[&str]) {
+    let mut client = Command::new(server.program().with_file_name("psql"));
+    client
+        .args(["-X", "-q", "-h"])
+        .arg(server.socket_directory());
+    client.args(["-U", server.superuser(), "-d", "postgres"]);
+    for sql in statements {
+        client.args(["-c", sql]);
+    }
+    assert!(client.output().unwrap().status.success());
+}
+
+fn transactions(activity: &mut dyn Activity) -> f64 {
+    activity.load().unwrap().transactions.unwrap()
+}
+
+/// Somebody's commits are counted one by one, and the log on of their session; the observer's own questions are not, however
+/// many there are.
+#[test]
+fn commits_of_others_are_counted_exactly() {
+    let server = server("");
+    let target = target::open_observed(&url(&server)).unwrap();
+    let mut activity = target.activity(WANTED).unwrap();
+    activity.begin().unwrap();
+    let before = transactions(activity.as_mut());
+    psql(&server, &vec!["SELECT 1"; COMMITS as usize]);
+    let expected = f64::from(COMMITS + 1);
+    // The session tells its counts when it ends, which is behind the end of its client.
+    let begin = Instant::now();
+    while transactions(activity.as_mut()) - before < expected
+        && begin.elapsed() < Duration::from_secs(60)
+    {
+        activity.look().unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for _ in 0..20 {
+        activity.look().unwrap();
+        assert_eq!(transactions(activity.as_mut()) - before, expected);
+    }
+    assert!(target.open_session().is_err(), "nothing is done in it");
+}
+
+#[test]
+fn a_reset_is_noticed_and_statements_are_counted() {
+    let server = server("&shared_preload_libraries=pg_stat_statements");
+    psql(
+        &server,
+        &[
+            "CREATE EXTENSION pg_stat_statements",
+            "CREATE TABLE seen (n int)",
+        ],
+    );
+    let target = target::open_observed(&url(&server)).unwrap();
+    let mut activity = target.activity(WANTED).unwrap();
+    activity.begin().unwrap();
+    let before = activity.load().unwrap();
+    psql(
+        &server,
+        &vec!["INSERT INTO seen VALUES (4711)"; COMMITS as usize],
+    );
+    let tables = activity.tables().unwrap();
+    let statements = tables
+        .iter()
+        .find(|t| t.source == "pg_stat_statements")
+        .unwrap();
+    let calls = |row: &Vec<archive::ObservedCell>| statements.number(row, "calls");
+    let all: Vec<_> = statements.rows.iter().map(calls).collect();
+    assert_eq!(
+        all,
+        [Some(f64::from(COMMITS))],
+        "none of the observer's own: {statements:#?}"
+    );
+    assert!(
+        !format!("{statements:?}").contains("4711"),
+        "{statements:?}"
+    );
+
+    psql(&server, &["SELECT pg_stat_reset()"]);
+    assert_ne!(activity.load().unwrap().era, before.era);
+    // An observer writes nothing, whatever it is asked.
+    let unseen = tables.last().unwrap();
+    assert_eq!(unseen.about, archive::About::Unseen);
+}

@@ -1,0 +1,101 @@
+//! A database at work, which is only looked at: no load, and nothing written.
+//!
+//! * `step`: what a plan says of it.
+//! * `code`: what its points are called.
+//! * `measure`: the loop that looks, less often where the server answers slowly.
+//! * `rates`: what counters rose by, without what a reset or a restart hides.
+//! * `sessions`: what was seen of sessions: statements, blockers and long transactions.
+//! * `activity`: sessions by class of wait over time.
+//! * `point`: what was seen as figures, tables and remarks.
+
+mod activity;
+mod code;
+mod measure;
+mod point;
+mod rates;
+mod sessions;
+mod step;
+
+use archive::{PointKey, Remark};
+use lab::plan::TableKind;
+use lab::volume::Written;
+use lab::{Agenda, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload};
+use target::TargetUrl;
+
+use code::{CODE, DEFINITION, TITLE};
+use step::ObserveStep;
+pub use step::{LINES_DEFAULT, SECONDS_MAX, SECONDS_MIN};
+
+/// Observations as a workload of plans.
+pub struct Observations;
+
+/// What stands in the way of observing a target.
+fn obstacle(target: &Nodes) -> Option<Remark> {
+    (target.nodes.len() > 1).then_some(Remark::ObservedCluster)
+}
+
+impl Workload for Observations {
+    fn names(&self) -> &'static [&'static str] {
+        &["observe"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[step::TABLE]
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn is_observation(&self) -> bool {
+        true
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.table::<ObserveStep>().check(step)
+    }
+
+    fn tests(&self, _step: &Step) -> Result<Vec<String>> {
+        Ok(vec![CODE.to_owned()])
+    }
+
+    fn lay(&self, _step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        for (target, base) in ground.places() {
+            let key = PointKey {
+                test: CODE.to_owned(),
+                ..base
+            };
+            agenda.add(vec![key], obstacle(target), |_| TITLE.to_owned());
+        }
+        Ok(agenda)
+    }
+
+    fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
+        Ok(Written::default())
+    }
+
+    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+        Ok(step.timed_s())
+    }
+
+    fn sessions(&self, _step: &Step, _key: &PointKey) -> Sessions {
+        Sessions {
+            count: 1,
+            who: "observer",
+            remedy: "wait until one ends",
+        }
+    }
+
+    fn title(&self, _code: &str) -> Result<String> {
+        Ok(TITLE.to_owned())
+    }
+
+    fn definition(&self, _code: &str, _targets: &[TargetUrl], _number: usize) -> Result<String> {
+        Ok(lab::point::fingerprint(&[DEFINITION]))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(measure::Measurement { context })
+    }
+}

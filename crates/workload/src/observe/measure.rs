@@ -1,0 +1,330 @@
+//! The loop that looks at a server until its time is over.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use archive::{Archive, Component, Point, PointKey, WorkDone};
+use lab::observe::Observation;
+use lab::observe::at_work::AtWork;
+use lab::session_sampler::{COST_MAX, SessionSamples};
+use lab::start::Start;
+use lab::{Done, Measure, Measured, Result, RunContext, Step};
+use load::{Clock, Progress};
+use target::{Activity as Server, ErrorKind, Tally, TargetError, Wanted};
+
+use super::activity::Activity;
+use super::code::{DEFINITION, TITLE};
+use super::point::{self, Cost};
+use super::rates::Rates;
+use super::sessions::Seen;
+use super::step::ObserveStep;
+
+/// It never looks more often than this …
+const PAUSE_MIN: Duration = Duration::from_millis(10);
+/// … nor less often, unless answers take long.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// A pause is at least so many times as long as an answer takes, so that a saturated server is left alone …
+const PAUSE_PER_ANSWER: f64 = 20.0;
+/// … but no longer than this.
+const PAUSE_OF_SLOW_MAX: Duration = Duration::from_secs(30);
+/// Weight of the newest answer in the means that the pause follows.
+const NEWEST: f64 = 0.2;
+/// Looks before the start, so that the first that count are neither cold nor dear.
+const WARM_UP_LOOKS: usize = 3;
+/// An answer that takes longer was held up: nobody saw what the sessions did meanwhile.
+const HELD_UP: Duration = Duration::from_millis(500);
+/// Counters of the load are read this often, and less often in a long observation …
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+/// … so that there are no more intervals than this.
+const INTERVALS_MAX: u32 = 900;
+/// A server that restarts is waited for so long, beyond the end of the observation if need be.
+const RESTART_MAX: Duration = Duration::from_secs(60);
+/// How often it is tried.
+const RETRY: Duration = Duration::from_millis(500);
+/// Longest sleep between two looks at the stop flag.
+const NAP: Duration = Duration::from_millis(100);
+
+/// Measures the observations of a run.
+pub(super) struct Measurement<'a> {
+    pub context: &'a RunContext<'a>,
+}
+
+impl Measure for Measurement<'_> {
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        let context = self.context;
+        let wanted = step.table::<ObserveStep>().wanted();
+        let server = match context.targets[key.target as usize]
+            .first()
+            .activity(wanted)
+        {
+            Ok(server) => server,
+            Err(error) => return Ok(Done::Broken(error.message)),
+        };
+        let seconds = step.timed_s();
+        let about = (TITLE.to_owned(), Component::Database);
+        let definition = lab::point::fingerprint(&[DEFINITION]);
+        let blank = Point {
+            work: WorkDone {
+                mode: "time".into(),
+                seconds: Some(seconds),
+                ..WorkDone::default()
+            },
+            ..context.blank(step, key.clone(), definition, about)
+        };
+        let observer = Observer::new(context, server, wanted, progress);
+        let length = Duration::from_secs_f64(seconds);
+        let observed =
+            Observation::of(context, blank).look(|start| observer.observe(start, length));
+        let measured = observed.map(|point| Measured::Points(vec![point]));
+        let measured = measured.unwrap_or_else(|ended| ended);
+        measured.enter(archive, context)
+    }
+}
+
+/// What is known so far.
+struct Observer<'a> {
+    context: &'a RunContext<'a>,
+    server: Box<dyn Server>,
+    wanted: Wanted,
+    progress: &'a Progress,
+    clock: Clock,
+    begun: Instant,
+    /// Up to where looks stand for the time.
+    seen_until: Instant,
+    activity: Activity,
+    seen: Seen,
+    rates: Rates,
+    seconds: Tally,
+    cost: Cost,
+    /// Means of what a look costs, and of how long its answer takes, in seconds.
+    price_s: f64,
+    answer_s: f64,
+}
+
+impl<'a> Observer<'a> {
+    fn new(
+        context: &'a RunContext<'a>,
+        server: Box<dyn Server>,
+        wanted: Wanted,
+        progress: &'a Progress,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            context,
+            server,
+            wanted,
+            progress,
+            clock: Clock::Monotonic,
+            begun: now,
+            seen_until: now,
+            activity: Activity::default(),
+            seen: Seen::default(),
+            rates: Rates::default(),
+            seconds: Tally::default(),
+            cost: Cost::default(),
+            price_s: 0.0,
+            answer_s: 0.0,
+        }
+    }
+
+    fn observe(
+        mut self,
+        start: &Start<'_>,
+        length: Duration,
+    ) -> std::result::Result<AtWork, Measured> {
+        for _ in 0..WARM_UP_LOOKS {
+            self.ask(|server| server.look().map(drop)).map_err(broken)?;
+        }
+        start.take();
+        let before = self.server.count().map_err(broken)?;
+        self.server.begin().map_err(broken)?;
+        self.cost = Cost::begun(self.server.asked());
+        self.begun = Instant::now();
+        self.seen_until = self.begun;
+        self.read_load().map_err(broken)?;
+        let interval = INTERVAL_MIN.max(length / INTERVALS_MAX);
+        let mut next = interval;
+        while self.begun.elapsed() < length {
+            self.pause(next.min(length))?;
+            let looked = self.look();
+            self.or_again(looked)?;
+            if self.begun.elapsed() >= next.min(length) {
+                let read = self.read_load();
+                self.or_again(read)?;
+                next = self.begun.elapsed() + interval;
+            }
+        }
+        let elapsed = self.begun.elapsed();
+        start.end();
+        self.told(elapsed, &before)
+    }
+
+    /// Everything of an observation that is over.
+    fn told(
+        mut self,
+        elapsed: Duration,
+        before: &target::ServerCounts,
+    ) -> std::result::Result<AtWork, Measured> {
+        self.cost.end(self.server.asked());
+        let tables = self.server.tables().map_err(broken)?;
+        let counts = self.server.count().map_err(broken)?.since(before);
+        let watched = SessionSamples {
+            seconds: std::mem::take(&mut self.seconds),
+            counts,
+            source: self.server.source(),
+            looks: self.cost.looks,
+            elapsed,
+            unseen: Duration::from_secs_f64(self.cost.unseen_s),
+            cost: Duration::from_secs_f64(self.cost.cpu_s()),
+            ..SessionSamples::default()
+        };
+        let seen = point::Observed {
+            activity: &self.activity,
+            sessions: &self.seen,
+            rates: &self.rates,
+            cost: &self.cost,
+            hidden: self.server.hidden(),
+            lines: self.wanted.lines,
+        };
+        Ok(AtWork {
+            figures: seen.figures(&watched),
+            notes: seen.notes(&watched),
+            observed: seen.tables(&watched, tables),
+            rates: self.activity.rates(),
+            cpu: Duration::from_secs_f64(self.cost.driver_s),
+            watched,
+        })
+    }
+
+    /// Sleeps until the next look, at most until so long after the begin.
+    fn pause(&self, until: Duration) -> std::result::Result<(), Measured> {
+        let fair_s = self.price_s / COST_MAX;
+        let usual = Duration::from_secs_f64(fair_s).clamp(PAUSE_MIN, PAUSE_MAX);
+        let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
+        let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
+        // A look stands at the end of every interval, but a slow server is not asked sooner for it.
+        let left = until.saturating_sub(self.begun.elapsed());
+        let pause = if pause <= PAUSE_MAX {
+            pause.min(left.max(PAUSE_MIN))
+        } else {
+            pause
+        };
+        let end = Instant::now() + pause;
+        loop {
+            if self.context.stop.load(Ordering::Relaxed) {
+                return Err(Measured::Interrupted);
+            }
+            match end.saturating_duration_since(Instant::now()) {
+                Duration::ZERO => return Ok(()),
+                left => std::thread::sleep(left.min(NAP)),
+            }
+        }
+    }
+
+    /// Asks the server something, and enters what that cost.
+    fn ask<T>(
+        &mut self,
+        what: impl FnOnce(&mut dyn Server) -> target::Result<T>,
+    ) -> target::Result<T> {
+        let (own, asked) = (self.clock.thread_cpu(), Instant::now());
+        let server_before = self.server.server_cpu_ns();
+        let answer = what(self.server.as_mut());
+        let answer_s = asked.elapsed().as_secs_f64();
+        let spent = self.server.server_cpu_ns().zip(server_before);
+        let server_s = match spent {
+            Some((after, before)) => after.saturating_sub(before) as f64 / 1e9,
+            None => answer_s.min(HELD_UP.as_secs_f64()),
+        };
+        let driver_s = self.clock.thread_cpu().saturating_sub(own).as_secs_f64();
+        self.cost.add(answer_s, driver_s, server_s, spent.is_some());
+        self.price_s += NEWEST * (driver_s + server_s - self.price_s);
+        self.answer_s += NEWEST * (answer_s - self.answer_s);
+        answer
+    }
+
+    fn look(&mut self) -> target::Result<()> {
+        let asked = Instant::now();
+        let look = self.ask(|server| server.look())?;
+        let now = Instant::now();
+        let answer = now - asked;
+        let unseen = if answer > HELD_UP {
+            answer
+        } else {
+            Duration::ZERO
+        };
+        self.cost.unseen_s += unseen.as_secs_f64();
+        let stands_for = (now - self.seen_until).saturating_sub(unseen);
+        self.seen_until = now;
+        self.cost.looks += 1;
+        self.seconds
+            .add_times(&look.tally, stands_for.as_secs_f64());
+        self.activity.add(&look.tally, stands_for.as_secs_f64());
+        self.seen.add(&look.sessions, stands_for.as_secs_f64());
+        self.context.tell_waits(&look.tally, stands_for);
+        Ok(())
+    }
+
+    /// Reads the counters of the load, which ends an interval.
+    fn read_load(&mut self) -> target::Result<()> {
+        let counts = self.ask(|server| server.load())?;
+        let at_s = self.begun.elapsed().as_secs_f64();
+        let before_s = self
+            .activity
+            .rates()
+            .last()
+            .map_or(0.0, |(end_s, _)| *end_s);
+        let transactions = self.rates.add(at_s, counts);
+        if self.cost.loads > 0 {
+            let per_s = transactions.map(|n| n / (at_s - before_s).max(1e-6));
+            self.activity.end_interval(at_s, per_s);
+            self.progress
+                .add(transactions.unwrap_or(0.0).max(0.0) as u64, 0);
+        }
+        self.cost.loads += 1;
+        Ok(())
+    }
+
+    /// What becomes of a question that failed: after a restart it goes on, and what took too long is not seen.
+    fn or_again(&mut self, asked: target::Result<()>) -> std::result::Result<(), Measured> {
+        let Err(error) = asked else {
+            return Ok(());
+        };
+        let since = Instant::now();
+        if error.kind == ErrorKind::Unreachable {
+            let at_s = self.begun.elapsed().as_secs_f64();
+            self.rates.interrupt(at_s);
+            self.cost.restarts += 1;
+            self.wait_for_server(&error)?;
+        } else {
+            self.cost.failed += 1;
+            self.cost.first_failure.get_or_insert(error.message);
+        }
+        self.cost.unseen_s += since.elapsed().as_secs_f64();
+        self.seen_until = Instant::now();
+        Ok(())
+    }
+
+    fn wait_for_server(&mut self, error: &TargetError) -> std::result::Result<(), Measured> {
+        let since = Instant::now();
+        while self.server.reconnect().is_err() {
+            if self.context.stop.load(Ordering::Relaxed) {
+                return Err(Measured::Interrupted);
+            }
+            if since.elapsed() >= RESTART_MAX {
+                return Err(Measured::Broken(error.message.clone()));
+            }
+            std::thread::sleep(RETRY);
+        }
+        Ok(())
+    }
+}
+
+fn broken(error: TargetError) -> Measured {
+    Measured::Broken(error.message)
+}

@@ -1,0 +1,241 @@
+//! What was seen, as figures, tables and remarks of a point.
+
+use archive::{About, Figures, ObservedCell, Remark};
+use lab::session_sampler::SessionSamples;
+
+use super::activity::Activity;
+use super::rates::Rates;
+use super::sessions::Seen;
+
+/// A pause that is longer tells of a server that answers slowly.
+const SLOW_ANSWER_S: f64 = 0.05;
+/// Unseen time that is worth a word, as a part of the whole.
+const UNSEEN_MIN: f64 = 0.01;
+
+/// What observing cost.
+#[derive(Debug, Default)]
+pub(super) struct Cost {
+    pub looks: u64,
+    pub loads: u64,
+    pub driver_s: f64,
+    server_s: f64,
+    /// Whether the server's processor time is known; else the time of its answers is taken for it.
+    is_known: bool,
+    answers: u64,
+    answers_s: f64,
+    answer_s_max: f64,
+    pub unseen_s: f64,
+    pub restarts: u64,
+    pub failed: u64,
+    pub first_failure: Option<String>,
+    asked_before: u64,
+    asked: u64,
+}
+
+impl Cost {
+    /// From here on, after so many statements.
+    pub fn begun(asked: u64) -> Self {
+        Self {
+            asked_before: asked,
+            ..Self::default()
+        }
+    }
+
+    /// Up to here.
+    pub fn end(&mut self, asked: u64) {
+        self.asked = asked.saturating_sub(self.asked_before);
+    }
+
+    pub fn add(&mut self, answer_s: f64, driver_s: f64, server_s: f64, is_known: bool) {
+        self.answers += 1;
+        self.answers_s += answer_s;
+        self.answer_s_max = self.answer_s_max.max(answer_s);
+        self.driver_s += driver_s;
+        self.server_s += server_s;
+        self.is_known = is_known;
+    }
+
+    /// Processor time of both sides.
+    pub fn cpu_s(&self) -> f64 {
+        self.driver_s + self.server_s
+    }
+
+    fn table(&self, elapsed_s: f64) -> archive::Observed {
+        let columns = [("what", ""), ("amount", ""), ("unit", "")];
+        let mut table = archive::Observed::new(About::Cost, "the observer itself", &columns);
+        let pct = |s: f64| s * 100.0 / elapsed_s.max(1e-9);
+        let of_server = match self.is_known {
+            true => "processor time of the server for the observer's session",
+            false => "time of the server's answers, taken for its processor time",
+        };
+        let mean_ms = (self.answers > 0).then(|| self.answers_s * 1e3 / self.answers as f64);
+        let rows: [(&str, Option<f64>, &str); 8] = [
+            ("looks at the sessions", Some(self.looks as f64), ""),
+            ("statements of the observer", Some(self.asked as f64), ""),
+            (of_server, Some(self.server_s), "s"),
+            (of_server, Some(pct(self.server_s)), "% of a core"),
+            (
+                "processor time of the observer",
+                Some(pct(self.driver_s)),
+                "% of a core",
+            ),
+            ("answer, mean", mean_ms, "ms"),
+            ("answer, longest", Some(self.answer_s_max * 1e3), "ms"),
+            ("time that was not seen", Some(self.unseen_s), "s"),
+        ];
+        table.rows = rows
+            .into_iter()
+            .map(|(what, amount, unit)| vec![what.into(), amount.into(), unit.into()])
+            .collect();
+        table
+    }
+}
+
+/// All that was seen.
+pub(super) struct Observed<'a> {
+    pub activity: &'a Activity,
+    pub sessions: &'a Seen,
+    pub rates: &'a Rates,
+    pub cost: &'a Cost,
+    /// The statement that shows sessions of others, where they are hidden.
+    pub hidden: Option<String>,
+    pub lines: usize,
+}
+
+impl Observed<'_> {
+    /// Figures of sessions are unknown where those of others are hidden.
+    pub fn figures(&self, watched: &SessionSamples) -> Figures {
+        let mut figures = Figures {
+            elapsed_s: Some(watched.elapsed.as_secs_f64()),
+            operations: self.rates.transactions,
+            operations_per_s: self.per_s(self.rates.transactions),
+            replication_lag_s_max: self.rates.lag_s_max,
+            ..Figures::default()
+        };
+        for count in self.rates.risen.iter().filter(|c| !c.figure.is_empty()) {
+            figures.set(count.figure, self.per_s(count.count));
+        }
+        let looked_s = self.activity.all_looked_s;
+        if self.hidden.is_none() && looked_s > 0.0 {
+            figures.active_sessions_mean = Some(self.activity.at_work_s / looked_s);
+            figures.waiting_sessions_mean = Some(self.activity.waiting_s / looked_s);
+            figures.blocked_sessions_mean = Some(self.sessions.blocked_s / looked_s);
+            figures.active_sessions_max = Some(self.sessions.at_work_max as f64);
+            figures.transaction_s_max = self.sessions.transaction_s_max;
+        }
+        figures
+    }
+
+    fn per_s(&self, count: Option<f64>) -> Option<f64> {
+        let covered_s = self.rates.covered_s;
+        count.filter(|_| covered_s > 0.0).map(|n| n / covered_s)
+    }
+
+    pub fn notes(&self, watched: &SessionSamples) -> Vec<Remark> {
+        let cost = self.cost;
+        let mut notes = vec![Remark::ObservedLooks {
+            looks_per_s: watched.rate_per_s(),
+            source: watched.source.clone(),
+            cost_pct: watched.cost_pct(),
+        }];
+        let hidden = self.hidden.clone();
+        notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
+        if self.rates.resets > 0 {
+            notes.push(Remark::ObservedReset {
+                times: self.rates.resets,
+                left_out_s: self.rates.left_out_s,
+                what: self.rates.reset.clone(),
+            });
+        }
+        if cost.restarts > 0 {
+            notes.push(Remark::ObservedRestart {
+                times: cost.restarts,
+                unseen_s: cost.unseen_s,
+            });
+        }
+        let is_unseen = cost.unseen_s > UNSEEN_MIN * watched.elapsed.as_secs_f64();
+        let mean_s = cost.answers_s / cost.answers.max(1) as f64;
+        if mean_s > SLOW_ANSWER_S || (is_unseen && cost.restarts == 0) {
+            notes.push(Remark::ObservedSlow {
+                looks: cost.looks,
+                answer_ms: mean_s * 1e3,
+                unseen_s: cost.unseen_s,
+            });
+        }
+        if let Some(why) = &cost.first_failure {
+            notes.push(Remark::ObservedFailed {
+                times: cost.failed,
+                why: why.clone(),
+            });
+        }
+        if self.hidden.is_none() && self.activity.at_work_s <= 0.0 {
+            notes.push(Remark::ObservedIdle);
+        }
+        notes
+    }
+
+    /// The tables in their order. Statements that the server does not count are those that sessions were seen in.
+    pub fn tables(
+        &self,
+        watched: &SessionSamples,
+        of_views: Vec<archive::Observed>,
+    ) -> Vec<archive::Observed> {
+        let source = watched.source.as_str();
+        let mut tables = vec![
+            self.activity.table(source),
+            self.load(),
+            self.sessions.blockers(source, self.lines),
+            self.sessions.transactions(source, self.lines),
+            self.cost.table(watched.elapsed.as_secs_f64()),
+        ];
+        for table in of_views {
+            let is_untold = table.about == About::Statements && table.columns.is_empty();
+            match is_untold {
+                true => tables.push(self.sampled_statements(source, table.remark)),
+                false => tables.push(table),
+            }
+        }
+        tables.sort_by_key(|table| table.about);
+        tables
+    }
+
+    fn sampled_statements(&self, source: &str, why: Option<String>) -> archive::Observed {
+        let looked_s = self.activity.all_looked_s;
+        let sampled = format!("samples of {source}");
+        let mut table = self.sessions.statements(&sampled, looked_s, self.lines);
+        table.remark = why.map(|why| {
+            format!("from samples, because the server's own counts cannot be had: {why}")
+        });
+        table
+    }
+
+    fn load(&self) -> archive::Observed {
+        let columns = [
+            ("what", ""),
+            ("amount", ""),
+            ("unit", ""),
+            ("per second", ""),
+            ("per transaction", ""),
+        ];
+        let mut table = archive::Observed::new(About::Load, "counters of the server", &columns);
+        let transactions = self.rates.transactions.filter(|n| *n > 0.0);
+        let row = |name: &str, unit: &str, amount: Option<f64>| -> Vec<ObservedCell> {
+            let each = amount.zip(transactions).map(|(amount, n)| amount / n);
+            vec![
+                name.into(),
+                amount.into(),
+                unit.into(),
+                self.per_s(amount).into(),
+                each.into(),
+            ]
+        };
+        table
+            .rows
+            .push(row("transactions", "", self.rates.transactions));
+        let counts = self.rates.risen.iter();
+        table
+            .rows
+            .extend(counts.map(|c| row(c.name, c.unit, c.count)));
+        table
+    }
+}

@@ -1,0 +1,236 @@
+//! What was seen of single sessions: their statements, who waited for whom, and long transactions.
+
+use std::collections::HashMap;
+
+use archive::{About, Observed};
+use target::SessionSeen;
+
+/// Different statements, blockers and transactions that are kept; the page has the longest.
+const KEPT_MAX: usize = 4096;
+/// A transaction that is younger is not worth a line.
+const TRANSACTION_S_MIN: f64 = 0.5;
+
+/// A transaction at its oldest.
+#[derive(Debug, Clone)]
+struct Transaction {
+    age_s: f64,
+    session: SessionSeen,
+}
+
+/// Seconds that a session waited for a lock of another one.
+#[derive(Debug, Clone)]
+struct Blocked {
+    seconds: f64,
+    longest_s: f64,
+    waiting: SessionSeen,
+    blocker: Option<SessionSeen>,
+}
+
+/// All of it, over an observation.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Seconds at work by statement.
+    statements: HashMap<String, f64>,
+    /// By session; one that has begun another transaction is moved to the ended ones.
+    open: HashMap<u64, Transaction>,
+    ended: Vec<Transaction>,
+    blocked: HashMap<(u64, u64), Blocked>,
+    /// Seconds that sessions waited for locks of others.
+    pub blocked_s: f64,
+    /// Most sessions at work that one look saw.
+    pub at_work_max: usize,
+    /// Greatest age of a transaction.
+    pub transaction_s_max: Option<f64>,
+}
+
+impl Seen {
+    /// Adds a look that stands for so many seconds.
+    pub fn add(&mut self, sessions: &[SessionSeen], stands_for_s: f64) {
+        let at_work = sessions.iter().filter(|session| session.is_at_work);
+        self.at_work_max = self.at_work_max.max(at_work.clone().count());
+        for session in at_work {
+            let text = session.statement.clone();
+            let text = text.unwrap_or_else(|| "(not told)".into());
+            if self.statements.len() < KEPT_MAX || self.statements.contains_key(&text) {
+                *self.statements.entry(text).or_default() += stands_for_s;
+            }
+        }
+        for session in sessions {
+            self.add_transaction(session);
+            self.add_blocked(session, sessions, stands_for_s);
+        }
+    }
+
+    fn add_transaction(&mut self, session: &SessionSeen) {
+        let Some(age_s) = session.transaction_s else {
+            return;
+        };
+        self.transaction_s_max = Some(self.transaction_s_max.map_or(age_s, |most| most.max(age_s)));
+        if age_s < TRANSACTION_S_MIN || self.open.len() >= KEPT_MAX {
+            return;
+        }
+        let now = Transaction {
+            age_s,
+            session: session.clone(),
+        };
+        let before = self.open.insert(session.id, now);
+        // A younger one is the session's next.
+        self.ended
+            .extend(before.filter(|before| before.age_s > age_s));
+        if self.ended.len() > 2 * KEPT_MAX {
+            self.ended.sort_by(|a, b| b.age_s.total_cmp(&a.age_s));
+            self.ended.truncate(KEPT_MAX);
+        }
+    }
+
+    fn add_blocked(&mut self, session: &SessionSeen, all: &[SessionSeen], stands_for_s: f64) {
+        let Some(blocker) = session.blocked_by.first() else {
+            return;
+        };
+        self.blocked_s += stands_for_s;
+        let key = (session.id, *blocker);
+        if self.blocked.len() >= KEPT_MAX && !self.blocked.contains_key(&key) {
+            return;
+        }
+        let other = all.iter().find(|other| other.id == *blocker).cloned();
+        let blocked = self.blocked.entry(key).or_insert_with(|| Blocked {
+            seconds: 0.0,
+            longest_s: 0.0,
+            waiting: session.clone(),
+            blocker: other,
+        });
+        blocked.seconds += stands_for_s;
+        blocked.longest_s = blocked.longest_s.max(session.transaction_s.unwrap_or(0.0));
+    }
+
+    /// Statements by the time that sessions were seen in them.
+    pub fn statements(&self, source: &str, looked_s: f64, lines: usize) -> Observed {
+        let columns = [
+            ("statement", ""),
+            ("time", "s"),
+            ("active sessions", "sessions"),
+        ];
+        let mut table = Observed::new(About::Statements, source, &columns);
+        let mut seen: Vec<(&String, f64)> = self.statements.iter().map(|(t, s)| (t, *s)).collect();
+        seen.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let row = |(text, seconds): &(&String, f64)| {
+            let sessions = (looked_s > 0.0).then(|| seconds / looked_s);
+            vec![text.as_str().into(), (*seconds).into(), sessions.into()]
+        };
+        table.rows = seen.iter().take(lines).map(row).collect();
+        table
+    }
+
+    /// Who waited for whom, the longest first.
+    pub fn blockers(&self, source: &str, lines: usize) -> Observed {
+        let columns = [
+            ("waiting session", ""),
+            ("its statement", ""),
+            ("waited", "s"),
+            ("blocking session", ""),
+            ("its state", ""),
+            ("its last statement", ""),
+        ];
+        let mut table = Observed::new(About::Blockers, source, &columns);
+        let mut all: Vec<(&(u64, u64), &Blocked)> = self.blocked.iter().collect();
+        all.sort_by(|a, b| {
+            b.1.seconds
+                .total_cmp(&a.1.seconds)
+                .then_with(|| a.0.cmp(b.0))
+        });
+        let row = |((_, blocker_id), blocked): &(&(u64, u64), &Blocked)| {
+            let of_blocker = |part: fn(&SessionSeen) -> String| {
+                blocked.blocker.as_ref().map_or_else(String::new, part)
+            };
+            vec![
+                named(&blocked.waiting).into(),
+                blocked.waiting.statement.clone().unwrap_or_default().into(),
+                blocked.seconds.into(),
+                match &blocked.blocker {
+                    Some(blocker) => named(blocker).into(),
+                    None => blocker_id.to_string().into(),
+                },
+                of_blocker(|session| session.state.clone()).into(),
+                of_blocker(|session| session.statement.clone().unwrap_or_default()).into(),
+            ]
+        };
+        table.rows = all.iter().take(lines).map(row).collect();
+        table
+    }
+
+    /// The longest transactions, each at its oldest.
+    pub fn transactions(&self, source: &str, lines: usize) -> Observed {
+        let columns = [
+            ("session", ""),
+            ("open", "s"),
+            ("state", ""),
+            ("last statement", ""),
+        ];
+        let mut table = Observed::new(About::Transactions, source, &columns);
+        let mut all: Vec<&Transaction> = self.ended.iter().chain(self.open.values()).collect();
+        all.sort_by(|a, b| {
+            let by_age = b.age_s.total_cmp(&a.age_s);
+            by_age.then_with(|| a.session.id.cmp(&b.session.id))
+        });
+        let row = |transaction: &&Transaction| {
+            let session = &transaction.session;
+            vec![
+                named(session).into(),
+                transaction.age_s.into(),
+                session.state.clone().into(),
+                session.statement.clone().unwrap_or_default().into(),
+            ]
+        };
+        table.rows = all.iter().take(lines).map(row).collect();
+        table
+    }
+}
+
+/// "4711 bench (pgbench)".
+fn named(session: &SessionSeen) -> String {
+    format!("{} {}", session.id, session.who).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use archive::ObservedCell;
+
+    use super::*;
+
+    fn session(id: u64, transaction_s: f64, blocked_by: &[u64]) -> SessionSeen {
+        SessionSeen {
+            id,
+            who: "bench".into(),
+            is_at_work: !blocked_by.is_empty(),
+            statement: Some(format!("statement of {id}")),
+            transaction_s: Some(transaction_s),
+            blocked_by: blocked_by.to_vec(),
+            ..SessionSeen::default()
+        }
+    }
+
+    /// Session 2 waits for 1 in two looks of half a second; then 1 has begun another transaction.
+    #[test]
+    fn golden_blockers_transactions_and_statements() {
+        let mut seen = Seen::default();
+        seen.add(&[session(1, 3.0, &[]), session(2, 1.0, &[1])], 0.5);
+        seen.add(&[session(1, 3.5, &[]), session(2, 1.5, &[1])], 0.5);
+        seen.add(&[session(1, 0.6, &[])], 0.5);
+        assert_eq!((seen.blocked_s, seen.at_work_max), (1.0, 1));
+        assert_eq!(seen.transaction_s_max, Some(3.5));
+        let blockers = seen.blockers("locks", 10);
+        assert_eq!(blockers.rows.len(), 1);
+        assert_eq!(blockers.number(&blockers.rows[0], "waited"), Some(1.0));
+        assert_eq!(blockers.rows[0][3], ObservedCell::from("1 bench"));
+        let transactions = seen.transactions("sessions", 10);
+        let ages = transactions
+            .rows
+            .iter()
+            .map(|row| transactions.number(row, "open"));
+        assert_eq!(ages.collect::<Vec<_>>(), [Some(3.5), Some(1.5), Some(0.6)]);
+        let statements = seen.statements("samples", 1.5, 10);
+        assert_eq!(statements.rows.len(), 1);
+        assert_eq!(statements.number(&statements.rows[0], "time"), Some(1.0));
+        assert_eq!(seen.transactions("sessions", 1).rows.len(), 1);
+    }
+}
