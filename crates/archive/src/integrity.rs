@@ -44,6 +44,7 @@ const LATER: &[&str] = &[
     "engine_io",
     "interface",
     "execution",
+    "observed",
 ];
 
 pub(crate) const POINT_TABLES: &[Covered] = &[

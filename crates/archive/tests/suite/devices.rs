@@ -245,7 +245,7 @@ fn an_archive_of_version_9_keeps_its_digests() {
     sqlite
         .execute_batch(
             "DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; \
-             DROP TABLE execution; PRAGMA user_version = 9",
+             DROP TABLE execution; DROP TABLE observed; PRAGMA user_version = 9",
         )
         .unwrap();
     drop(sqlite);

@@ -413,7 +413,7 @@ fn an_older_archive_is_read_and_continued() {
     let as_it_was = format!(
         "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample; \
          DROP TABLE annotation; DROP TABLE deleted_run; DROP TABLE transaction_kind; \
-         DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; DROP TABLE execution; {columns}{} PRAGMA user_version = 1; {view}",
+         DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; DROP TABLE execution; DROP TABLE observed; {columns}{} PRAGMA user_version = 1; {view}",
         remarks.concat()
     );
     sqlite.execute_batch(&as_it_was).unwrap();
