@@ -388,6 +388,7 @@ fn an_older_archive_is_read_and_continued() {
     old.engine_io.clear();
     old.interfaces.clear();
     old.executions.clear();
+    old.observed.clear();
     old.samples = vec![Sample {
         at_s: 1.0,
         operations_per_s: Some(1_000.0),
