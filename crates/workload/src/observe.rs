@@ -71,7 +71,7 @@ impl Workload for Observations {
         Ok(agenda)
     }
 
-    fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
+    fn written(&self, _steps: &[&Step], _engine: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
     }
 
