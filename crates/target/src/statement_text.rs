@@ -4,10 +4,12 @@
 const CHARACTERS_MAX: usize = 300;
 
 /// The text with `?` for each literal, comments left out, and one blank between words. Lists of literals become one.
-pub(crate) fn without_values(sql: &str) -> String {
+///
+/// Where `quotes_are_texts`, what stands in double quotes is a value and not a name, and `#` begins a comment.
+pub(crate) fn without_values(sql: &str, quotes_are_texts: bool) -> String {
     let mut words = Vec::new();
     let mut rest = sql;
-    while let Some(word) = next(&mut rest) {
+    while let Some(word) = next(&mut rest, quotes_are_texts) {
         words.push(word);
     }
     let mut text = String::new();
@@ -43,12 +45,14 @@ fn is_name(word: &str) -> bool {
 }
 
 /// The next word, of which literals are `?`.
-fn next<'s>(rest: &mut &'s str) -> Option<&'s str> {
+fn next<'s>(rest: &mut &'s str, quotes_are_texts: bool) -> Option<&'s str> {
     loop {
         *rest = rest.trim_start();
         let text = *rest;
         let first = text.chars().next()?;
-        if let Some(comment) = text.strip_prefix("--") {
+        let of_line = text.strip_prefix("--");
+        let of_line = of_line.or_else(|| text.strip_prefix('#').filter(|_| quotes_are_texts));
+        if let Some(comment) = of_line {
             *rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
             continue;
         }
@@ -58,7 +62,8 @@ fn next<'s>(rest: &mut &'s str) -> Option<&'s str> {
         }
         let (length, is_literal) = match first {
             '\'' => (quoted(text, '\''), true),
-            '"' | '`' => (quoted(text, first), false),
+            '"' => (quoted(text, first), quotes_are_texts),
+            '`' => (quoted(text, first), false),
             '$' => dollar(text),
             '0'..='9' => (number(text), true),
             c if c.is_alphabetic() || c == '_' || c == '@' => (name(text), false),
@@ -81,7 +86,7 @@ fn next<'s>(rest: &mut &'s str) -> Option<&'s str> {
 fn quoted(text: &str, quote: char) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
-        if letter == '\\' && quote == '\'' {
+        if letter == '\\' && quote != '`' {
             letters.next();
         } else if letter == quote {
             match letters.peek() {
@@ -101,7 +106,8 @@ fn dollar(text: &str) -> (usize, bool) {
     if digits > 0 {
         return (1 + digits, false);
     }
-    let tag = name(&text[1..]);
+    let is_of_tag = |c: char| !(c.is_alphanumeric() || c == '_');
+    let tag = text[1..].find(is_of_tag).unwrap_or(text.len() - 1);
     let Some(body) = text[1 + tag..].strip_prefix('$') else {
         return (1, false);
     };
@@ -162,16 +168,25 @@ mod tests {
             ("SELECT 'never ends", "SELECT ?"),
             ("", ""),
         ] {
-            assert_eq!(without_values(sql), text);
+            assert_eq!(without_values(sql, false), text);
         }
     }
 
     #[test]
     fn a_long_text_is_cut_between_letters() {
         let sql = format!("SELECT {}", "ä, ".repeat(500));
-        let text = without_values(&sql);
+        let text = without_values(&sql, false);
         assert_eq!(text.chars().count(), CHARACTERS_MAX + 1);
         assert!(text.ends_with('…'));
+    }
+
+    #[test]
+    fn texts_in_double_quotes_are_values_where_they_are() {
+        let sql = "SELECT `a b`, \"it\\\"s secret\" FROM t # secret\nWHERE n = 'x'";
+        assert_eq!(
+            without_values(sql, true),
+            "SELECT `a b`, ? FROM t WHERE n = ?"
+        );
     }
 
     #[test]
@@ -179,9 +194,11 @@ mod tests {
         for odd in [
             "'", "$", "$a$", "/*", "--", "E'", "\"x", "1e+", "::", "ä'", "\u{0}$1$", "('\\'",
         ] {
-            without_values(odd);
-            let text = without_values(&format!("SELECT 'secret' {odd} 'secret'"));
-            assert!(!text.contains("secret"), "{odd}: {text}");
+            for quotes_are_texts in [true, false] {
+                without_values(odd, quotes_are_texts);
+                let text = without_values(&format!("SELECT 'secret' {odd}"), quotes_are_texts);
+                assert!(!text.contains("secret"), "{odd}: {text}");
+            }
         }
     }
 }

@@ -468,6 +468,12 @@ mod tests {
             "copy_lag_transactions_p50",
             "copy_lag_transactions_p95",
             "copy_lag_transactions_max",
+            "active_sessions_mean",
+            "active_sessions_max",
+            "waiting_sessions_mean",
+            "blocked_sessions_mean",
+            "transaction_s_max",
+            "replication_lag_s_max",
         ];
         let some = Some;
         let rates = Rates {

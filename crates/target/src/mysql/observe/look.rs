@@ -120,7 +120,7 @@ impl Looker {
             who: text(row.get(1)),
             is_at_work,
             state,
-            statement: statement.map(|statement| without_values(&statement)),
+            statement: statement.map(|statement| without_values(&statement, true)),
             transaction_s: transaction.map(|t| t.age_s),
             blocked_by: transaction
                 .map(|t| t.blocked_by.clone())

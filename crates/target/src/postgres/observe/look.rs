@@ -84,7 +84,7 @@ fn session(process: &Seen, more: &[Option<String>], texts: bool) -> SessionSeen 
         is_at_work: process.is_at_work,
         state,
         statement: statement.map(|statement| match texts {
-            true => without_values(&statement),
+            true => without_values(&statement, false),
             false => format!("statement {statement}"),
         }),
         transaction_s: number(more.get(2)).map(|s| s.max(0.0)),
