@@ -36,7 +36,7 @@ const HELD_UP: Duration = Duration::from_millis(500);
 /// Counters of the load are read this often, and less often in a long observation …
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 /// … so that there are no more intervals than this.
-const INTERVALS_MAX: u32 = 900;
+const INTERVALS_MAX: u32 = 150;
 /// A server that restarts is waited for so long, beyond the end of the observation if need be.
 const RESTART_MAX: Duration = Duration::from_secs(60);
 /// How often it is tried.
@@ -105,6 +105,8 @@ struct Observer<'a> {
     /// Means of what a look costs, and of how long its answer takes, in seconds.
     price_s: f64,
     answer_s: f64,
+    /// What was spent on counters and is not made up for by a pause yet, in seconds.
+    owed_s: f64,
 }
 
 impl<'a> Observer<'a> {
@@ -130,6 +132,7 @@ impl<'a> Observer<'a> {
             cost: Cost::default(),
             price_s: 0.0,
             answer_s: 0.0,
+            owed_s: 0.0,
         }
     }
 
@@ -203,8 +206,8 @@ impl<'a> Observer<'a> {
     }
 
     /// Sleeps until the next look, at most until so long after the begin.
-    fn pause(&self, until: Duration) -> std::result::Result<(), Measured> {
-        let fair_s = self.price_s / COST_MAX;
+    fn pause(&mut self, until: Duration) -> std::result::Result<(), Measured> {
+        let fair_s = (self.price_s + std::mem::take(&mut self.owed_s)) / COST_MAX;
         let usual = Duration::from_secs_f64(fair_s).clamp(PAUSE_MIN, PAUSE_MAX);
         let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
         let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
@@ -272,16 +275,19 @@ impl<'a> Observer<'a> {
 
     /// Reads the counters of the load, which ends an interval.
     fn read_load(&mut self) -> target::Result<()> {
-        let counts = self.ask(|server| server.load())?;
+        let before_s = self.cost.cpu_s();
+        let counts = self.ask(|server| server.load());
+        self.owed_s += self.cost.cpu_s() - before_s;
+        let counts = counts?;
         let at_s = self.begun.elapsed().as_secs_f64();
-        let before_s = self
+        let ended_s = self
             .activity
             .rates()
             .last()
             .map_or(0.0, |(end_s, _)| *end_s);
         let transactions = self.rates.add(at_s, counts);
         if self.cost.loads > 0 {
-            let per_s = transactions.map(|n| n / (at_s - before_s).max(1e-6));
+            let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
             self.activity.end_interval(at_s, per_s);
             self.progress
                 .add(transactions.unwrap_or(0.0).max(0.0) as u64, 0);
