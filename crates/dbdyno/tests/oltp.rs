@@ -348,7 +348,7 @@ fn backups_are_restored_and_proven() {
     let page = std::fs::read_to_string(page).unwrap();
     for text in [
         "Backup and restore",
-        "sqlite vacuum-into",
+        "vacuum-into",
         "restored and proven",
         "3.16 TB/hr",
     ] {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// No page takes longer than this, even on a loaded machine.
-const TIME_MAX: Duration = Duration::from_secs(120);
+const TIME_MAX: Duration = Duration::from_secs(600);
 
 /// A browser with a throw-away profile and a folder for what it makes.
 pub struct Chromium {
