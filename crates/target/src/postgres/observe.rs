@@ -84,7 +84,7 @@ impl Activity for PostgresActivity {
 
     fn load(&mut self) -> Result<LoadCounts> {
         self.tell_own_work()?;
-        load::read(&mut self.asking)
+        load::read(&mut self.asking, self.facts.major)
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

@@ -69,6 +69,20 @@ fn commits_of_others_are_counted_exactly() {
         assert_eq!(transactions(activity.as_mut()) - before, expected);
     }
     assert!(target.open_session().is_err(), "nothing is done in it");
+    // A statement that sleeps for a while is active so long by the server's clock, which no look has to meet.
+    let before = active_s(activity.as_mut());
+    psql(&server, &["SELECT pg_sleep(0.5)"]);
+    let begin = Instant::now();
+    while active_s(activity.as_mut()) - before < 0.5 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn active_s(activity: &mut dyn Activity) -> f64 {
+    let counts = activity.load().unwrap().counts;
+    let active = counts.iter().find(|c| c.name.starts_with("time in"));
+    active.unwrap().count.unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::asking::{APPLICATION, Asking, number, text};
 use crate::{LoadCount, LoadCounts, Result};
 
 /// Names, units, the figures that they are, and how the server sums them up; bytes become MB.
-const COUNTS: [(&str, &str, &str, &str); 14] = [
+const COUNTS: [(&str, &str, &str, &str); 15] = [
     ("commits", "", "", "sum(xact_commit)"),
     ("rollbacks", "", "", "sum(xact_rollback)"),
     ("rows read by scans", "rows", "", "sum(tup_returned)"),
@@ -40,7 +40,13 @@ const COUNTS: [(&str, &str, &str, &str); 14] = [
     ("temporary files", "files", "", "sum(temp_files)"),
     ("deadlocks", "", "", "sum(deadlocks)"),
     ("statements cancelled by replay", "", "", "sum(conflicts)"),
+    (ACTIVE_TIME, "s", "", "sum(active_time) / 1000"),
 ];
+
+/// Per second, the active sessions by the server's own clock, which no look has to meet. A session enters it when a statement has
+/// ended.
+const ACTIVE_TIME: &str = "time in statements, when they have ended";
+const VERSION_OF_ACTIVE_TIME: u32 = 14;
 
 /// How far a standby is behind, or the slowest standby of a primary. A standby that has replayed everything is not behind.
 const LAG: &str = "CASE WHEN pg_is_in_recovery() \
@@ -48,8 +54,11 @@ const LAG: &str = "CASE WHEN pg_is_in_recovery() \
      ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END \
      ELSE (SELECT max(extract(epoch FROM replay_lag)) FROM pg_stat_replication) END";
 
-pub(super) fn read(asking: &mut Asking) -> Result<LoadCounts> {
-    let counts = COUNTS.map(|(.., sql)| format!("({sql})::text"));
+pub(super) fn read(asking: &mut Asking, major: u32) -> Result<LoadCounts> {
+    let counts = COUNTS.map(|(name, .., sql)| match name {
+        ACTIVE_TIME if major < VERSION_OF_ACTIVE_TIME => "NULL".to_owned(),
+        _ => format!("({sql})::text"),
+    });
     let sql = format!(
         "SELECT /* {APPLICATION} */ {}, concat(max(stats_reset), ' ', pg_postmaster_start_time()), ({LAG})::text \
          FROM pg_stat_database",
