@@ -98,7 +98,10 @@ fn assert_situation(point: &Value) {
         statement.contains("stock") && statement.contains('?'),
         "{statement}"
     );
-    assert!(!point["observed"].to_string().contains("4711"), "{point:#}");
+    assert!(
+        !point["observed"].to_string().contains("47110815"),
+        "{point:#}"
+    );
     // None is older than the blocker's; InnoDB tells whole seconds of their start, so that another can be as old.
     let transactions = rows(point, "transactions");
     let of_blocker = transactions.iter().find(|row| row[0] == blockers[0][3]);
@@ -115,8 +118,9 @@ fn assert_situation(point: &Value) {
 }
 
 const TABLE: &str =
-    "CREATE TABLE stock (id int PRIMARY KEY, n int); INSERT INTO stock VALUES (4711, 1)";
-const CHANGE: &str = "UPDATE stock SET n = n + 1 WHERE id = 4711;";
+    "CREATE TABLE stock (id int PRIMARY KEY, n int); INSERT INTO stock VALUES (47110815, 1)";
+/// A value with so many digits that no figure holds them by chance.
+const CHANGE: &str = "UPDATE stock SET n = n + 1 WHERE id = 47110815;";
 
 #[test]
 fn postgresql_tells_who_waits_for_whom() {

@@ -49,8 +49,7 @@ fn commits_and_statements_of_others_are_counted_exactly() {
     let mut activity = target.activity(wanted).unwrap();
     activity.begin().unwrap();
     let before = activity.load().unwrap();
-    let one =
-        "BEGIN; INSERT INTO shop.stock VALUES (4711, 1) ON DUPLICATE KEY UPDATE n = n + 1; COMMIT;";
+    let one = "BEGIN; INSERT INTO shop.stock VALUES (47110815, 1) ON DUPLICATE KEY UPDATE n = n + 1; COMMIT;";
     ask(&server, &one.repeat(COMMITS as usize));
     for _ in 0..20 {
         activity.look().unwrap();
@@ -79,7 +78,7 @@ fn commits_and_statements_of_others_are_counted_exactly() {
     );
     let texts = format!("{tables:?}");
     assert!(
-        !texts.contains("4711") && !texts.contains("dbdyno_observe"),
+        !texts.contains("47110815") && !texts.contains("dbdyno_observe"),
         "{texts}"
     );
     assert!(target.open_session().is_err(), "nothing is done in it");

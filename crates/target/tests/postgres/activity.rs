@@ -101,7 +101,7 @@ fn a_reset_is_noticed_and_statements_are_counted() {
     let before = activity.load().unwrap();
     psql(
         &server,
-        &vec!["INSERT INTO seen VALUES (4711)"; COMMITS as usize],
+        &vec!["INSERT INTO seen VALUES (47110815)"; COMMITS as usize],
     );
     let tables = activity.tables().unwrap();
     let statements = tables
@@ -116,7 +116,7 @@ fn a_reset_is_noticed_and_statements_are_counted() {
         "none of the observer's own: {statements:#?}"
     );
     assert!(
-        !format!("{statements:?}").contains("4711"),
+        !format!("{statements:?}").contains("47110815"),
         "{statements:?}"
     );
 
