@@ -40,6 +40,7 @@ mod session;
 mod session_settings;
 mod snapshot;
 pub mod sqlite;
+mod statement_counts;
 mod statement_text;
 mod stream;
 mod tied;

@@ -6,11 +6,10 @@ use std::time::Instant;
 use archive::{About, Observed, ObservedCell};
 
 use super::asking::{Asking, OWN, number, text};
+use crate::statement_counts::{foreign_rows, risen};
 use crate::{Result, Wanted};
 
 const SOURCE: &str = "performance_schema.events_statements_summary_by_digest";
-/// So many more statements are asked for than are shown, because an observer's own may be among them.
-const OWN_MAX: usize = 16;
 
 const COLUMNS: [(&str, &str); 9] = [
     ("statement", ""),
@@ -67,24 +66,11 @@ fn longest(
     let Ok(now) = counts(asking)? else {
         return Ok(table);
     };
-    let mut risen: Vec<(String, Counts)> = now
-        .into_iter()
-        .filter_map(|(key, now)| {
-            let before = before.get(&key).copied().unwrap_or_default();
-            let rise: Counts = std::array::from_fn(|at| now[at] - before[at]);
-            // What was forgotten and came again counts from nothing.
-            let rise = if rise[0] < 0.0 { now } else { rise };
-            (rise[0] > 0.0).then_some((key, rise))
-        })
-        .collect();
-    risen.sort_by(|a, b| b.1[1].total_cmp(&a.1[1]).then_with(|| a.0.cmp(&b.0)));
-    risen.truncate(wanted.lines + OWN_MAX);
+    let risen = risen(before, now, wanted.lines);
     let texts = texts(asking, &risen, wanted.texts)?;
-    let foreign = risen.iter().filter_map(|(key, rise)| {
-        let (text, is_own) = texts.get(key)?;
-        (!is_own).then(|| row(text, rise, elapsed_s))
+    table.rows = foreign_rows(&risen, &texts, wanted.lines, |text, rise| {
+        row(text, rise, elapsed_s)
     });
-    table.rows = foreign.take(wanted.lines).collect();
     Ok(table)
 }
 

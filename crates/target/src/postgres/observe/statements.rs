@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use archive::{About, Observed, ObservedCell};
 
 use super::asking::{APPLICATION, Asking, number, text};
+use crate::statement_counts::{foreign_rows, risen};
 use crate::{Result, Wanted};
 
 const SOURCE: &str = "pg_stat_statements";
 /// Its columns changed their names in this version.
 const VERSION_OF_EXECUTION: u32 = 13;
-/// So many more statements are asked for than are shown, because an observer's own may be among them.
-const OWN_MAX: usize = 16;
 
 /// What the table shows of each.
 const COLUMNS: [(&str, &str); 10] = [
@@ -80,25 +79,12 @@ impl Statements {
     ) -> Result<Observed> {
         let (now, at_s) = counts(asking, schema, major)?;
         let elapsed_s = (at_s - self.at_s).max(1e-3);
-        let mut risen: Vec<(String, Counts)> = now
-            .into_iter()
-            .filter_map(|(key, now)| {
-                let before = self.counts.get(&key).copied().unwrap_or_default();
-                let rise: Counts = std::array::from_fn(|at| now[at] - before[at]);
-                // One that was forgotten and came again has fewer calls than before: it counts from nothing.
-                let rise = if rise[0] < 0.0 { now } else { rise };
-                (rise[0] > 0.0).then_some((key, rise))
-            })
-            .collect();
-        risen.sort_by(|a, b| b.1[1].total_cmp(&a.1[1]).then_with(|| a.0.cmp(&b.0)));
-        risen.truncate(wanted.lines + OWN_MAX);
+        let risen = risen(&self.counts, now, wanted.lines);
         let texts = texts(asking, schema, &risen, wanted.texts)?;
         let mut table = Observed::new(About::Statements, SOURCE, &COLUMNS);
-        let foreign = risen.iter().filter_map(|(key, rise)| {
-            let (text, is_own) = texts.get(key)?;
-            (!is_own).then(|| row(text, rise, elapsed_s))
+        table.rows = foreign_rows(&risen, &texts, wanted.lines, |text, rise| {
+            row(text, rise, elapsed_s)
         });
-        table.rows = foreign.take(wanted.lines).collect();
         Ok(table)
     }
 }
