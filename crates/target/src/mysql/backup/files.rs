@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::target::MySqlTarget;
-use super::tools::{argument, how_to_get};
+use super::tools::{argument, backed_up, how_to_get};
 use crate::backup::run;
 use crate::backup_adapter::Adapter;
 use crate::file_snapshot::copy;
@@ -74,13 +74,7 @@ impl Method for Files<'_> {
             .arg(argument("--socket", &server.socket_path()))
             .arg(format!("--user={}", server.superuser()))
             .arg(format!("--parallel={}", options.channels));
-        let ran = run(command)?;
-        // The tool leaves that to the system.
-        copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
-        Ok(BackedUp {
-            programs_cpu: ran.cpu,
-            tool_took: None,
-        })
+        backed_up(command, into)
     }
 
     /// The checksums of all pages.

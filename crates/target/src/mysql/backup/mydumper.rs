@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::target::MySqlTarget;
-use super::tools::{argument, how_to_get, statement};
+use super::tools::{argument, backed_up, how_to_get, statement};
 use crate::backup::run;
 use crate::backup_adapter::Adapter;
-use crate::file_snapshot::copy;
-use crate::server::{LocalServer, failed};
+use crate::server::LocalServer;
 use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
 const TOOL: &str = "mydumper";
@@ -88,13 +87,7 @@ impl Method for Dump<'_> {
                 "--trx-consistency-only",
             ])
             .args(self.1);
-        let ran = run(command)?;
-        // The tool leaves that to the system.
-        copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
-        Ok(BackedUp {
-            programs_cpu: ran.cpu,
-            tool_took: None,
-        })
+        backed_up(command, into)
     }
 
     /// The tool has no more to verify by than that it came to its end.

@@ -5,8 +5,20 @@ use std::process::Command;
 
 use super::super::local::{MariaDbServer, set_environment};
 use super::super::target::{MySqlTarget, NOT_LOCAL};
-use crate::server::{LocalServer, ServerSpec};
-use crate::{ErrorKind, Result, TargetError, TargetUrl};
+use crate::backup::run;
+use crate::file_snapshot::copy;
+use crate::server::{LocalServer, ServerSpec, failed};
+use crate::{BackedUp, ErrorKind, Result, TargetError, TargetUrl};
+
+/// Runs a tool that writes a backup, and synchronises what it wrote, which the tool leaves to the system.
+pub(super) fn backed_up(command: Command, into: &Path) -> Result<BackedUp> {
+    let ran = run(command)?;
+    copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
+    Ok(BackedUp {
+        programs_cpu: ran.cpu,
+        tool_took: None,
+    })
+}
 
 impl MySqlTarget {
     /// The server, which is dbdyno's own.

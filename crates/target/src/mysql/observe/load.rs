@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::flavour::Flavour;
-use super::asking::{Asking, OWN, number, text};
+use super::asking::{Asking, OWN};
+use crate::risen::{number, text};
 use crate::{LoadCount, LoadCounts, Result};
 
 /// Column of the delay among those that the status of a replica shows.

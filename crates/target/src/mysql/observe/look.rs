@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use super::super::flavour::Flavour;
 use super::super::watch::class::{self, Meaning};
 use super::super::watch::threads::{Threads, Used};
-use super::asking::{Asking, OWN, number, text};
+use super::asking::{Asking, OWN};
+use crate::risen::{number, text};
 use crate::statement_text::without_values;
 use crate::{Look, Result, SessionSeen, Tally, WaitClass};
 

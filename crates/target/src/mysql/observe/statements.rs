@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use archive::{About, Observed, ObservedCell};
 
-use super::asking::{Asking, OWN, number, text};
-use crate::statement_counts::{foreign_rows, risen};
+use super::asking::{Asking, OWN};
+use crate::risen::{foreign_rows, number, risen, text};
 use crate::{Result, Wanted};
 
 const SOURCE: &str = "performance_schema.events_statements_summary_by_digest";

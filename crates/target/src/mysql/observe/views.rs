@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use archive::{About, Observed, ObservedCell, RightsMissing, Unseen};
+use archive::{About, Observed, RightsMissing, Unseen};
 
 use super::super::flavour::Flavour;
-use super::asking::{Asking, OWN, number, text};
+use super::asking::{Asking, OWN};
 use super::load::{replica, replica_cells};
 use crate::Result;
+use crate::risen::{hottest, number, text};
 
 /// Schemas of the server itself.
 const SERVERS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
@@ -84,32 +85,11 @@ impl TableCounts {
             ("deleted", "rows"),
         ];
         let mut table = Observed::new(About::Tables, TABLES, &columns);
-        let mut risen: Vec<(String, Counts)> = now
-            .into_iter()
-            .map(|(name, now)| {
-                let before = before.get(&name).copied().unwrap_or_default();
-                // What was reset counts from nothing.
-                let rise = |at: usize| match now[at] - before[at] {
-                    fallen if fallen < 0.0 => now[at],
-                    risen => risen,
-                };
-                (name, std::array::from_fn(rise))
-            })
-            .filter(|(_, rise): &(String, Counts)| rise.iter().sum::<f64>() > 0.0)
-            .collect();
-        let rows_of = |counts: &Counts| counts.iter().sum::<f64>();
-        risen.sort_by(|a, b| {
-            rows_of(&b.1)
-                .total_cmp(&rows_of(&a.1))
-                .then_with(|| a.0.cmp(&b.0))
+        let tables = now.into_iter().map(|(name, now)| {
+            let before = before.get(&name).copied().unwrap_or_default();
+            (name, before, now)
         });
-        let row = |(name, counts): &(String, Counts)| {
-            let numbers = counts.iter().map(|n| ObservedCell::from(*n));
-            std::iter::once(name.as_str().into())
-                .chain(numbers)
-                .collect()
-        };
-        table.rows = risen.iter().take(lines).map(row).collect();
+        table.rows = hottest(tables, |counts| counts.iter().sum(), lines);
         table
     }
 }

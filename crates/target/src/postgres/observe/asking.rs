@@ -48,13 +48,3 @@ impl Asking {
         self.connection.simple_texts(sql)
     }
 }
-
-/// A cell as a number.
-pub(super) fn number(cell: Option<&Option<String>>) -> Option<f64> {
-    cell?.as_ref()?.parse().ok()
-}
-
-/// A cell as a text; "" where there is none.
-pub(super) fn text(cell: Option<&Option<String>>) -> String {
-    cell.cloned().flatten().unwrap_or_default()
-}

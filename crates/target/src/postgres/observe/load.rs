@@ -1,6 +1,7 @@
 //! What the server has counted of its load, all databases together.
 
-use super::asking::{APPLICATION, Asking, number, text};
+use super::asking::{APPLICATION, Asking};
+use crate::risen::{number, text};
 use crate::{LoadCount, LoadCounts, Result};
 
 /// Names, units, the figures that they are, and how the server sums them up; bytes become MB.

@@ -3,7 +3,8 @@
 use super::super::watch::activity::{self, BACKGROUND, IDLE_KINDS, SESSION, Seen, WORKER};
 use super::super::watch::class;
 use super::super::wire::Prepared;
-use super::asking::{APPLICATION, Asking, number, text};
+use super::asking::{APPLICATION, Asking};
+use crate::risen::{number, text};
 use crate::statement_text::without_values;
 use crate::{Look, Result, SessionSeen, Tally};
 

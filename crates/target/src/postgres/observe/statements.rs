@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use archive::{About, Observed, ObservedCell};
 
-use super::asking::{APPLICATION, Asking, number, text};
-use crate::statement_counts::{foreign_rows, risen};
+use super::asking::{APPLICATION, Asking};
+use crate::risen::{foreign_rows, number, risen, text};
 use crate::{Result, Wanted};
 
 const SOURCE: &str = "pg_stat_statements";

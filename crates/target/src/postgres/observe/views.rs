@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use archive::{About, Observed, ObservedCell, Unseen};
 
 use super::super::guard::Facts;
-use super::asking::{APPLICATION, Asking, number, text};
+use super::asking::{APPLICATION, Asking};
 use crate::Result;
+use crate::risen::{hottest, number, text};
 
 /// Facts of the server.
 pub(super) fn server(asking: &mut Asking) -> Result<Observed> {
@@ -88,35 +89,13 @@ impl TableCounts {
             ("deleted", "rows"),
             ("scans of the whole table", ""),
         ];
-        let mut risen: Vec<(String, Counts)> = (Self::read(asking)?.0.into_iter())
-            .map(|(id, (name, now))| {
-                let before = self
-                    .0
-                    .get(&id)
-                    .map_or(Counts::default(), |(_, counts)| *counts);
-                // What was reset counts from nothing.
-                let rise = |at: usize| match now[at] - before[at] {
-                    fallen if fallen < 0.0 => now[at],
-                    risen => risen,
-                };
-                (name, std::array::from_fn(rise))
-            })
-            .collect();
-        let rows_of = |counts: &Counts| -> f64 { counts[..5].iter().sum() };
-        risen.retain(|(_, counts)| rows_of(counts) > 0.0);
-        risen.sort_by(|a, b| {
-            rows_of(&b.1)
-                .total_cmp(&rows_of(&a.1))
-                .then_with(|| a.0.cmp(&b.0))
+        let tables = Self::read(asking)?.0.into_iter().map(|(id, (name, now))| {
+            let before = self.0.get(&id);
+            let before = before.map_or(Counts::default(), |(_, counts)| *counts);
+            (name, before, now)
         });
         let mut table = Observed::new(About::Tables, "pg_stat_user_tables", &columns);
-        let row = |(name, counts): &(String, Counts)| {
-            let numbers = counts.iter().map(|n| ObservedCell::from(*n));
-            std::iter::once(name.as_str().into())
-                .chain(numbers)
-                .collect()
-        };
-        table.rows = risen.iter().take(lines).map(row).collect();
+        table.rows = hottest(tables, |counts| counts[..5].iter().sum(), lines);
         Ok(table)
     }
 }

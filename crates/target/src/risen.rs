@@ -1,4 +1,4 @@
-//! What the counts of statements rose by between two moments, for observers of any engine.
+//! What counts of statements and tables rose by between two moments, for observers of any engine.
 
 use std::collections::HashMap;
 
@@ -41,6 +41,46 @@ pub(crate) fn foreign_rows<const N: usize>(
         (!is_own).then(|| row(text, rise))
     });
     foreign.take(lines).collect()
+}
+
+/// The rows of the tables in which most was done: their names, and what their counts rose by. A count that was reset counts from
+/// nothing.
+pub(crate) fn hottest<const N: usize>(
+    tables: impl Iterator<Item = (String, [f64; N], [f64; N])>,
+    done: impl Fn(&[f64; N]) -> f64,
+    lines: usize,
+) -> Vec<Vec<ObservedCell>> {
+    let risen = tables.map(|(name, before, now)| {
+        let rise = |at: usize| match now[at] - before[at] {
+            fallen if fallen < 0.0 => now[at],
+            risen => risen,
+        };
+        (name, std::array::from_fn(rise))
+    });
+    let mut risen: Vec<(String, [f64; N])> =
+        risen.filter(|(_, counts)| done(counts) > 0.0).collect();
+    risen.sort_by(|a, b| {
+        done(&b.1)
+            .total_cmp(&done(&a.1))
+            .then_with(|| a.0.cmp(&b.0))
+    });
+    let row = |(name, counts): &(String, [f64; N])| {
+        let numbers = counts.iter().map(|n| ObservedCell::from(*n));
+        std::iter::once(name.as_str().into())
+            .chain(numbers)
+            .collect()
+    };
+    risen.iter().take(lines).map(row).collect()
+}
+
+/// A cell as a number.
+pub(crate) fn number(cell: Option<&Option<String>>) -> Option<f64> {
+    cell?.as_ref()?.parse().ok()
+}
+
+/// A cell as a text; "" where there is none.
+pub(crate) fn text(cell: Option<&Option<String>>) -> String {
+    cell.cloned().flatten().unwrap_or_default()
 }
 
 #[cfg(test)]
