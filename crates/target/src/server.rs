@@ -7,6 +7,7 @@
 mod about;
 mod account;
 mod asked;
+mod blank;
 mod cache;
 mod choose;
 mod control_connection;

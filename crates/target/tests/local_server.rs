@@ -3,6 +3,8 @@
 
 #[path = "local_server/apart.rs"]
 mod apart;
+#[path = "local_server/blank.rs"]
+mod blank;
 #[path = "local_server/common.rs"]
 mod common;
 #[path = "local_server/life.rs"]

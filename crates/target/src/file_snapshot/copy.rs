@@ -23,7 +23,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When it cannot be removed.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),

@@ -8,12 +8,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use archive::Purpose;
 
+use super::blank::Blank;
 use super::group::MemoryGroup;
 use super::janitor;
 use super::place::{self, Place};
@@ -313,11 +314,28 @@ impl LocalServer {
         }
         let _initialise =
             tracing::debug_span!("make data directory", server = self.kind.title()).entered();
+        let mut command = self.kind.initialise(&self.layout);
+        let blank = Blank::of(&self.layout, &command, &self.account);
+        if blank.as_ref().is_some_and(|b| b.copy_to(&self.layout.data)) {
+            return self.place.set_initialised(self.kind);
+        }
+        command.current_dir(&self.layout.run);
+        self.run_to_end(command)?;
+        if let Some(blank) = blank {
+            blank.keep(&self.layout.data);
+        }
+        // The data last: until then all of it is taken for half made.
+        for place in self.apart.values_mut() {
+            place.set_initialised(self.kind)?;
+        }
+        self.place.set_initialised(self.kind)
+    }
+
+    /// Has a command make the data directory.
+    fn run_to_end(&self, command: Command) -> Result<()> {
         let cannot =
             |e: io::Error| failed(&format!("{} cannot be initialised", self.kind.title()), &e);
         let log = self.new_log().map_err(cannot)?;
-        let mut command = self.kind.initialise(&self.layout);
-        command.current_dir(&self.layout.run);
         let bonds = Bonds {
             account: self.account.clone(),
             group: None,
@@ -335,11 +353,7 @@ impl LocalServer {
                 process::describe(status)
             )));
         }
-        // The data last: until then all of it is taken for half made.
-        for place in self.apart.values_mut() {
-            place.set_initialised(self.kind)?;
-        }
-        self.place.set_initialised(self.kind)
+        Ok(())
     }
 
     /// Pages that others brought into the cache would not be charged to the server's group.

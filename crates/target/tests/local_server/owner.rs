@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use target::server::ServerKind;
 
+use super::blank::cache_without_blanks;
 use super::common::*;
 
 /// Ends at the latest after this, in place of a test that hangs.
@@ -80,7 +81,7 @@ impl Drop for Owner {
 }
 
 /// Built together with the tests.
-fn example() -> PathBuf {
+pub fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test
         .ancestors()
@@ -147,7 +148,8 @@ fn working_below(place: &Path) -> Vec<PathBuf> {
 #[test]
 fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
     for kind in KINDS {
-        let parent = Parent::new();
+        // A server is initialised then, and not copied.
+        let (parent, cache) = (Parent::new(), cache_without_blanks());
         let given = parent.path().join("given");
         for (delay_ms, rest) in [
             (50, ""),
@@ -158,6 +160,7 @@ fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
             let mut process = Command::new(example())
                 .args([kind.name(), rest])
                 .env("DBDYNO_SERVER_DIR", parent.path())
+                .env("XDG_CACHE_HOME", cache.path())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .spawn()
