@@ -156,7 +156,7 @@ fn family(servers: &[u32]) -> HashSet<u32> {
 }
 
 /// Children of all threads of a process; none where there are none, or they are not shown.
-fn children(pid: u32) -> Vec<u32> {
+pub(crate) fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"));
     let threads = threads.into_iter().flatten().flatten();
     let texts = threads.filter_map(|t| fs::read_to_string(t.path().join("children")).ok());

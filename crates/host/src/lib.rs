@@ -10,6 +10,7 @@
 //! * [`limits`]: limits of open files and processes, raised as far as the system allows.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
 //! * [`die_with_parent`]: programs that must not outlive dbdyno.
+//! * [`FewerProcessors`]: this process and all that it has started, on some of the processors for a while.
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
 //! * [`CpuOwners`]: who used the CPU time of a window.
 //! * [`block`]: how long requests to a block device take, as distributions.
@@ -37,6 +38,7 @@ mod mounts;
 mod nvme;
 mod own_memory;
 mod owners;
+mod processors;
 mod rates;
 pub mod remote;
 mod room;
@@ -58,6 +60,7 @@ pub use interfaces::INTERFACES_MAX;
 pub use mounts::mounted_below;
 pub use own_memory::OwnMemory;
 pub use owners::{CpuOwners, Programs};
+pub use processors::{FewerProcessors, processors};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};
 pub use room::{Room, room};
