@@ -229,7 +229,6 @@ fn workloads() {
         &[
             "oltp load --target sqlite:o.db --warehouses 0",
             "oltp load --target duckdb: --warehouses 1",
-            "oltp load --target duckdb:o.duckdb --warehouses 1",
             "oltp load --target sqlite:olap.db --warehouses 1",
             "oltp load --target sqlite:theirs.db --warehouses 1",
             "oltp check --target sqlite:empty.db",

@@ -4,7 +4,7 @@ mod program;
 
 use std::time::Duration;
 
-pub(crate) use program::run;
+pub(crate) use program::{run, warm};
 
 /// One way to back a database up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,11 +19,13 @@ pub enum Feature {
     ParallelStatement,
     /// Has a procedural language inside the server.
     ProceduralLanguage,
+    /// Is made for small transactions of many users on the same rows.
+    SmallTransactions,
 }
 
 impl Feature {
     /// Every feature with the name used in the library's files.
-    pub const NAMED: [(&'static str, Feature); 8] = [
+    pub const NAMED: [(&'static str, Feature); 9] = [
         ("tables", Feature::Tables),
         ("storage", Feature::Storage),
         ("cold_cache", Feature::ColdCache),
@@ -32,6 +34,7 @@ impl Feature {
         ("concurrent_writers", Feature::ConcurrentWriters),
         ("parallel_statement", Feature::ParallelStatement),
         ("procedural_language", Feature::ProceduralLanguage),
+        ("small_transactions", Feature::SmallTransactions),
     ];
 
     /// Its name in a library file.
@@ -51,6 +54,7 @@ impl Feature {
             Self::ConcurrentWriters => "concurrent writers",
             Self::ParallelStatement => "parallel statements",
             Self::ProceduralLanguage => "a procedural language",
+            Self::SmallTransactions => "small transactions of many users",
         }
     }
 

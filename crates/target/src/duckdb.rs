@@ -6,9 +6,11 @@
 //! that lacks a function of the C API is refused.
 
 mod appender;
+mod backup;
 mod capi;
 mod cells;
 mod claim;
+mod engine;
 mod explain;
 mod features;
 mod handle;
@@ -29,7 +31,7 @@ mod tests;
 mod texts;
 
 pub use appender::GROUP_ROWS;
-pub use target::DuckDb;
+pub use engine::DuckDb;
 
 /// The version that the tests run with and that `scripts/get-duckdb.sh` fetches.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -473,6 +473,12 @@ pub trait Backup: Sync {
     /// What carries a method out; `None` of one that the engine does not have.
     fn method(&self, name: &str) -> Option<Box<dyn Method + '_>>;
 
+    /// Reads the files of the database, so that a backup finds them in the page cache, as far as they fit.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn warm(&self) -> Result<()>;
+
     /// Whether the engine can open a database that is restored into this directory.
     ///
     /// # Errors

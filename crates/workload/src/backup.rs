@@ -78,7 +78,8 @@ fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark>
             method: name.to_owned(),
         });
     }
-    let why = backup.method(method.name)?.lacks()?;
+    let lacks = || backup.method(method.name)?.lacks();
+    let why = asked.processors.here().err().or_else(lacks)?;
     Some(Remark::BackupMethodLacks {
         method: name.to_owned(),
         why,

@@ -28,7 +28,7 @@ pub enum BackupVerb {
     after_help = "Exit status: 0 every backup was restored and proven · 3 a backup failed, or its restored copy failed a proof"
 )]
 pub struct BackupRunArguments {
-    /// Database to back up (default: SQLite in a temporary file); an order-entry database is loaded if there is none
+    /// Database to back up (default: SQLite and DuckDB in temporary files); an order-entry database is loaded if there is none
     #[arg(long, value_name = "URL")]
     pub target: Option<SecretText>,
     /// Methods to measure (default: all that the engine has; docs/BACKUP.md)
@@ -56,6 +56,9 @@ pub struct BackupRunArguments {
     /// Highest rate in 10^6 bytes per second, of methods that can be held to one (pg_basebackup): as of a slower medium
     #[arg(long, value_name = "MB")]
     pub max_mb_per_s: Option<u32>,
+    /// Processors that server, programs and users have, the first by their numbers: all, half, or how many (default: all)
+    #[arg(long, value_name = "all|half|N")]
+    pub processors: Option<String>,
     /// Directory for backups and restored copies; dbdyno makes a new directory in it for each, and removes it (default: that of
     /// the archive)
     #[arg(long, value_name = "DIR")]

@@ -37,6 +37,7 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         ("beside_per_s", asked.beside.map(Value::from)),
         ("point_in_time", asked.point_in_time.then(|| true.into())),
         ("max_mb_per_s", asked.max_mb_per_s.map(number)),
+        ("processors", asked.processors.as_deref().map(processors)),
         ("repository", repository.map(Value::from)),
     ]);
     Ok(table([
@@ -44,6 +45,14 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         ("repeat", Some(number(asked.occasion.repeat))),
         ("step", Some(vec![step("backup", backup)].into())),
     ]))
+}
+
+/// A word or a number, which the plan checks.
+fn processors(text: &str) -> Value {
+    text.parse().map_or_else(
+        |_| text.into(),
+        |number: u32| super::plan_text::number(number),
+    )
 }
 
 /// A path as a plan has it: absolute, because a resumed run may begin elsewhere.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Place, faults, points};
+use crate::common::{Place, faults, need_duckdb, points};
 
 /// A directory for backups, which a server with a user of its own can reach where this is root.
 fn repository(place: &Place) -> PathBuf {
@@ -55,6 +55,21 @@ fn backups_of_files_and_of_rows_are_restored_and_proven() {
     let (tar, both) = ("BACKUP-BASEBACKUP-TAR", "BACKUP-BASEBACKUP-INCREMENTAL");
     assert!(bytes(both, "backup_repository_mb") > bytes(tar, "backup_repository_mb"));
     assert!(bytes("BACKUP-DUMP-GZIP", "backup_logical_mb") < bytes(tar, "backup_logical_mb"));
+}
+
+/// A user works, and copies and exports hold what was acknowledged; on half of the processors, which the point tells.
+#[test]
+fn backups_of_columns_are_restored_and_proven() {
+    need_duckdb();
+    let asked = ["--channels", "2", "--processors", "1"];
+    let methods = "copy,export-parquet-zstd";
+    let points = proven_backups("duckdb:bench.duckdb", methods, &asked, "restore_proven");
+    assert_eq!(points.len(), 2);
+    for point in points {
+        let state = point["work"]["state"].as_str().unwrap();
+        assert!(state.contains("on the first 1 of"), "{state}");
+        assert!(point["backup_repository_mb"].as_f64().unwrap() > 1.0);
+    }
 }
 
 /// What was acknowledged before a point in time is there, and nothing of what came after it.
@@ -149,6 +164,32 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     let removed = &note("backup_left_removed")["directories"];
     assert_eq!(removed, &serde_json::json!([left.to_str().unwrap()]));
     assert!(entries(&repository).is_empty());
+    is_held_to_a_rate(&place, &target);
+}
+
+/// However fast the machine is, a backup takes as long as its rate asks for. On the data of another test, whose load would take
+/// longer than this.
+fn is_held_to_a_rate(place: &Place, target: &str) {
+    const MB_PER_S: f64 = 40.0;
+    let backup = [
+        "backup",
+        "run",
+        "--target",
+        target,
+        "--methods",
+        "basebackup-null",
+    ];
+    let more = ["--work-seconds", "0.1", "--max-mb-per-s", "40"];
+    place.fine(&[&backup[..], &more].concat());
+    let exported = place.export("last");
+    let [point] = points(&exported) else {
+        panic!("one point")
+    };
+    assert_eq!(faults(point), [""; 0]);
+    let figure = |name: &str| point[name].as_f64().unwrap();
+    // The server lets an eighth of a second's bytes pass before it first waits.
+    let least_s = figure("backup_logical_mb") / MB_PER_S - 0.125;
+    assert!(least_s > 1.0 && figure("elapsed_s") >= least_s, "{point}");
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

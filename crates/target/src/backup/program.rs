@@ -1,5 +1,6 @@
 //! The programs that carry backups out.
 
+use std::ffi::OsString;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::Command;
@@ -49,6 +50,22 @@ pub(crate) fn run(mut command: Command) -> Result<Ran> {
         ErrorKind::Statement,
         format!("{name}: {said}"),
     ))
+}
+
+/// Reads a database file. Not by dbdyno itself: closing it would release the locks that an engine in this process has on it.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn warm(file: &Path) -> Result<()> {
+    let mut input = OsString::from("if=");
+    input.push(file);
+    let mut command = Command::new("dd");
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .args(["of=/dev/null", "bs=1M", "status=none"])
+        .arg(input);
+    run(command).map(drop)
 }
 
 /// Processor time of all children that have ended and were awaited.

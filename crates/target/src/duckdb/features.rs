@@ -12,6 +12,11 @@ pub(super) fn lacks(in_memory: bool, feature: Feature) -> Option<String> {
             "DuckDB reads column segments in 256 KiB blocks and cannot do 8 kB random reads".into(),
         ),
         Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
+        Feature::SmallTransactions => Some(
+            "DuckDB keeps tables by column and lets one of two transactions on the same row fail; order entry is loaded into it \
+             for backups alone"
+                .into(),
+        ),
         Feature::Tables
         | Feature::Storage
         | Feature::ColdCache

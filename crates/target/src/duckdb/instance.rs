@@ -9,7 +9,7 @@ use super::handle::{Connection, Database};
 use super::library::Loaded;
 use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
-use crate::register;
+use crate::register::{self, quoted};
 use crate::value::Identities;
 use crate::{Cooled, ErrorKind, OWN_TABLES, Result, TargetError, files};
 
@@ -42,9 +42,19 @@ pub(super) struct MemoryAttachment {
     pub database: &'static str,
 }
 
+/// What the database is lent for a backup.
+#[derive(Debug, Clone)]
+pub(super) struct Lent {
+    /// The one directory in which it can reach other files.
+    pub directory: String,
+    /// Size of the pool meanwhile.
+    pub threads: u32,
+}
+
 struct State {
     set_up: SetUp,
     compressed: bool,
+    lent: Option<Lent>,
     /// `None` only after opening again has failed.
     open: Option<Open>,
     sessions: usize,
@@ -92,6 +102,7 @@ impl Instance {
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
+                lent: None,
                 open: None,
                 sessions: 0,
             }),
@@ -115,6 +126,7 @@ impl Instance {
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
+                lent: None,
                 open: None,
                 sessions: 0,
             }),
@@ -162,7 +174,13 @@ impl Instance {
                 control.query(&format!("USE {}", attachment.database))?;
                 return Ok(Open { control, database });
             }
-            // Last, for it forbids changing paths too. Nothing here needs another file.
+            if let Some(lent) = &state.lent {
+                control.query(&format!("SET GLOBAL threads = {}", lent.threads))?;
+                // A name that ends so is a directory's, and not the beginning of several.
+                let directory = quoted(&format!("{}/", lent.directory));
+                control.query(&format!("SET GLOBAL allowed_directories = [{directory}]"))?;
+            }
+            // Last, for it forbids changing paths too. Nothing else here needs another file.
             control.query("SET GLOBAL enable_external_access = false")?;
             Ok(Open { control, database })
         };
@@ -227,20 +245,34 @@ impl Instance {
         }
     }
 
+    /// Opens the database anew, with what it is lent, or without.
+    pub(super) fn lend(&self, lent: Option<Lent>) -> Result<()> {
+        let mut state = self.state();
+        self.refuse_sessions(&state, "open the database anew")?;
+        self.checkpoint_of(&self.opened(&mut state)?.control)?;
+        state.lent = lent;
+        state.open = None;
+        self.opened(&mut state).map(drop)
+    }
+
+    fn refuse_sessions(&self, state: &State, what: &str) -> Result<()> {
+        match state.sessions {
+            0 => Ok(()),
+            sessions => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "DuckDB: cannot {what} while {sessions} session(s) are open; close them first"
+                ),
+            )),
+        }
+    }
+
     /// Closes the database file at `path`, lets the kernel forget it and opens it again.
     ///
     /// Opening reads the headers and the catalog, a few blocks; no table's data.
     pub(super) fn cool(&self, path: &Path) -> Result<Cooled> {
         let mut state = self.state();
-        if state.sessions > 0 {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "DuckDB: cannot drop the cache while {} session(s) are open; close them first",
-                    state.sessions
-                ),
-            ));
-        }
+        self.refuse_sessions(&state, "drop the cache")?;
         self.checkpoint_of(&self.opened(&mut state)?.control)?;
         // Its own buffer pool has no other way to be emptied that is sure. Closing also gives up the
         // lock, which opening the file for the advice would release behind DuckDB's back.

@@ -8,8 +8,9 @@ use super::handle::{Answer, Answered, Connection, Interrupt, Prepared};
 use super::instance::{RELATIONS, SessionGuard};
 use super::read::read_all;
 use super::source::DIALECT;
-use super::texts::{Unread, texts};
+use super::texts::{Unread, keep_first, texts};
 use crate::limit::{limited, too_long};
+use crate::nonblocking::FirstRow;
 use crate::open_sessions::OpenSession;
 use crate::plan_text::plan_text;
 use crate::register;
@@ -92,6 +93,16 @@ impl Session for DuckDbSession {
     fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
         let mut answer = self.run(statement, parameters)?;
         read_all(&mut answer).map_err(|m| explain("query failed", &m))
+    }
+
+    fn fetch_first(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        first: &mut FirstRow,
+    ) -> Result<u64> {
+        let mut answer = self.run(statement, parameters)?;
+        keep_first(&mut answer, first).map_err(|m| explain("query failed", &m))
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {

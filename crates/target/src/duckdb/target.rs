@@ -9,23 +9,17 @@ use archive::{IoOperation, IoUnknown, Purpose, TargetRecord};
 use super::VERSION_TESTED;
 use super::explain::explain;
 use super::features::lacks;
-use super::inspect::inspect;
 use super::instance::Instance;
 use super::library::library;
 use super::redo::RedoMeter;
 use super::session::DuckDbSession;
-use super::set_up::{SETTINGS, SetUp, THREADS_MAX};
+use super::set_up::{SetUp, THREADS_MAX};
 use super::source::DuckDbSource;
 use crate::catalogue::Source;
-use crate::engine::{Engine, EngineInfo};
-use crate::inspection::Inspection;
 use crate::{
-    Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Target, TargetError,
-    TargetUrl,
+    Backup, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Target,
+    TargetError, TargetUrl,
 };
-
-/// The engine.
-pub struct DuckDb;
 
 /// What is read back into the record, by DuckDB's own names.
 /// Where the writes of the log are seen.
@@ -34,49 +28,6 @@ const RECORDED: &str = "'threads', 'memory_limit', 'wal_autocheckpoint', 'force_
     'storage_compatibility_version', 'preserve_insertion_order', 'temp_directory', \
     'enable_external_access', 'allocator_background_threads', 'checkpoint_on_shutdown'";
 
-impl Engine for DuckDb {
-    fn scheme(&self) -> &'static str {
-        "duckdb"
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            scheme: "duckdb",
-            title: "DuckDB, embedded column store (library loaded at runtime)",
-            version: match library() {
-                Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),
-                Ok(loaded) => Ok(format!("{} (tested: {VERSION_TESTED})", loaded.version)),
-                Err(error) => Err(error.message),
-            },
-        }
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
-    }
-
-    fn check(&self, url: &TargetUrl) -> Result<()> {
-        SetUp::from_url(url).map(|_| ())
-    }
-
-    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        Ok(Box::new(DuckDbSource::open(url)?))
-    }
-
-    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        SetUp::from_url(url)?;
-        inspect(url)
-    }
-
-    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let set_up = SetUp::from_url(url)?;
-        Ok(Arc::new(DuckDbTarget {
-            url: url.to_string(),
-            instance: Arc::new(Instance::open(library()?, url.place(), set_up)?),
-        }))
-    }
-}
-
 /// A database as a target.
 pub(super) struct DuckDbTarget {
     pub url: String,
@@ -84,7 +35,19 @@ pub(super) struct DuckDbTarget {
 }
 
 impl DuckDbTarget {
-    fn texts(&self, context: &str, sql: &str) -> Result<Vec<Vec<String>>> {
+    /// Opens the database that a URL names, or makes it.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is not dbdyno's.
+    pub(super) fn open(url: &TargetUrl) -> Result<Self> {
+        let set_up = SetUp::from_url(url)?;
+        Ok(Self {
+            url: url.to_string(),
+            instance: Arc::new(Instance::open(library()?, url.place(), set_up)?),
+        })
+    }
+
+    pub(super) fn texts(&self, context: &str, sql: &str) -> Result<Vec<Vec<String>>> {
         self.instance
             .with_control(|c| c.texts(sql).map_err(|m| explain(context, &m)))
     }
@@ -187,6 +150,13 @@ impl Target for DuckDbTarget {
             None => Ok(Cooled::Lukewarm(
                 "an in-memory database has no cold state".into(),
             )),
+        }
+    }
+
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        match self.instance.path {
+            Some(_) => Ok(self),
+            None => Err("this database is in memory; name a file to back it up".into()),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::capi::{RawString, type_id};
 use super::handle::{Answer, Answered, Vector};
 use crate::TEXTS_MAX;
+use crate::nonblocking::FirstRow;
 use crate::plain::put_date;
 
 /// Why rows are not handed out.
@@ -29,6 +30,27 @@ pub(super) fn texts(answer: &mut Answer) -> Result<Vec<Row>, Unread> {
             let cells = Cells::of(answer, column, vector).map_err(Unread::Message)?;
             for (row, texts) in rows[first..].iter_mut().enumerate() {
                 texts.push(cells.text(row, chunk.rows()));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Keeps the first row, whole numbers as such and all else as text; gives the number of rows.
+pub(super) fn keep_first(answer: &mut Answer, first: &mut FirstRow) -> Answered<u64> {
+    first.clear();
+    let mut rows = 0;
+    while let Some(chunk) = answer.next_chunk() {
+        let columns = if rows == 0 { chunk.columns() } else { 0 };
+        rows += chunk.rows() as u64;
+        for column in (0..columns).filter(|_| chunk.rows() > 0) {
+            let cells = Cells::of(answer, column, chunk.vector(column))?;
+            let text = cells.text(0, chunk.rows());
+            let number = |text: &String| text.parse().ok().filter(|_| cells.is_whole());
+            match (text.as_ref().and_then(number), &text) {
+                (Some(number), _) => first.push_int(number),
+                (None, Some(text)) => first.push_text(text.as_bytes()),
+                (None, None) => first.push_null(),
             }
         }
     }
@@ -70,6 +92,13 @@ impl<'a> Cells<'a> {
                 column + 1
             )),
         }
+    }
+
+    /// Whether they are integers.
+    fn is_whole(&self) -> bool {
+        use type_id::*;
+        let is_other = [VARCHAR, FLOAT, DOUBLE].contains(&self.stored);
+        !is_other && self.scale == 0 && !self.is_date
     }
 
     fn text(&self, row: usize, rows: usize) -> Option<String> {

@@ -84,6 +84,7 @@ fn lacks(feature: Feature) -> Option<String> {
         Feature::ConcurrentWriters => "rows to write",
         Feature::ParallelStatement => "statements on several threads",
         Feature::ProceduralLanguage => "procedural language",
+        Feature::SmallTransactions => "transactions",
     };
     Some(format!("mock is not a database and has no {what}"))
 }

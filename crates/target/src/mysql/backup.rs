@@ -41,6 +41,10 @@ impl Backup for MySqlTarget {
         bound(ADAPTERS, name, self)
     }
 
+    fn warm(&self) -> Result<()> {
+        self.own_server()?.warm_files()
+    }
+
     fn check_place(&self, directory: &Path) -> Result<()> {
         self.own_server()?.check_reaches(directory)
     }

@@ -54,6 +54,10 @@ impl Backup for PostgresTarget {
         bound(ADAPTERS, name, self)
     }
 
+    fn warm(&self) -> Result<()> {
+        self.own_server()?.warm_files()
+    }
+
     fn check_place(&self, directory: &Path) -> Result<()> {
         self.own_server()?.check_reaches(directory)
     }

@@ -372,6 +372,20 @@ impl LocalServer {
         forget(&self.layout.data)
     }
 
+    /// Reads all its files. Not where its memory has a limit, because what others read is not charged to its group.
+    pub(crate) fn warm_files(&self) -> Result<()> {
+        if self.group.is_some() {
+            return Ok(());
+        }
+        for directory in self.layout.places.values().chain([&self.layout.data]) {
+            cache::warm(directory).map_err(|e| {
+                let what = format!("cannot read the files in {}", directory.display());
+                failed(&what, &e)
+            })?;
+        }
+        Ok(())
+    }
+
     fn launch(&self) -> Result<()> {
         let _start = tracing::debug_span!("start server", server = self.kind.title()).entered();
         let cannot = |e: io::Error| failed(&format!("{} cannot be started", self.kind.title()), &e);

@@ -11,6 +11,7 @@ use ::load::{
     UserPopulation, Users,
 };
 use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
+use host::FewerProcessors;
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
 use stats::words::counted;
@@ -23,7 +24,7 @@ use super::proof::{self, Digests, Evidence};
 use super::repository::Repository;
 use super::restore::{Chosen, enter_restore, restore_and_prove};
 use super::room::Needed;
-use super::step::BackupStep;
+use super::step::{BackupStep, Few};
 use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 
@@ -120,6 +121,9 @@ impl Place<'_> {
         let method = &method;
         self.load(target.as_ref())?;
         self.make_sure_of_room(method, parent)?;
+        let few = self.asked.processors.here();
+        let few = few.map_err(|error| self.invalid(Remark::BackupFailed { error }))?;
+        let _held = self.hold(few)?;
         let repository = Repository::create(parent).map_err(|e| self.of_file(parent, &e))?;
         let reachable = backup.check_place(repository.path());
         reachable.map_err(|e| self.failed(e.into()))?;
@@ -133,7 +137,7 @@ impl Place<'_> {
         let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
         if method.about.backups == 0 {
-            return Ok(self.discarded(made, method, &repository));
+            return Ok(self.discarded(made, (method, few), &repository));
         }
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
@@ -143,7 +147,7 @@ impl Place<'_> {
             logical_bytes,
             ..
         } = &mut made.seen;
-        self.tell(point, method, &repository);
+        self.tell(point, (method, few), &repository);
         let figures = &mut point.figures;
         self.figures_of_backup(figures, (*logical_bytes, *told));
         let repository_bytes = manifest.bytes_below("") as f64;
@@ -165,14 +169,19 @@ impl Place<'_> {
     }
 
     /// A backup that was kept nowhere, of which nothing can be restored or proven.
-    fn discarded(&self, made: Made, method: &Chosen<'_>, repository: &Repository) -> Measured {
+    fn discarded(
+        &self,
+        made: Made,
+        on: (&Chosen<'_>, Option<Few>),
+        repository: &Repository,
+    ) -> Measured {
         let Seen {
             mut point,
             told,
             logical_bytes,
             ..
         } = made.seen;
-        self.tell(&mut point, method, repository);
+        self.tell(&mut point, on, repository);
         self.figures_of_backup(&mut point.figures, (logical_bytes, told));
         if let Some(felt) = &made.felt {
             felt.enter(&mut point, self.asked);
@@ -188,15 +197,15 @@ impl Place<'_> {
         repository: &Repository,
         progress: &Progress,
     ) -> Ended<Made> {
-        let target = self.on.first();
         let stop = self.context.stop;
         let before = repository.journal("acknowledged");
         let alone = self.work(&before, self.end_of_work(), stop)?;
-        target.checkpoint().map_err(|e| self.failed(e.into()))?;
         if self.asked.beside_per_s.is_some() {
+            self.settle()?;
             return self.back_up_beside(method, repository, (before, alone), progress);
         }
         let quiet = self.digests()?;
+        self.settle()?;
         let seen = self.back_up(method, repository, progress)?;
         let evidence = match self.asked.point_in_time {
             false => Evidence::Same {
@@ -210,6 +219,16 @@ impl Place<'_> {
             evidence,
             felt: None,
         })
+    }
+
+    /// Every backup begins alike: nothing is left to be written, not even what reading marks in pages, and what is read is in the
+    /// page cache, which a server that was just started has left empty.
+    fn settle(&self) -> Ended<()> {
+        let target = self.on.first();
+        target.checkpoint().map_err(|e| self.failed(e.into()))?;
+        let backup = target.backup();
+        let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
+        backup.warm().map_err(|e| self.failed(e.into()))
     }
 
     /// Users work on after the backup; a point is named, and they work on after that.
@@ -292,6 +311,16 @@ impl Place<'_> {
         let stop = self.context.stop;
         let loaded = oltp::load(target, &self.on.engine, &options, stop, &|_| {});
         loaded.map(|_| ()).map_err(|e| self.failed(e))
+    }
+
+    /// Until it is dropped, server, programs and users have no more processors than these.
+    fn hold(&self, few: Option<Few>) -> Ended<Option<FewerProcessors>> {
+        let held = few.map(|few| FewerProcessors::first(few.few)).transpose();
+        held.map_err(|e| {
+            self.invalid(Remark::BackupFailed {
+                error: format!("the processors cannot be limited: {e}"),
+            })
+        })
     }
 
     /// Bytes that a backup of the method holds.
@@ -411,7 +440,12 @@ impl Place<'_> {
         })
     }
 
-    fn tell(&self, point: &mut Point, method: &Chosen<'_>, repository: &Repository) {
+    fn tell(
+        &self,
+        point: &mut Point,
+        (method, few): (&Chosen<'_>, Option<Few>),
+        repository: &Repository,
+    ) {
         let session = self.on.first().open_session().ok();
         let metadata = session.and_then(|mut s| Metadata::read(s.as_mut()).ok().flatten());
         let size = metadata.map(|metadata| metadata.warehouses);
@@ -419,10 +453,16 @@ impl Place<'_> {
             mode: "work".into(),
             size: size.map_or(String::new(), |w| counted(u64::from(w), "warehouse")),
             operations_per_job: Some(1),
-            state: match self.asked.beside_per_s {
-                None => "after a checkpoint, nobody at work".into(),
-                Some(_) => "after a checkpoint, users at work".into(),
-            },
+            state: format!(
+                "after a checkpoint, {} at work{}",
+                match self.asked.beside_per_s {
+                    None => "nobody",
+                    Some(_) => "users",
+                },
+                few.map_or(String::new(), |Few { few, there }| {
+                    format!(", on the first {few} of {there} processors")
+                })
+            ),
             cache: CacheState::Warm,
             ..WorkDone::default()
         };

@@ -6,6 +6,7 @@ use ::load::{Arrivals, Schedule};
 use archive::Remark;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
+use stats::words::counted;
 use target::{BackupMethod, Target};
 
 use super::code::method_of;
@@ -24,6 +25,7 @@ pub(super) const TABLE: TableKind = TableKind {
             "beside_per_s",
             "point_in_time",
             "max_mb_per_s",
+            "processors",
             "repository",
         ],
         of_a_run: &[],
@@ -71,9 +73,97 @@ pub(super) struct BackupStep {
     /// Rate that methods are held to which can be: as of a medium of that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_mb_per_s: Option<u32>,
+    /// Processors that server, programs and users have.
+    #[serde(default, skip_serializing_if = "Processors::is_all")]
+    pub processors: Processors,
     /// Directory in which a directory for each backup is made; that of the archive when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
+}
+
+/// Processors of those that dbdyno may use, the first by their numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ProcessorsAsWritten", into = "ProcessorsAsWritten")]
+pub(super) enum Processors {
+    #[default]
+    All,
+    Half,
+    Number(u32),
+}
+
+/// `"all"`, `"half"` or `8`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum ProcessorsAsWritten {
+    Number(u32),
+    Word(String),
+}
+
+impl TryFrom<ProcessorsAsWritten> for Processors {
+    type Error = String;
+
+    fn try_from(written: ProcessorsAsWritten) -> Result<Self, String> {
+        let word = match written {
+            ProcessorsAsWritten::Number(number) if number > 0 => return Ok(Self::Number(number)),
+            ProcessorsAsWritten::Number(number) => number.to_string(),
+            ProcessorsAsWritten::Word(word) => word,
+        };
+        match word.as_str() {
+            "all" => Ok(Self::All),
+            "half" => Ok(Self::Half),
+            _ => Err(format!(
+                "processors = {word} is not \"all\", \"half\" or a number above 0"
+            )),
+        }
+    }
+}
+
+impl From<Processors> for ProcessorsAsWritten {
+    fn from(processors: Processors) -> Self {
+        match processors {
+            Processors::All => Self::Word("all".into()),
+            Processors::Half => Self::Word("half".into()),
+            Processors::Number(number) => Self::Number(number),
+        }
+    }
+}
+
+impl Processors {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+
+    /// How many of those that dbdyno may use: `None` is all of them.
+    ///
+    /// # Errors
+    /// A sentence where there are not so many.
+    pub fn here(self) -> Result<Option<Few>, String> {
+        match self {
+            Self::All => Ok(None),
+            _ => self.of(host::processors().map_err(|e| e.to_string())?),
+        }
+    }
+
+    fn of(self, there: usize) -> Result<Option<Few>, String> {
+        let (few, words) = match self {
+            Self::All => return Ok(None),
+            Self::Half => (there / 2, "half of the processors".into()),
+            Self::Number(number) => (number as usize, counted(u64::from(number), "processor")),
+        };
+        match (1..=there).contains(&few) {
+            true => Ok(Some(Few { few, there })),
+            false => Err(format!(
+                "the step asks for {words}, and dbdyno may use {there} here; ask for fewer, or leave out processors"
+            )),
+        }
+    }
+}
+
+/// So many of the processors that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Few {
+    pub few: usize,
+    pub there: usize,
 }
 
 /// Numbers of channels, rising.
@@ -231,4 +321,35 @@ impl BackupStep {
 /// The path without links, as far as it exists.
 fn existing(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|path| path.canonicalize().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_all_half_or_so_many() {
+        #[derive(Debug, Deserialize)]
+        struct Plan {
+            processors: Processors,
+        }
+        let read = |text: &str| toml::from_str::<Plan>(&format!("processors = {text}"));
+        let of = |text: &str, there| read(text).unwrap().processors.of(there);
+        let few = |few, there| Ok(Some(Few { few, there }));
+        assert_eq!(of("\"all\"", 5), Ok(None));
+        assert_eq!(of("\"half\"", 5), few(2, 5));
+        assert_eq!(of("4", 4), few(4, 4));
+        for (text, there, says) in [
+            ("\"half\"", 1, "half of the processors"),
+            ("3", 2, "3 processors"),
+        ] {
+            assert!(of(text, there).unwrap_err().contains(says));
+        }
+        for wrong in ["0", "\"most\""] {
+            assert!(
+                read(wrong).unwrap_err().to_string().contains("half"),
+                "{wrong}"
+            );
+        }
+    }
 }

@@ -25,7 +25,7 @@ use lab::{
     Agenda, Done, Ground, InSlices, Measure, Measured, Nodes, Plan, Result, RunContext, Sessions,
     Step, Workload, servers,
 };
-use target::TargetUrl;
+use target::{Feature, TargetUrl};
 
 use super::step::{self, Check, OltpStep, Order};
 use crate::duration;
@@ -70,7 +70,11 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
     if target.nodes.len() > 1 {
         return Some(Remark::ClusterNotChecked);
     }
-    oltp::obstacle(&target.engine)
+    let made_for_it = || {
+        let error = target.first().lacks(Feature::SmallTransactions)?;
+        Some(Remark::OltpWithoutEngine { error })
+    };
+    oltp::obstacle(&target.engine).or_else(made_for_it)
 }
 
 /// What a step says in `use`.

@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_engine_has_every_step() {
-        for engine in ["postgres", "mysql", "sqlite"] {
+        for engine in ["duckdb", "postgres", "mysql", "sqlite"] {
             let mut found = files::steps("transactions", engine);
             found.retain(|step| step.name != SESSION);
             let names: Vec<&str> = found.iter().map(|step| step.name).collect();

@@ -313,7 +313,7 @@ mod tests {
         let error = BuiltIn::named("storage-updates").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are backup, inmemory, layouts, \
+            "there is no study \"storage-updates\" (did you mean \"storage-update\"?); the built-in studies are backup, backup-half, inmemory, layouts, \
              memory, memory-queries, platform, redo, settings, storage-update, versions"
         );
     }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use jiff::civil::DateTime;
 
 use super::super::target::MySqlTarget;
 use super::tools::{argument, backed_up, how_to_get};
@@ -22,6 +24,13 @@ const SYSTEM_TABLE_SPACE: &str = "ibdata1";
 const AROUND_DOUBLE_WRITES: &[&[&str]] = &[&["--end-page=63"], &["--start-page=192"]];
 /// All pages of a file.
 const WHOLE: &[&[&str]] = &[&[]];
+
+/// "2026-11-25 22:16:54"
+const MOMENT_CHARACTERS: usize = 19;
+/// The end of the last line of a backup that is whole.
+const COMPLETED: &str = " completed OK!";
+/// A second more or less is 2 % of it.
+const TOLD_MIN: Duration = Duration::from_secs(50);
 
 pub(super) const FILES: Adapter<MySqlTarget> = Adapter {
     about: BackupMethod {
@@ -74,7 +83,7 @@ impl Method for Files<'_> {
             .arg(argument("--socket", &server.socket_path()))
             .arg(format!("--user={}", server.superuser()))
             .arg(format!("--parallel={}", options.channels));
-        backed_up(command, into)
+        backed_up(command, into, took)
     }
 
     /// The checksums of all pages.
@@ -131,6 +140,20 @@ impl Method for Files<'_> {
     }
 }
 
+/// How long the tool took by its own clock, which tells whole seconds in front of its lines: known of a backup that is so long
+/// that they tell it to 2 %.
+fn took(said: &str) -> Option<Duration> {
+    let at = |line: &str| -> Option<DateTime> {
+        let (_, rest) = line.strip_prefix('[')?.split_once("] ")?;
+        rest.get(..MOMENT_CHARACTERS)?.parse().ok()
+    };
+    let last = said.lines().rev().find(|line| line.ends_with(COMPLETED));
+    let ended = last.and_then(at)?;
+    let begun = said.lines().find_map(at)?;
+    let took = Duration::try_from(ended.duration_since(begun)).ok()?;
+    (took >= TOLD_MIN).then_some(took)
+}
+
 /// The files with pages that bear checksums.
 fn table_spaces(backup: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
@@ -151,4 +174,28 @@ fn table_spaces(backup: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_own_clock_is_read_where_it_tells_enough() {
+        let said = |ended: &str| {
+            format!(
+                "mariadb-backup based on MariaDB server 10.11.19-MariaDB\n[00] 2026-11-25 23:59:40 Connecting to MariaDB server\n\
+                 2026-11-25 23:59:41 0 [Note] InnoDB: Starting\n[01] 2026-11-26 00:00:10 Copying ./a.ibd\n[00] {ended}\n"
+            )
+        };
+        let took = |ended: &str| took(&said(ended));
+        assert_eq!(
+            took("2026-11-26 00:00:41 completed OK!"),
+            Some(Duration::from_secs(61))
+        );
+        // Whole seconds tell too little of it.
+        assert_eq!(took("2026-11-26 00:00:29 completed OK!"), None);
+        assert_eq!(took("2026-11-26 00:01:00 Copying"), None);
+        assert_eq!(super::took(""), None);
+    }
 }

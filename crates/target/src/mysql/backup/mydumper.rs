@@ -87,7 +87,7 @@ impl Method for Dump<'_> {
                 "--trx-consistency-only",
             ])
             .args(self.1);
-        backed_up(command, into)
+        backed_up(command, into, |_| None)
     }
 
     /// The tool has no more to verify by than that it came to its end.

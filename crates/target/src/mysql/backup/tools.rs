@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use super::super::local::{MariaDbServer, set_environment};
 use super::super::target::{MySqlTarget, NOT_LOCAL};
@@ -10,13 +11,18 @@ use crate::file_snapshot::copy;
 use crate::server::{LocalServer, ServerSpec, failed};
 use crate::{BackedUp, ErrorKind, Result, TargetError, TargetUrl};
 
-/// Runs a tool that writes a backup, and synchronises what it wrote, which the tool leaves to the system.
-pub(super) fn backed_up(command: Command, into: &Path) -> Result<BackedUp> {
+/// Runs a tool that writes a backup, and synchronises what it wrote, which the tool leaves to the system. How long it took by its
+/// own clock follows from what it says.
+pub(super) fn backed_up(
+    command: Command,
+    into: &Path,
+    took: impl FnOnce(&str) -> Option<Duration>,
+) -> Result<BackedUp> {
     let ran = run(command)?;
     copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
     Ok(BackedUp {
         programs_cpu: ran.cpu,
-        tool_took: None,
+        tool_took: took(&ran.said),
     })
 }
 

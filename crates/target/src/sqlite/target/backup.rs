@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::SqliteTarget;
 use crate::Target;
+use crate::backup::warm;
 use crate::backup_adapter::{Adapter, bound, described};
 use crate::sqlite::explain;
 use crate::{
@@ -73,6 +74,10 @@ impl Backup for SqliteTarget {
 
     fn method(&self, name: &str) -> Option<Box<dyn Method + '_>> {
         bound(&ADAPTERS, name, self)
+    }
+
+    fn warm(&self) -> Result<()> {
+        self.data_path().map_or(Ok(()), warm)
     }
 }
 
