@@ -24,6 +24,8 @@ pub struct BackupMethod {
     pub backups: u32,
     /// Whether it can be held to a rate.
     pub has_rate: bool,
+    /// Log that the server makes anew which a backup is restored into, beside the restored files.
+    pub restored_log_bytes: u64,
 }
 
 impl BackupMethod {
@@ -36,6 +38,7 @@ impl BackupMethod {
         log_archive: None,
         backups: 1,
         has_rate: false,
+        restored_log_bytes: 0,
     };
 
     /// The level that a name asks for: `Some(None)` is the usual one, and `None` says that the name is none of this method.

@@ -28,7 +28,7 @@ impl Needed {
         Self {
             backup_bytes: each.saturating_mul(u64::from(method.backups)),
             archive_bytes: if method.log_archive.is_some() { log } else { 0 },
-            restored_bytes: each,
+            restored_bytes: each.saturating_add(method.restored_log_bytes),
         }
     }
 

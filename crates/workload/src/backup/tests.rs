@@ -298,7 +298,8 @@ fn a_method_needs_room_for_what_it_keeps() {
         let plan = crate::tests::plan(&text, &[]).unwrap();
         plan.step[0].table::<BackupStep>().clone()
     };
-    let methods = target::backup_methods("postgres");
+    let engines = ["postgres", "mysql"].map(target::backup_methods);
+    let methods = engines.concat();
     let needed = |name: &str, backup: &str| {
         let (method, _) = method_of(&methods, name).unwrap();
         Needed::by(&method, &asked(backup), 1 << 30)
@@ -312,6 +313,11 @@ fn a_method_needs_room_for_what_it_keeps() {
     // The full backup, the changes upon it, and both put together.
     assert_eq!(needed("basebackup-incremental", "").bytes(), 3 * each);
     assert_eq!(needed("basebackup-null", "").bytes(), 0);
+    // The server that it is restored into has a log of its own.
+    assert_eq!(
+        needed("mariadb-backup", "").restored_bytes,
+        each + (1 << 30)
+    );
     // The log up to the backup, up to a point behind it, and after that.
     let archive = needed("pgbackrest-none", "").archive_bytes;
     assert!(archive > 0);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::civil::DateTime;
 
 use super::super::target::MySqlTarget;
-use super::tools::{argument, backed_up, how_to_get};
+use super::tools::{LOG_BYTES, argument, backed_up, how_to_get};
 use crate::backup::run;
 use crate::backup_adapter::Adapter;
 use crate::file_snapshot::copy;
@@ -38,6 +38,7 @@ pub(super) const FILES: Adapter<MySqlTarget> = Adapter {
         how: "mariadb-backup --backup: files and log are copied while the server works, then synchronised; the restore replays the \
               log with --prepare",
         has_channels: true,
+        restored_log_bytes: LOG_BYTES,
         ..BackupMethod::SIMPLE
     },
     on: |target| Box::new(Files(target)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::target::MySqlTarget;
-use super::tools::{argument, backed_up, how_to_get, statement};
+use super::tools::{LOG_BYTES, argument, backed_up, how_to_get, statement};
 use crate::backup::run;
 use crate::backup_adapter::Adapter;
 use crate::server::LocalServer;
@@ -24,6 +24,7 @@ const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
     how: "the rows of this database as statements, of one snapshot, then synchronised; channels are its threads, one for each \
           table. The restore makes a new server and loads it with myloader",
     has_channels: true,
+    restored_log_bytes: LOG_BYTES,
     ..BackupMethod::SIMPLE
 };
 pub(super) const NONE: Adapter<MySqlTarget> = Adapter {

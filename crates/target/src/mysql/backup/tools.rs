@@ -11,6 +11,9 @@ use crate::file_snapshot::copy;
 use crate::server::{LocalServer, ServerSpec, failed};
 use crate::{BackedUp, ErrorKind, Result, TargetError, TargetUrl};
 
+/// The log that a local server of MariaDB makes, whatever the size of its data (`innodb_log_file_size` in docs/SERVERS.md).
+pub(super) const LOG_BYTES: u64 = 1 << 30;
+
 /// Runs a tool that writes a backup, and synchronises what it wrote, which the tool leaves to the system. How long it took by its
 /// own clock follows from what it says.
 pub(super) fn backed_up(
