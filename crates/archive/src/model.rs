@@ -28,7 +28,7 @@ pub use figures::{
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use interface::{InterfaceKind, InterfaceUse, Traffic, UnknownInterfaceKind};
 pub use inventory::{Advice, Fact, Inventory};
-pub use observed::{About, Observed, ObservedCell, ObservedColumn, UnknownAbout};
+pub use observed::{About, Observed, ObservedCell, ObservedColumn, UnknownAbout, load_row};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,

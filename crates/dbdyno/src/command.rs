@@ -26,6 +26,7 @@ pub mod run;
 pub mod runs;
 pub mod shell;
 pub mod study;
+mod twin;
 pub mod vdbench;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

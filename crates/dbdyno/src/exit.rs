@@ -80,7 +80,8 @@ invalid_input!(
     SlaError,
     PriceError,
     StatedError,
-    verdict::fleet::FleetError
+    verdict::fleet::FleetError,
+    workload::twin::TwinError
 );
 
 impl Outcome for LabError {
@@ -424,6 +425,7 @@ fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Out
         of::<LayoutError>,
         of::<CompareError>,
         of::<MetricError>,
+        of::<workload::twin::TwinError>,
     ];
     types.iter().find_map(|of| of(error))
 }

@@ -47,8 +47,32 @@ const BEGINNING_BYTES: u64 = 4096;
 /// # Errors
 /// When something else is there, or the file cannot be made.
 pub fn renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<File> {
+    if !is_there_to_renew(path, is_own)? {
+        return Ok(File::create_new(path)?);
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
+/// Whether something is there that [`renew`] would write anew; nothing is changed.
+///
+/// # Errors
+/// When something else is there, or nothing and no directory for it.
+pub fn is_there_to_renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<bool> {
     match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(File::create_new(path)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let directory = path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(directory) = directory {
+                std::fs::metadata(directory)
+                    .with_context(|| format!("its directory {}", directory.display()))?;
+            }
+            return Ok(false);
+        }
         Err(error) => return Err(error.into()),
         Ok(_) => {}
     }
@@ -66,11 +90,7 @@ pub fn renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<File> {
             bail!("it exists, was not written by dbdyno, and was not changed");
         }
     }
-    let file = OpenOptions::new().write(true).open(path)?;
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-    }
-    Ok(file)
+    Ok(true)
 }
 
 fn place(path: &Path) -> Result<Place> {

@@ -31,6 +31,8 @@ mod tls;
 mod tuning;
 #[path = "servers/tutorial.rs"]
 mod tutorial;
+#[path = "servers/twin.rs"]
+mod twin;
 #[path = "servers/update.rs"]
 mod update;
 

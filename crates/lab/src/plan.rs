@@ -17,7 +17,7 @@ pub(crate) use step::STEP_KEYS;
 pub(crate) use table::Tables;
 pub(crate) use validity::KEYS as VALIDITY_KEYS;
 
-pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
+pub use step::{ArrivalKind, JOBS_MAX, Mode, ScriptAt, Step};
 pub use table::{Keys, StepTable, TableKind, bounded, is_default, read};
 pub use validity::Validity;
 

@@ -6,7 +6,7 @@ use archive::Purpose;
 
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
 use crate::inspection::Inspection;
-use crate::{BackupMethod, ErrorKind, Result, Target, TargetError, TargetUrl};
+use crate::{BackupMethod, ErrorKind, Footprint, Result, Target, TargetError, TargetUrl};
 
 /// A kind of database.
 pub trait Engine: Sync {
@@ -107,6 +107,11 @@ pub trait Engine: Sync {
                 "postgres:// or mysql://"
             ),
         ))
+    }
+
+    /// What rows take in its log and its files; `None` where nobody has measured it.
+    fn footprint(&self) -> Option<Footprint> {
+        None
     }
 
     /// What its types are called that not all engines call alike.

@@ -22,6 +22,7 @@ mod error;
 mod file_io;
 mod file_snapshot;
 mod files;
+mod footprint;
 mod inspection;
 mod level;
 mod limit;
@@ -61,6 +62,7 @@ pub use engines::{
 };
 pub use error::{ErrorKind, Result, TargetError};
 pub use file_io::FileIo;
+pub use footprint::{Footprint, RowBytes};
 pub use inspection::{
     ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Protection, Right, RoundTrip,
 };

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use archive::{Missing, PointKey};
+use lab::plan::ScriptAt;
 use lab::volume::Written;
 use lab::{
     Agenda, Ground, InSlices, LabError, Measure, Mode, Plan, Result, RunContext, Step, Workload,
@@ -40,15 +41,21 @@ impl ComponentTests {
 
     /// Reads the script of a step into the library. A closed step without a think time of its own takes the script's.
     fn read_script(&mut self, step: &mut Step) -> Result<()> {
-        let Some(path) = &step.script else {
+        let Some(at) = &step.script else {
             return Ok(());
         };
-        let script = Script::read(Path::new(path));
-        let script = script.map_err(|what| LabError::Plan(format!("script {path}: {what}")))?;
+        let place = at.place();
+        let script = match at {
+            ScriptAt::File(path) => {
+                Script::read(Path::new(path)).map_err(|what| format!("script {path}: {what}"))
+            }
+            ScriptAt::Here(_) => Script::parse(&place, Path::new(".")),
+        };
+        let script = script.map_err(LabError::Plan)?;
         if step.think_ms.is_none() && step.rate_per_s.is_none() {
             step.think_ms = script.think_ms.filter(|ms| *ms > 0.0);
         }
-        Ok(Arc::make_mut(&mut self.library).add_script(path, script)?)
+        Ok(Arc::make_mut(&mut self.library).add_script(&place, script)?)
     }
 }
 
@@ -63,7 +70,9 @@ impl Workload for ComponentTests {
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
         match (step.uses.as_str(), &step.script) {
-            ("script", None) => Err("use = \"script\" needs script = \"FILE.toml\"".into()),
+            ("script", None) => {
+                Err("use = \"script\" needs script = \"FILE.toml\" or [step.script]".into())
+            }
             ("script", Some(_)) if !step.tests.is_empty() => {
                 Err("tests selects tests of the library; a script is one test".into())
             }

@@ -34,6 +34,7 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 mod transaction_error;
+pub mod twin;
 pub mod volume;
 
 pub use bench::{Bench, Meter, Proven};

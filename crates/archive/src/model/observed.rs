@@ -81,6 +81,32 @@ impl FromStr for About {
     }
 }
 
+/// Rows of the load that programs read, by the names that stand in their first cell; not every engine has each.
+pub mod load_row {
+    pub const TRANSACTIONS: &str = "transactions";
+    pub const ROLLBACKS: &str = "rollbacks";
+    /// Those that changed anything.
+    pub const WRITING: &str = "transactions that wrote";
+    pub const STATEMENTS: &str = "statements";
+    /// However they were found.
+    pub const ROWS_READ: &str = "rows read";
+    /// Rows of scans of whole tables, and entries of indexes.
+    pub const ROWS_SCANNED: &str = "rows read by scans";
+    pub const ROWS_FETCHED: &str = "rows fetched through indexes";
+    pub const ROWS_SENT: &str = "rows sent to clients";
+    pub const ROWS_INSERTED: &str = "rows inserted";
+    pub const ROWS_UPDATED: &str = "rows updated";
+    pub const ROWS_DELETED: &str = "rows deleted";
+    pub const LOGICAL_READS: &str = "logical reads";
+    pub const PHYSICAL_READS: &str = "physical reads";
+    /// What the file system's cache answers is among them.
+    pub const PHYSICAL_READS_OR_CACHED: &str = "physical reads, page cache included";
+    /// MB.
+    pub const LOG: &str = "log";
+    /// Whole pages that the log took, after checkpoints.
+    pub const PAGE_IMAGES: &str = "whole pages in the log";
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedColumn {
@@ -159,6 +185,12 @@ impl Observed {
             remark: Some(why),
             ..Self::new(about, source, &[])
         }
+    }
+
+    /// The row that begins with this name.
+    pub fn row(&self, name: &str) -> Option<&[ObservedCell]> {
+        let is_its = |row: &&Vec<ObservedCell>| matches!(row.first(), Some(ObservedCell::Text(text)) if text == name);
+        self.rows.iter().find(is_its).map(Vec::as_slice)
     }
 
     /// The number in a column of a row.

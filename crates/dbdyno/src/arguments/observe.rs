@@ -1,5 +1,6 @@
 //! What can be typed behind `dbdyno observe`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -17,8 +18,8 @@ use crate::watch::WatchArguments;
 )]
 pub struct ObserveArguments {
     /// Running server to observe; its other sessions are neither refused nor disturbed
-    #[arg(long, value_name = "URL")]
-    pub target: SecretText,
+    #[arg(long, value_name = "URL", required_unless_present = "of")]
+    pub target: Option<SecretText>,
     /// How long to observe, from 1s to 24h
     #[arg(long = "for", value_name = "LENGTH", default_value = "10m", value_parser = length)]
     pub length: Duration,
@@ -31,6 +32,12 @@ pub struct ObserveArguments {
     /// Label of the run
     #[arg(long, value_name = "LABEL")]
     pub name: Option<String>,
+    /// Also write a plan whose load has the observed profile, without the data and without the SQL, and print how well it fits
+    #[arg(long, value_name = "FILE.toml")]
+    pub plan: Option<PathBuf>,
+    /// Observe nothing: write the plan of an observation in the archive (number, label, or "last")
+    #[arg(long, value_name = "RUN", requires = "plan", conflicts_with_all = ["target", "length", "no_sql", "lines", "name"])]
+    pub of: Option<String>,
     #[command(flatten)]
     pub server: ServerHost,
     #[command(flatten)]

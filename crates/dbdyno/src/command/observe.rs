@@ -3,19 +3,29 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use archive::Archive;
 use toml::{Table, Value};
 
 use super::plan_text::{number, table};
-use super::run;
+use super::{run, twin};
 use crate::arguments::RunArguments;
 use crate::arguments::observe::ObserveArguments;
 use crate::exit::Status;
+use crate::place;
 
 pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    // A plan that could not be written is known before the observation.
+    if let Some(path) = &asked.plan {
+        twin::check_place(path)?;
+    }
+    if let Some((name, path)) = asked.of.as_ref().zip(asked.plan.as_ref()) {
+        let archive = Archive::open_read_only(place::archive(archive))?;
+        return twin::write(&archive.load_run(&name.parse()?)?, path).map(|()| Status::Fine);
+    }
     let arguments = RunArguments {
         plan: "observe".into(),
         plan_text: Some(plan(asked).to_string()),
-        targets: vec![asked.target.clone()],
+        targets: asked.target.iter().cloned().collect(),
         name: asked.name.clone(),
         // Nothing is drawn.
         seed: Some(1),
@@ -23,7 +33,12 @@ pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<St
         watch: asked.watch.clone(),
         ..RunArguments::default()
     };
-    run::run(arguments, archive)
+    let run = run::carry_out(&arguments, archive)?;
+    let status = run::show(&run)?;
+    match &asked.plan {
+        Some(path) => twin::write_beside(&run, path, status),
+        None => Ok(status),
+    }
 }
 
 fn plan(asked: &ObserveArguments) -> Table {

@@ -20,12 +20,20 @@ use crate::progress::Screen;
 use crate::say::say;
 
 pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    show(&carry_out(&arguments, archive)?)
+}
+
+/// The run as it was carried out, before anything of it is shown.
+///
+/// # Errors
+/// When it was not.
+pub(super) fn carry_out(arguments: &RunArguments, archive: &Option<PathBuf>) -> Result<Run> {
     let archive = place::archive(archive);
     lab::signal::install();
     let mut screen = Screen::watched(arguments.watch.open()?);
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &arguments, &archive, &mut screen),
-        None => begin(&arguments, &archive, &mut screen),
+        Some(name) => resume(name, arguments, &archive, &mut screen),
+        None => begin(arguments, &archive, &mut screen),
     };
     screen.close();
     screen.run_ends(&measured);
@@ -33,7 +41,7 @@ pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status>
     if let Some(files) = files {
         files.remove();
     }
-    show(&run)
+    Ok(run)
 }
 
 type Measured = Result<(Run, Option<WorkFiles>)>;
@@ -185,7 +193,7 @@ fn resume(name: &str, arguments: &RunArguments, archive: &Path, screen: &mut Scr
     Ok((run, files))
 }
 
-fn show(run: &Run) -> Result<Status> {
+pub(super) fn show(run: &Run) -> Result<Status> {
     print_coloured(&report::terminal(
         run,
         &[],

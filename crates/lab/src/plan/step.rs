@@ -37,9 +37,9 @@ pub struct Step {
     /// What is used: a name of the registry.
     #[serde(rename = "use")]
     pub uses: String,
-    /// File of the script.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<String>,
+    /// The script.
+    #[serde(default, skip_serializing_if = "ScriptAt::is_no_file")]
+    pub script: Option<ScriptAt>,
     /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver_threads: Option<u32>,
@@ -82,6 +82,46 @@ pub struct Step {
     /// What is asked of a workload, each in a table of its own.
     #[serde(skip)]
     pub(crate) tables: Tables,
+}
+
+/// Where a script stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "script must be the path of a file, or the table [step.script]"
+)]
+pub enum ScriptAt {
+    /// In a file.
+    File(String),
+    /// In the step, as `[step.script]`.
+    Here(toml::Table),
+}
+
+impl ScriptAt {
+    /// Its path, or its text.
+    pub fn place(&self) -> String {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Here(script) => script.to_string(),
+        }
+    }
+
+    fn is_no_file(script: &Option<Self>) -> bool {
+        !matches!(script, Some(Self::File(_)))
+    }
+
+    /// The script as it stands in a step whose tables are named from `root`; empty where it stands in a file.
+    fn to_toml(&self, root: &str) -> String {
+        let Self::Here(script) = self else {
+            return String::new();
+        };
+        let root = root.split('.').filter(|part| !part.is_empty());
+        let in_step = toml::Table::from_iter([("script".to_owned(), script.clone().into())]);
+        let outer = |inner: toml::Table, name: &str| {
+            toml::Table::from_iter([(name.to_owned(), inner.into())])
+        };
+        format!("\n{}", root.rev().fold(in_step, outer))
+    }
 }
 
 fn size_default() -> String {
@@ -217,7 +257,8 @@ impl Step {
         let keys = toml::to_string(self);
         let keys =
             keys.expect("a step holds only strings, numbers and arrays, which TOML can write");
-        keys + &self.tables.to_toml(root)
+        let script = self.script.as_ref().map(|script| script.to_toml(root));
+        keys + &self.tables.to_toml(root) + &script.unwrap_or_default()
     }
 
     /// How the operations of an open schedule arrive.

@@ -17,12 +17,40 @@ use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
-use crate::{BackupMethod, Result, Target, TargetUrl};
+use crate::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "DATETIME(6)",
     bytes: "BLOB",
     text: "CHAR",
+};
+
+/// Measured on MariaDB 10.11, purge included: transactions of one and of four rows, of 50,000 with texts of 50, 200 and 800 bytes chosen
+/// at random. An update logs the text before it as well, so that it can be undone. A transaction has 135 bytes where purge follows many
+/// at once, and 500 where it follows each. What is of a second is from loads of 40 to 400 transactions in each.
+const FOOTPRINT: Footprint = Footprint {
+    transaction_log_bytes: 300.0,
+    log_bytes_per_s: 40_000.0,
+    insert: RowBytes {
+        fixed: 60.0,
+        per_byte: 1.0,
+    },
+    update: RowBytes {
+        fixed: 62.0,
+        per_byte: 2.0,
+    },
+    delete: RowBytes {
+        fixed: 92.0,
+        per_byte: 0.07,
+    },
+    file: RowBytes {
+        fixed: 110.0,
+        per_byte: 1.1,
+    },
+    room_mb: 15.0,
+    text_bytes_max: 60_000,
+    page_image_bytes: 0.0,
+    beyond_range: 1.0,
 };
 
 /// A database of a server that runs already.
@@ -82,6 +110,10 @@ impl Engine for MySql {
 
     fn type_names(&self) -> TypeNames {
         TYPE_NAMES
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(FOOTPRINT)
     }
 
     /// The path of a URL ends with the database.

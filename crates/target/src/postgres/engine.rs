@@ -15,12 +15,40 @@ use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
-use crate::{BackupMethod, Result, Target, TargetUrl};
+use crate::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "TIMESTAMP",
     bytes: "BYTEA",
     text: "VARCHAR",
+};
+
+/// Measured on PostgreSQL 15 without page images: transactions of one and of four rows, of 50,000 with texts of 50, 200 and 800 bytes
+/// chosen at random. An update is in between one that finds room in its page, and one that does not and gets entries in indexes. Texts that do
+/// not fit into a quarter of a page are kept as rows of another table.
+const FOOTPRINT: Footprint = Footprint {
+    transaction_log_bytes: 34.0,
+    log_bytes_per_s: 0.0,
+    insert: RowBytes {
+        fixed: 146.0,
+        per_byte: 1.0,
+    },
+    update: RowBytes {
+        fixed: 140.0,
+        per_byte: 1.0,
+    },
+    delete: RowBytes {
+        fixed: 55.0,
+        per_byte: 0.0,
+    },
+    file: RowBytes {
+        fixed: 50.0,
+        per_byte: 1.1,
+    },
+    room_mb: 0.0,
+    text_bytes_max: 1900,
+    page_image_bytes: 8192.0,
+    beyond_range: 0.0,
 };
 
 /// A database of a server that runs already.
@@ -82,6 +110,10 @@ impl Engine for Postgres {
 
     fn type_names(&self) -> TypeNames {
         TYPE_NAMES
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(FOOTPRINT)
     }
 
     fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {

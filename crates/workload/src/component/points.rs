@@ -8,9 +8,9 @@ use crate::{Library, Sweep, Test, below};
 
 /// The tests of a step, in the order of the plan or of the library.
 pub(super) fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
-    if let Some(path) = &step.script {
-        let unread = || LabError::Plan(format!("script {path} was not read"));
-        return Ok(vec![library.script_at(path).ok_or_else(unread)?]);
+    if let Some(at) = &step.script {
+        let unread = || LabError::Plan("a script was not read".into());
+        return Ok(vec![library.script_at(&at.place()).ok_or_else(unread)?]);
     }
     if step.tests.is_empty() {
         // What lies below the database is asked for by name: it says nothing of the database.

@@ -1,6 +1,6 @@
 //! What was seen, as figures, tables and remarks of a point.
 
-use archive::{About, Figures, ObservedCell, Remark};
+use archive::{About, Figures, ObservedCell, Remark, load_row};
 use lab::session_sampler::SessionSamples;
 
 use super::activity::Activity;
@@ -231,7 +231,7 @@ impl Observed<'_> {
         };
         table
             .rows
-            .push(row("transactions", "", self.rates.transactions));
+            .push(row(load_row::TRANSACTIONS, "", self.rates.transactions));
         let counts = self.rates.risen.iter();
         table
             .rows

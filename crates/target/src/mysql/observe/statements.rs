@@ -67,7 +67,7 @@ fn longest(
         return Ok(table);
     };
     let risen = risen(before, now, wanted.lines);
-    let texts = texts(asking, &risen, wanted.texts)?;
+    let texts = texts(asking, &risen.0, wanted.texts)?;
     table.rows = foreign_rows(&risen, &texts, wanted.lines, |text, rise| {
         row(text, rise, elapsed_s)
     });

@@ -8,7 +8,7 @@ use super::super::flavour::Flavour;
 use super::asking::{Asking, OWN};
 use super::load::{replica, replica_cells};
 use crate::Result;
-use crate::risen::{hottest, number, text};
+use crate::risen::{SIZE, add_sizes, hottest, number, text};
 
 /// Schemas of the server itself.
 const SERVERS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
@@ -83,6 +83,7 @@ impl TableCounts {
             ("inserted", "rows"),
             ("updated", "rows"),
             ("deleted", "rows"),
+            SIZE,
         ];
         let mut table = Observed::new(About::Tables, TABLES, &columns);
         let tables = now.into_iter().map(|(name, now)| {
@@ -90,8 +91,25 @@ impl TableCounts {
             (name, before, now)
         });
         table.rows = hottest(tables, |counts| counts.iter().sum(), lines);
+        add_sizes(&mut table.rows, &sizes(asking).unwrap_or_default());
         table
     }
+}
+
+/// Sizes of the tables' files in MB by name, those of partitions added up; of a table in a file with others nothing is known.
+fn sizes(asking: &mut Asking) -> Result<HashMap<String, f64>> {
+    let files = match asking.flavour {
+        Flavour::MariaDb => "INNODB_SYS_TABLESPACES",
+        Flavour::MySql => "INNODB_TABLESPACES",
+    };
+    let sql = format!(
+        "SELECT REPLACE(SUBSTRING_INDEX(NAME, '#', 1), '/', '.'), SUM(FILE_SIZE) / 1e6 FROM information_schema.{files} AS {OWN} \
+         WHERE NAME LIKE '%/%' GROUP BY 1"
+    );
+    let rows = asking.rows(&sql)?.into_iter();
+    Ok(rows
+        .filter_map(|row| Some((text(row.first()), number(row.get(1))?)))
+        .collect())
 }
 
 fn table_counts(asking: &mut Asking) -> std::result::Result<HashMap<String, Counts>, String> {

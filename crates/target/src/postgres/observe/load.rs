@@ -1,41 +1,51 @@
 //! What the server has counted of its load, all databases together.
 
+use archive::load_row;
+
 use super::asking::{APPLICATION, Asking};
 use crate::risen::{number, text};
 use crate::{LoadCount, LoadCounts, Result};
 
 /// Names, units, the figures that they are, and how the server sums them up; bytes become MB.
-const COUNTS: [(&str, &str, &str, &str); 15] = [
+const COUNTS: [(&str, &str, &str, &str); 17] = [
     ("commits", "", "", "sum(xact_commit)"),
-    ("rollbacks", "", "", "sum(xact_rollback)"),
-    ("rows read by scans", "rows", "", "sum(tup_returned)"),
+    (load_row::ROLLBACKS, "", "", "sum(xact_rollback)"),
+    // Each of them takes a number, and so does a savepoint.
     (
-        "rows fetched through indexes",
-        "rows",
+        load_row::WRITING,
         "",
-        "sum(tup_fetched)",
+        "",
+        "SELECT txid_snapshot_xmax(txid_current_snapshot())",
     ),
-    ("rows inserted", "rows", "", "sum(tup_inserted)"),
-    ("rows updated", "rows", "", "sum(tup_updated)"),
-    ("rows deleted", "rows", "", "sum(tup_deleted)"),
+    (load_row::ROWS_SCANNED, "rows", "", "sum(tup_returned)"),
+    (load_row::ROWS_FETCHED, "rows", "", "sum(tup_fetched)"),
+    (load_row::ROWS_INSERTED, "rows", "", "sum(tup_inserted)"),
+    (load_row::ROWS_UPDATED, "rows", "", "sum(tup_updated)"),
+    (load_row::ROWS_DELETED, "rows", "", "sum(tup_deleted)"),
     (
-        "logical reads",
+        load_row::LOGICAL_READS,
         "pages",
         "buffer_gets_per_s",
         "sum(blks_hit) + sum(blks_read)",
     ),
     (
-        "physical reads, page cache included",
+        load_row::PHYSICAL_READS_OR_CACHED,
         "pages",
         "",
         "sum(blks_read)",
     ),
     (
-        "log",
+        load_row::LOG,
         "MB",
         "redo_mb_per_s",
         "CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') \
          ELSE pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') END / 1e6",
+    ),
+    (
+        load_row::PAGE_IMAGES,
+        "pages",
+        "",
+        "SELECT wal_fpi FROM pg_stat_wal",
     ),
     ("temporary files", "MB", "", "sum(temp_bytes) / 1e6"),
     ("temporary files", "files", "", "sum(temp_files)"),
@@ -47,6 +57,7 @@ const COUNTS: [(&str, &str, &str, &str); 15] = [
 /// Per second, the active sessions by the server's own clock, which no look has to meet. A session enters it when a statement has
 /// ended.
 const ACTIVE_TIME: &str = "time in statements, when they have ended";
+/// Before this version nobody counted that time, nor the whole pages in the log.
 const VERSION_OF_ACTIVE_TIME: u32 = 14;
 
 /// How far a standby is behind, or the slowest standby of a primary. A standby that has replayed everything is not behind.
@@ -57,7 +68,7 @@ const LAG: &str = "CASE WHEN pg_is_in_recovery() \
 
 pub(super) fn read(asking: &mut Asking, major: u32) -> Result<LoadCounts> {
     let counts = COUNTS.map(|(name, .., sql)| match name {
-        ACTIVE_TIME if major < VERSION_OF_ACTIVE_TIME => "NULL".to_owned(),
+        ACTIVE_TIME | load_row::PAGE_IMAGES if major < VERSION_OF_ACTIVE_TIME => "NULL".to_owned(),
         _ => format!("({sql})::text"),
     });
     let sql = format!(

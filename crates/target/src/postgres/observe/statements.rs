@@ -80,7 +80,7 @@ impl Statements {
         let (now, at_s) = counts(asking, schema, major)?;
         let elapsed_s = (at_s - self.at_s).max(1e-3);
         let risen = risen(&self.counts, now, wanted.lines);
-        let texts = texts(asking, schema, &risen, wanted.texts)?;
+        let texts = texts(asking, schema, &risen.0, wanted.texts)?;
         let mut table = Observed::new(About::Statements, SOURCE, &COLUMNS);
         table.rows = foreign_rows(&risen, &texts, wanted.lines, |text, rise| {
             row(text, rise, elapsed_s)

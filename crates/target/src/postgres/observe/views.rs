@@ -7,7 +7,7 @@ use archive::{About, Observed, ObservedCell, Unseen};
 use super::super::guard::Facts;
 use super::asking::{APPLICATION, Asking};
 use crate::Result;
-use crate::risen::{hottest, number, text};
+use crate::risen::{SIZE, add_sizes, hottest, number, text};
 
 /// Facts of the server.
 pub(super) fn server(asking: &mut Asking) -> Result<Observed> {
@@ -88,6 +88,7 @@ impl TableCounts {
             ("updated", "rows"),
             ("deleted", "rows"),
             ("scans of the whole table", ""),
+            SIZE,
         ];
         let tables = Self::read(asking)?.0.into_iter().map(|(id, (name, now))| {
             let before = self.0.get(&id);
@@ -96,8 +97,23 @@ impl TableCounts {
         });
         let mut table = Observed::new(About::Tables, "pg_stat_user_tables", &columns);
         table.rows = hottest(tables, |counts| counts[..5].iter().sum(), lines);
+        add_sizes(&mut table.rows, &sizes(asking)?);
         Ok(table)
     }
+}
+
+/// Sizes in MB by name, with indexes and long values, as of the last VACUUM or ANALYZE: whoever asks for more takes a lock.
+fn sizes(asking: &mut Asking) -> Result<HashMap<String, f64>> {
+    let sql = format!(
+        "SELECT /* {APPLICATION} */ quote_ident(s.schemaname) || '.' || quote_ident(s.relname), \
+         ((c.relpages + coalesce(l.relpages, 0) + coalesce((SELECT sum(i.relpages) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
+         WHERE x.indrelid = c.oid), 0)) * current_setting('block_size')::float8 / 1e6)::text \
+         FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_class l ON l.oid = c.reltoastrelid WHERE c.relpages > 0"
+    );
+    let rows = asking.rows(&sql)?.into_iter();
+    Ok(rows
+        .filter_map(|row| Some((text(row.first()), number(row.get(1))?)))
+        .collect())
 }
 
 /// The largest indexes that no query has used since the statistics begin; those that keep values unique are of use without.

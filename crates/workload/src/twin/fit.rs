@@ -1,0 +1,184 @@
+//! What was observed beside what the twin does, figure by figure, and how far a run of it may be from that.
+
+use super::profile::{Profile, Unit};
+use super::shape::Means;
+
+/// Ratio of hits above which data count as being in the cache, in percent.
+const CACHED_PCT: f64 = 99.5;
+
+/// One figure of both, of a transaction on average where nothing else is said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    pub name: &'static str,
+    pub unit: &'static str,
+    /// `None` where the observation does not know it.
+    pub observed: Option<f64>,
+    /// `None` where it follows the platform.
+    pub twin: Option<f64>,
+    /// A run of the twin is within so many percent of `twin`, on the engine that was observed; `None` where nothing is promised.
+    pub within_pct: Option<f64>,
+    /// What a reader should know of it.
+    pub remark: &'static str,
+}
+
+impl Figure {
+    /// By how many percent the twin is above what was observed.
+    pub fn deviation_pct(&self) -> Option<f64> {
+        let (observed, twin) = self.observed.zip(self.twin)?;
+        match observed {
+            0.0 => (twin == 0.0).then_some(0.0),
+            observed => Some((twin / observed - 1.0) * 100.0),
+        }
+    }
+}
+
+/// All figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit(pub Vec<Figure>);
+
+/// Margins in percent: statements and changed rows are those of the plan but for retries; the server reads rows of its own
+/// catalogue; log has parts that no row makes; files have room that is not used.
+const OF_STATEMENTS: f64 = 3.0;
+const OF_CHANGES: f64 = 3.0;
+const OF_READS: f64 = 10.0;
+/// Rows that who looks at a server makes it read and return, of its catalogue for the most part, in each second.
+const LOOKED_AT_PER_S: f64 = 200.0;
+/// Statements with which it does so.
+const LOOKS_PER_S: f64 = 50.0;
+const OF_LOG: f64 = 30.0;
+const OF_FILES: f64 = 30.0;
+
+impl Fit {
+    pub(super) fn of(profile: &Profile, means: &Means) -> Self {
+        let figure = |name, unit, observed, twin, within_pct, remark| Figure {
+            name,
+            unit,
+            observed,
+            twin,
+            within_pct,
+            remark,
+        };
+        let exact =
+            |name, observed, twin, within| figure(name, "", observed, Some(twin), Some(within), "");
+        let changed = [
+            profile.rows_inserted,
+            profile.rows_updated,
+            profile.rows_deleted,
+        ];
+        let changed: Option<f64> = changed.into_iter().sum();
+        let changes = means.rows_inserted + means.rows_updated + means.rows_deleted;
+        let ratio = |a: Option<f64>, b: Option<f64>| {
+            let (a, b) = a.zip(b)?;
+            (b > 0.0).then(|| a / b)
+        };
+        let touched = profile.rows_read.zip(changed).map(|(a, b)| a + b);
+        // Beside a slow load they are many.
+        let others_pct = |per_s: f64, observed: Option<f64>| {
+            observed.map_or(0.0, |each| 100.0 * per_s / profile.per_s / each.max(1.0))
+        };
+        let of_reads =
+            |observed: Option<f64>| (OF_READS + others_pct(LOOKED_AT_PER_S, observed)).round();
+        let of_statements = OF_STATEMENTS + others_pct(LOOKS_PER_S, profile.statements);
+        let read = |name, observed, twin| exact(name, observed, twin, of_reads(observed));
+        let mut figures = vec![
+            exact(
+                match profile.counts_ends {
+                    true => "statements",
+                    false => "statements without BEGIN and COMMIT",
+                },
+                profile.statements,
+                means.statements,
+                (of_statements + profile.late_pct).round(),
+            ),
+            read("rows read", profile.rows_read, means.rows_read),
+        ];
+        if profile.writing.is_some() {
+            let (observed, twin) = (profile.writing, means.writing);
+            let within = (OF_CHANGES + profile.late_pct).round();
+            figures.insert(0, exact("transactions that write", observed, twin, within));
+        }
+        if profile.rows_fetched.is_some() {
+            let (observed, twin) = (profile.rows_fetched, means.rows_fetched);
+            figures.push(read("rows read through indexes", observed, twin));
+        }
+        figures.extend([
+            exact(
+                "rows returned",
+                profile.rows_returned,
+                means.rows_returned,
+                of_reads(profile.rows_returned) + profile.late_pct.round(),
+            ),
+            exact("rows inserted", profile.rows_inserted, means.rows_inserted, OF_CHANGES),
+            exact("rows updated", profile.rows_updated, means.rows_updated, OF_CHANGES),
+            exact("rows deleted", profile.rows_deleted, means.rows_deleted, OF_CHANGES),
+            figure(
+                "rows read and changed per statement",
+                "",
+                ratio(touched, profile.statements),
+                ratio(Some(means.rows_read + changes), Some(means.statements)),
+                Some(of_reads(profile.rows_read) + profile.late_pct.round()),
+                "",
+            ),
+            figure(
+                "rows read per row changed",
+                "",
+                ratio(profile.rows_read, changed),
+                ratio(Some(means.rows_read), Some(changes)),
+                Some(of_reads(profile.rows_read)),
+                "",
+            ),
+            figure(
+                "rolled back",
+                "",
+                profile.rolled_back,
+                Some(0.0),
+                Some(0.0),
+                "the plan commits every transaction",
+            ),
+            figure(
+                "log",
+                "bytes",
+                profile.log_bytes,
+                Some(means.log_bytes),
+                Some((OF_LOG + profile.late_pct + 100.0 * means.others_log_bytes / means.log_bytes.max(1.0)).round()),
+                "on this engine, without whole pages that the log takes after checkpoints; not known where they are more than half of it",
+            ),
+            figure(
+                "working set",
+                "MB",
+                profile.working_set_mb,
+                Some(means.working_set_mb),
+                Some((OF_FILES + 100.0 * means.room_mb / means.working_set_mb).round()),
+                "observed: the hottest tables with their indexes, as if all of them were used",
+            ),
+            figure(
+                "hit ratio of the cache",
+                "%",
+                profile.hit_ratio_pct,
+                profile.hit_ratio_pct.filter(|pct| *pct >= CACHED_PCT),
+                None,
+                "follows the cache of the server: where it holds the working set, hits are nearly all",
+            ),
+            figure(
+                "active sessions",
+                "",
+                profile.active_sessions,
+                profile.active_sessions,
+                None,
+                "on a platform that answers as fast; a faster one has fewer",
+            ),
+            figure(
+                match profile.unit {
+                    Unit::Transaction => "transactions per second",
+                    Unit::Statement => "statements per second",
+                },
+                "/s",
+                Some(profile.per_s),
+                profile.active_sessions.map(|_| profile.per_s),
+                None,
+                "on a platform that answers as fast; sessions that pause shorter, or not at all, make more",
+            ),
+        ]);
+        Self(figures)
+    }
+}

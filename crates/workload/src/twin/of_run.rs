@@ -1,0 +1,99 @@
+//! A twin of the observation that a run is.
+
+use archive::{About, ObservedCell, Point, Run};
+use target::{Footprint, TargetUrl};
+
+use super::error::TwinError;
+use super::fit::Fit;
+use super::profile::Profile;
+use super::shape::Shape;
+
+/// A plan that was made of an observation, and how well it fits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Twin {
+    /// Label of the run.
+    pub(super) of: String,
+    /// Engine and version that were observed.
+    pub(super) engine: String,
+    pub(super) profile: Profile,
+    pub(super) shape: Shape,
+    fit: Fit,
+    /// What could not be seen, and what shows it.
+    pub(super) unseen: Vec<(String, String)>,
+}
+
+impl Twin {
+    /// Of the observation that a run is.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn of(run: &Run) -> Result<Self, TwinError> {
+        let observed = run.points.iter().filter(|point| !point.observed.is_empty());
+        let observed: Vec<&Point> = observed.collect();
+        let point = match observed.as_slice() {
+            [] => return Err(TwinError::NotObserved(run.label.clone())),
+            [point] => *point,
+            several => return Err(TwinError::Several(run.label.clone(), several.len())),
+        };
+        if let Some(reason) = point.reasons.first() {
+            return Err(TwinError::Invalid(reason.to_string()));
+        }
+        let target = &run.targets[point.key.target as usize];
+        let url = TargetUrl::parse(&target.url).ok();
+        let engine = url.and_then(|url| target::find(&url).ok());
+        let footprint = engine.and_then(|engine| engine.footprint());
+        let footprint = footprint.ok_or_else(|| TwinError::Engine(target.engine.clone()))?;
+        let engine = format!("{} {}", target.engine, target.engine_version);
+        Self::of_point(&run.label, engine, point, footprint)
+    }
+
+    pub(super) fn of_point(
+        label: &str,
+        engine: String,
+        point: &Point,
+        footprint: Footprint,
+    ) -> Result<Self, TwinError> {
+        let profile = Profile::of(point, footprint.page_image_bytes)?;
+        let shape = Shape::of(&profile, footprint);
+        Ok(Self {
+            of: label.to_owned(),
+            engine,
+            fit: Fit::of(&profile, &shape.means(&profile, footprint)),
+            profile,
+            shape,
+            unseen: unseen(point),
+        })
+    }
+
+    /// How well it fits, figure by figure.
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Sessions at once: as many as were seen in statements at once.
+    pub(super) fn jobs(&self) -> u32 {
+        let most = self.profile.active_sessions_max.unwrap_or(1.0);
+        let mean = self.profile.active_sessions.unwrap_or(1.0);
+        let jobs = most.max(mean).ceil();
+        jobs.clamp(1.0, f64::from(lab::plan::JOBS_MAX)) as u32
+    }
+
+    /// Pause of a session after each transaction, with which as many of them are in statements as were observed on average
+    /// where a transaction takes as long: what is left of the time between two transactions of one session.
+    pub(super) fn think_ms(&self) -> Option<f64> {
+        let idle = f64::from(self.jobs()) - self.profile.active_sessions?;
+        let ms = idle.max(0.0) * 1e3 / self.profile.per_s;
+        (ms >= 0.01).then_some(ms.min(3.6e6))
+    }
+}
+
+fn unseen(point: &Point) -> Vec<(String, String)> {
+    let of = point.observed.iter().find(|t| t.about == About::Unseen);
+    let text = |cell: Option<&ObservedCell>| match cell {
+        Some(ObservedCell::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let rows = of.iter().flat_map(|table| &table.rows);
+    rows.map(|row| (text(row.first()), text(row.get(1))))
+        .collect()
+}
