@@ -75,6 +75,9 @@ pub struct Snapshot {
     pub response_ns: Vec<(u64, u64)>,
     /// The same of their service times.
     pub service_ns: Vec<(u64, u64)>,
+    /// The same by kinds of operations, where the point has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_operation: Vec<OperationSnapshot>,
     /// 99th percentile of the response times, where nothing else is kept (replayed runs).
     pub response_us_p99: Option<f64>,
     /// Their mean, where nothing else is kept (I/Os below the database).
@@ -89,6 +92,19 @@ pub struct Snapshot {
     pub devices: Vec<DeviceRates>,
     /// Sessions in each class of waits on average; empty where the engine does not tell.
     pub waits: Vec<(EventClass, f64)>,
+}
+
+/// What ended of one kind of operations in an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationSnapshot {
+    /// Name of the kind.
+    pub operation: String,
+    pub operations: u64,
+    pub errors: u64,
+    /// Filled buckets of their response times: upper end in ns, and how many.
+    pub response_ns: Vec<(u64, u64)>,
+    /// The same of their service times.
+    pub service_ns: Vec<(u64, u64)>,
 }
 
 /// What a block device did in an interval.

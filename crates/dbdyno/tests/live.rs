@@ -16,7 +16,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use archive::stream::StreamEvent;
+use archive::stream::{Snapshot, StreamEvent};
 use chromium::Chromium;
 use common::{Place, TINY};
 use live::{Hub, Server};
@@ -97,7 +97,21 @@ fn a_scraper_understands_the_metrics() {
             parsed(&metrics(&server)).unwrap();
         }
     }
+    let of = |operation: &str| archive::stream::OperationSnapshot {
+        operation: operation.into(),
+        operations: 1,
+        response_ns: vec![(1023, 1)],
+        ..Default::default()
+    };
+    hub.publish(&StreamEvent::Snapshot(Box::new(Snapshot {
+        by_operation: vec![of("new-order"), of("payment")],
+        ..Snapshot::default()
+    })));
     let text = metrics(&server);
+    assert!(
+        text.contains("operation=\"payment\",le=\"+Inf\"} 1"),
+        "{text}"
+    );
     let families = parsed(&text).unwrap();
     for family in [
         "dbdyno_run info 1",

@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use archive::PointKey;
-use archive::stream::{DeviceRates, Snapshot};
-use load::Progress;
+use archive::stream::{DeviceRates, OperationSnapshot, Snapshot};
+use load::{Progress, ToldKind};
 
 use crate::beside::beside;
 use crate::context::RunContext;
@@ -40,6 +40,8 @@ struct Current {
     sample: Option<u64>,
     /// Whether an operation ended.
     is_measuring: bool,
+    /// Names of its kinds of operations, where it has several.
+    operations: &'static [&'static str],
 }
 
 impl<'a> Taker<'a> {
@@ -64,7 +66,12 @@ impl<'a> Taker<'a> {
         beside(names, || self.take_until_over(), end, work)
     }
 
-    pub fn point_begins(&self, key: &PointKey, progress: &Arc<Progress>) {
+    pub fn point_begins(
+        &self,
+        key: &PointKey,
+        operations: &'static [&'static str],
+        progress: &Arc<Progress>,
+    ) {
         let now = Instant::now();
         self.lock().current = Some(Current {
             key: key.clone(),
@@ -73,6 +80,7 @@ impl<'a> Taker<'a> {
             taken: now,
             sample: None,
             is_measuring: false,
+            operations,
         });
     }
 
@@ -143,17 +151,30 @@ impl<'a> Taker<'a> {
         let told = current.progress.take_told()?;
         current.is_measuring = true;
         current.taken = Instant::now();
+        let total = told.total();
+        let named = current.operations.iter().zip(&told.kinds);
         Some(Snapshot {
             at_s: current.begun.elapsed().as_secs_f64(),
             length_s: told.length.as_secs_f64(),
-            operations: Some(told.response.count()),
-            errors: Some(told.errors),
-            response_ns: told.response.filled().collect(),
-            service_ns: told.service.filled().collect(),
+            operations: Some(total.response.count()),
+            errors: Some(total.errors),
+            response_ns: total.response.filled().collect(),
+            service_ns: total.service.filled().collect(),
+            by_operation: named.map(|(name, kind)| of_operation(name, kind)).collect(),
             users: current.key.jobs,
             cores: self.context.hardware_threads,
             ..Snapshot::default()
         })
+    }
+}
+
+fn of_operation(name: &str, kind: &ToldKind) -> OperationSnapshot {
+    OperationSnapshot {
+        operation: name.to_owned(),
+        operations: kind.response.count(),
+        errors: kind.errors,
+        response_ns: kind.response.filled().collect(),
+        service_ns: kind.service.filled().collect(),
     }
 }
 

@@ -156,7 +156,7 @@ impl Work<'_> {
                 side.next_point();
             }
             if let Some(taker) = taker {
-                taker.point_begins(key, &progress);
+                taker.point_begins(key, workload.operations(), &progress);
             }
             let (done, hung) = watchdog.over(key.target, &progress, || {
                 match self.refill(workload, step, key, context) {

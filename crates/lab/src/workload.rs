@@ -97,6 +97,11 @@ pub trait Workload: Send + Sync {
     /// A code that it does not have.
     fn title(&self, code: &str) -> Result<String>;
 
+    /// Names of its kinds of operations by their numbers, where its drives have several.
+    fn operations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Fingerprint of what a point measures on one of these targets, by its number: points of different ones are not of
     /// one test.
     ///

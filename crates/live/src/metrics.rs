@@ -1,5 +1,6 @@
 //! Counters and histograms as OpenMetrics: never quantiles, which nobody can add up.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use archive::stream::{Snapshot, StreamEvent};
@@ -22,9 +23,18 @@ pub struct Metrics {
 /// Most points that are told, the newest: a scraper keeps the others.
 const POINTS_MAX: usize = 16;
 
+/// What the operations of a point are called that has one kind of them.
+const ALL: &str = "all";
+
 #[derive(Debug)]
 struct Counted {
     labels: String,
+    /// By kind of operations.
+    operations: BTreeMap<String, Operation>,
+}
+
+#[derive(Debug, Default)]
+struct Operation {
     operations: u64,
     errors: u64,
     response: Buckets,
@@ -76,10 +86,7 @@ impl Metrics {
                 self.points.retain(|point| point.labels != labels);
                 self.points.push(Counted {
                     labels,
-                    operations: 0,
-                    errors: 0,
-                    response: Buckets::default(),
-                    service: Buckets::default(),
+                    operations: BTreeMap::new(),
                 });
                 self.users = Some(key.jobs);
             }
@@ -95,10 +102,22 @@ impl Metrics {
         let Some(point) = self.points.last_mut() else {
             return;
         };
-        point.operations += snapshot.operations.unwrap_or_default();
-        point.errors += snapshot.errors.unwrap_or_default();
-        point.response.add(&snapshot.response_ns);
-        point.service.add(&snapshot.service_ns);
+        if snapshot.by_operation.is_empty() {
+            let all = point.operations.entry(ALL.into()).or_default();
+            all.operations += snapshot.operations.unwrap_or_default();
+            all.errors += snapshot.errors.unwrap_or_default();
+            all.response.add(&snapshot.response_ns);
+            all.service.add(&snapshot.service_ns);
+        }
+        for told in &snapshot.by_operation {
+            let operation = (point.operations)
+                .entry(escaped(&told.operation))
+                .or_default();
+            operation.operations += told.operations;
+            operation.errors += told.errors;
+            operation.response.add(&told.response_ns);
+            operation.service.add(&told.service_ns);
+        }
     }
 
     /// All of it.
@@ -113,14 +132,14 @@ impl Metrics {
                 "1",
             );
         }
-        self.counter(&mut text, "operations", "Operations that ended.", |p| {
-            p.operations
+        self.counter(&mut text, "operations", "Operations that ended.", |o| {
+            o.operations
         });
-        self.counter(&mut text, "errors", "Operations that failed.", |p| p.errors);
+        self.counter(&mut text, "errors", "Operations that failed.", |o| o.errors);
         let response = "From the intended start of an operation to its end.";
-        self.histogram(&mut text, "response_time", response, |p| &p.response);
+        self.histogram(&mut text, "response_time", response, |o| &o.response);
         let service = "From the start of an operation to its end.";
-        self.histogram(&mut text, "service_time", service, |p| &p.service);
+        self.histogram(&mut text, "service_time", service, |o| &o.service);
         if let (Some(users), Some(point)) = (self.users, self.points.last()) {
             text.push_str("# TYPE dbdyno_users gauge\n# HELP dbdyno_users Jobs or virtual users of the point at work.\n");
             line(&mut text, "dbdyno_users", &point.labels, &users.to_string());
@@ -131,15 +150,24 @@ impl Metrics {
         text
     }
 
-    fn counter(&self, text: &mut String, name: &str, help: &str, of: impl Fn(&Counted) -> u64) {
+    fn counter(&self, text: &mut String, name: &str, help: &str, of: impl Fn(&Operation) -> u64) {
         let _ = writeln!(
             text,
             "# TYPE dbdyno_{name} counter\n# HELP dbdyno_{name} {help}"
         );
-        for point in &self.points {
-            let name = format!("dbdyno_{name}_total");
-            line(text, &name, &point.labels, &of(point).to_string());
+        let name = format!("dbdyno_{name}_total");
+        for (labels, operation) in self.series() {
+            line(text, &name, &labels, &of(operation).to_string());
         }
+    }
+
+    /// Labels and counts of all kinds of operations of all points.
+    fn series(&self) -> impl Iterator<Item = (String, &Operation)> {
+        self.points.iter().flat_map(|point| {
+            let labels = |name: &str| format!("{},operation=\"{name}\"", point.labels);
+            let operations = point.operations.iter();
+            operations.map(move |(name, operation)| (labels(name), operation))
+        })
     }
 
     fn histogram<'m>(
@@ -147,25 +175,25 @@ impl Metrics {
         text: &mut String,
         name: &str,
         help: &str,
-        of: impl Fn(&'m Counted) -> &'m Buckets,
+        of: impl Fn(&'m Operation) -> &'m Buckets,
     ) {
         let name = format!("dbdyno_{name}_seconds");
         let _ = writeln!(
             text,
             "# TYPE {name} histogram\n# UNIT {name} seconds\n# HELP {name} {help}"
         );
-        for point in &self.points {
-            let buckets = of(point);
+        for (labels, operation) in self.series() {
+            let buckets = of(operation);
             let mut sum = 0;
             let bounds = (FIRST..=LAST).map(|power| (1u64 << power) as f64 / 1e9);
             let bounds = bounds.map(|bound_s| format!("{bound_s:?}"));
             let counts = buckets.counts.iter();
             for (bound, count) in bounds.zip(counts) {
                 sum += count;
-                let labels = format!("{},le=\"{bound}\"", point.labels);
+                let labels = format!("{labels},le=\"{bound}\"");
                 line(text, &format!("{name}_bucket"), &labels, &sum.to_string());
             }
-            let labels = format!("{},le=\"+Inf\"", point.labels);
+            let labels = format!("{labels},le=\"+Inf\"");
             let total = buckets.total.to_string();
             line(text, &format!("{name}_bucket"), &labels, &total);
         }
@@ -186,20 +214,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use archive::PointKey;
-    use archive::stream::PointHead;
+    use archive::stream::{OperationSnapshot, PointHead};
 
     use super::*;
 
-    #[test]
-    fn histograms_are_cumulative_and_labels_escaped() {
-        let mut metrics = Metrics::default();
-        metrics.take(&StreamEvent::RunBegins {
-            run: "a \"b\"".into(),
-            at: String::new(),
-            planned: 1,
-            todo: 1,
-        });
-        metrics.take(&StreamEvent::PointBegins(PointHead {
+    fn begins() -> StreamEvent {
+        StreamEvent::PointBegins(PointHead {
             key: PointKey {
                 repetition: 1,
                 step: 2,
@@ -211,7 +231,19 @@ mod tests {
             },
             title: String::new(),
             target_name: "sqlite".into(),
-        }));
+        })
+    }
+
+    #[test]
+    fn histograms_are_cumulative_and_labels_escaped() {
+        let mut metrics = Metrics::default();
+        metrics.take(&StreamEvent::RunBegins {
+            run: "a \"b\"".into(),
+            at: String::new(),
+            planned: 1,
+            todo: 1,
+        });
+        metrics.take(&begins());
         for _ in 0..2 {
             metrics.take(&StreamEvent::Snapshot(Box::new(Snapshot {
                 operations: Some(6),
@@ -222,10 +254,12 @@ mod tests {
         }
         let text = metrics.text(0);
         let labels = "run=\"a \\\"b\\\"\",repetition=\"1\",step=\"2\",test=\"T611\",target=\"sqlite\",jobs=\"4\",threads=\"1\"";
+        let users = format!("dbdyno_users{{{labels}}} 4");
+        let labels = format!("{labels},operation=\"all\"");
         for line in [
+            users,
             format!("dbdyno_operations_total{{{labels}}} 12"),
             format!("dbdyno_errors_total{{{labels}}} 2"),
-            format!("dbdyno_users{{{labels}}} 4"),
             format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"1.024e-6\"}} 6"),
             format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"6.5536e-5\"}} 6"),
             format!("dbdyno_response_time_seconds_bucket{{{labels},le=\"0.000131072\"}} 10"),
@@ -234,5 +268,37 @@ mod tests {
             assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
         }
         assert!(text.ends_with("# EOF\n"));
+    }
+
+    #[test]
+    fn kinds_of_operations_are_series_of_their_own() {
+        let mut metrics = Metrics::default();
+        metrics.take(&begins());
+        let of = |operation: &str, operations| OperationSnapshot {
+            operation: operation.into(),
+            operations,
+            response_ns: vec![(1023, operations)],
+            ..OperationSnapshot::default()
+        };
+        metrics.take(&StreamEvent::Snapshot(Box::new(Snapshot {
+            operations: Some(9),
+            response_ns: vec![(1023, 9)],
+            by_operation: vec![of("payment", 4), of("new-order", 5)],
+            ..Snapshot::default()
+        })));
+        let text = metrics.text(0);
+        let values = |family: &str| -> Vec<&str> {
+            let lines = text.lines().filter(|line| line.starts_with(family));
+            lines
+                .filter_map(|line| line.split("operation=").nth(1))
+                .collect()
+        };
+        assert_eq!(
+            values("dbdyno_operations_total{"),
+            ["\"new-order\"} 5", "\"payment\"} 4"]
+        );
+        let buckets = values("dbdyno_response_time_seconds_bucket");
+        assert!(buckets.contains(&"\"payment\",le=\"+Inf\"} 4"), "{text}");
+        assert!(!text.contains("\"all\""), "nothing is counted twice");
     }
 }

@@ -16,7 +16,7 @@ use crate::schedule::Window;
 use crate::series::{KindInterval, Series};
 pub use crate::timing::Timing;
 use crate::told::Told;
-pub use crate::told::ToldIntervals;
+pub use crate::told::{ToldIntervals, ToldKind};
 
 /// A start later than this, of a client that was free and waiting, is the driver's fault and counted.
 pub const LATE_START: Duration = Duration::from_millis(1);
@@ -121,8 +121,8 @@ pub struct Recorder<'a> {
     /// What ended in it, by kinds.
     cells: Vec<KindInterval>,
     series: &'a Mutex<Series>,
-    /// Service times of the interval at hand, where somebody watches.
-    service: Option<Box<Coarse>>,
+    /// Service times of the interval at hand by kinds, where somebody watches.
+    service: Option<Vec<Coarse>>,
     progress: Option<&'a Progress>,
     progress_next_ns: u64,
     progress_told: (u64, u64),
@@ -154,7 +154,8 @@ impl<'a> Recorder<'a> {
             interval: from_ns..from_ns.saturating_add(interval_ns),
             cells: vec![KindInterval::default(); kinds],
             series,
-            service: (progress.and_then(|progress| progress.told.as_ref())).map(|_| Box::default()),
+            service: (progress.and_then(|progress| progress.told.as_ref()))
+                .map(|_| vec![Coarse::default(); kinds]),
             progress,
             progress_next_ns: 0,
             progress_told: (0, 0),
@@ -176,7 +177,7 @@ impl<'a> Recorder<'a> {
         let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
         self.cells[place].response.record_ns(response_ns);
         if let Some(service) = &mut self.service {
-            service.record_ns(timing.end_ns.saturating_sub(timing.start_ns));
+            service[place].record_ns(timing.end_ns.saturating_sub(timing.start_ns));
         }
         let kind = &mut self.kinds[place];
         kind.record(timing);
@@ -356,7 +357,7 @@ impl<'a> Recorder<'a> {
             ) {
                 let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
                 told.add(index, (&self.cells, service), self.interval_ns);
-                service.clear();
+                service.iter_mut().for_each(Coarse::clear);
             }
             self.cells.fill_with(KindInterval::default);
         }

@@ -9,17 +9,50 @@ use crate::series::KindInterval;
 /// Most intervals that wait to be taken; what is told of more goes to the newest.
 const WAITING_MAX: usize = 64;
 
-/// What ended in some intervals.
+/// What ended in some intervals, of one kind of operations or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToldIntervals {
-    /// How long they are together; zero where only stragglers of an earlier interval are in it.
-    pub length: Duration,
+pub struct ToldKind {
     /// Response times of completed operations.
     pub response: Coarse,
     /// Their service times.
     pub service: Coarse,
     /// Operations that failed.
     pub errors: u64,
+}
+
+impl ToldKind {
+    fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.errors += other.errors;
+    }
+}
+
+/// What ended in some intervals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToldIntervals {
+    /// How long they are together; zero where only stragglers of an earlier interval are in it.
+    pub length: Duration,
+    /// One entry for each kind of operations.
+    pub kinds: Vec<ToldKind>,
+}
+
+impl ToldIntervals {
+    /// All kinds together.
+    pub fn total(&self) -> ToldKind {
+        let mut total = ToldKind::default();
+        self.kinds.iter().for_each(|kind| total.merge(kind));
+        total
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if self.kinds.len() < other.kinds.len() {
+            (self.kinds).resize_with(other.kinds.len(), ToldKind::default);
+        }
+        for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            mine.merge(theirs);
+        }
+    }
 }
 
 /// Gathers what threads tell, each when it turns to its next interval.
@@ -36,7 +69,7 @@ impl Told {
     pub fn add(
         &mut self,
         index: u64,
-        (cells, service): (&[KindInterval], &Coarse),
+        (cells, service): (&[KindInterval], &[Coarse]),
         interval_ns: u64,
     ) {
         let index = match self.waiting.last_key_value() {
@@ -45,9 +78,12 @@ impl Told {
         };
         let told = self.waiting.entry(index).or_default();
         told.length = Duration::from_nanos(interval_ns);
-        told.service.merge(service);
-        for cell in cells {
+        if told.kinds.len() < cells.len() {
+            (told.kinds).resize_with(cells.len(), ToldKind::default);
+        }
+        for ((told, cell), service) in told.kinds.iter_mut().zip(cells).zip(service) {
             told.response.merge(&cell.response);
+            told.service.merge(service);
             told.errors += cell.errors;
         }
     }
@@ -68,9 +104,7 @@ impl Told {
                 sum.length += told.length * u32::try_from(index + 1 - self.next).unwrap_or(1);
                 self.next = index + 1;
             }
-            sum.response.merge(&told.response);
-            sum.service.merge(&told.service);
-            sum.errors += told.errors;
+            sum.merge(&told);
         }
         sum
     }
@@ -85,13 +119,14 @@ mod tests {
         let mut service = Coarse::default();
         (0..times).for_each(|_| cell.response.record_ns(1_000));
         (0..times).for_each(|_| service.record_ns(500));
-        told.add(index, (&[cell], &service), 1_000_000_000);
+        told.add(index, (&[cell], &[service]), 1_000_000_000);
     }
 
     fn take(told: &mut Told) -> Option<(u64, u64)> {
         let taken = told.take()?;
-        assert_eq!(taken.response.count(), taken.service.count());
-        Some((taken.response.count(), taken.length.as_secs()))
+        let total = taken.total();
+        assert_eq!(total.response.count(), total.service.count());
+        Some((total.response.count(), taken.length.as_secs()))
     }
 
     #[test]
@@ -108,6 +143,26 @@ mod tests {
         add(&mut told, 4, 3);
         assert_eq!(take(&mut told), Some((2, 0)), "a straggler");
         assert_eq!(take(&mut told), Some((3, 3)), "with the pause before it");
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        let mut told = Told::default();
+        let mut cells = [KindInterval::default(), KindInterval::default()];
+        let mut service = [Coarse::default(), Coarse::default()];
+        cells[1].response.record_ns(1_000);
+        service[1].record_ns(500);
+        cells[0].errors = 2;
+        told.add(0, (&cells, &service), 1_000_000_000);
+        told.add(0, (&cells, &service), 1_000_000_000);
+        assert_eq!(told.take(), None);
+        let taken = told.take().unwrap();
+        let counts = taken.kinds.iter().map(|k| (k.service.count(), k.errors));
+        assert_eq!(counts.collect::<Vec<_>>(), [(0, 4), (2, 0)]);
+        assert_eq!(
+            (taken.total().response.count(), taken.total().errors),
+            (2, 4)
+        );
     }
 
     #[test]

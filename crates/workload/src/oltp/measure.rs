@@ -88,6 +88,10 @@ impl Workload for OrderEntry {
         &[NAME]
     }
 
+    fn operations(&self) -> &'static [&'static str] {
+        &super::mix::Kind::NAMES
+    }
+
     fn tables(&self) -> &'static [TableKind] {
         &[step::TABLE]
     }

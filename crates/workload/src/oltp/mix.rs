@@ -40,15 +40,18 @@ impl Kind {
         Self::ALL.get(usize::from(number)).copied()
     }
 
+    /// Their names in results, by their numbers.
+    pub const NAMES: [&'static str; KINDS] = [
+        "new-order",
+        "payment",
+        "order-status",
+        "delivery",
+        "stock-level",
+    ];
+
     /// Its name in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::NewOrder => "new-order",
-            Kind::Payment => "payment",
-            Kind::OrderStatus => "order-status",
-            Kind::Delivery => "delivery",
-            Kind::StockLevel => "stock-level",
-        }
+        Self::NAMES[self as usize]
     }
 
     /// Cards of this kind in a deck (clause 5.2.4.2).
