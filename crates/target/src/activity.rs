@@ -1,6 +1,8 @@
 //! A server on which others are at work, looked at and not loaded: its sessions at this moment, its counters, and what its views
 //! say of statements, tables and replicas. On a connection of its own, which changes nothing.
 
+use std::time::Duration;
+
 use archive::Observed;
 
 use crate::{Result, ServerCounts, Tally};
@@ -70,6 +72,19 @@ pub struct LoadCounts {
     pub lag_s: Option<f64>,
 }
 
+/// The server's own account of how long sessions were in statements, over some time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeInStatements {
+    /// Seconds of all sessions together, this observer's own among them, statements under way at both ends with what lies between.
+    pub seconds: f64,
+    /// Seconds that may be missing, or belong to the time before.
+    pub unclear_s: f64,
+    /// Seconds that passed meanwhile.
+    pub elapsed_s: f64,
+    /// What counts it, as the server calls it.
+    pub source: &'static str,
+}
+
 /// Looks at one server.
 pub trait Activity: Send {
     /// Where sessions are looked up, e.g. "pg_stat_activity".
@@ -78,11 +93,15 @@ pub trait Activity: Send {
     /// Why sessions of others are hidden, as the statement that shows them; `None` where all are seen.
     fn hidden(&self) -> Option<String>;
 
-    /// Remembers what views say of statements and tables now: what they say at the end is less by that.
+    /// Remembers what the server has counted of time in statements, of statements and of tables: what it says at the end is less by
+    /// that.
     ///
     /// # Errors
     /// When the server does not answer.
     fn begin(&mut self) -> Result<()>;
+
+    /// Shortest time from the end of a look to the begin of the next one for it to show what is new.
+    fn rest(&self) -> Duration;
 
     /// What the sessions of others are doing at this moment.
     ///
@@ -95,6 +114,12 @@ pub trait Activity: Send {
     /// # Errors
     /// When the server does not answer.
     fn load(&mut self) -> Result<LoadCounts>;
+
+    /// The server's account of the time since [`Self::begin`]; `None` where it keeps none, or it was interrupted.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>>;
 
     /// Cumulative counters of the server's own work.
     ///

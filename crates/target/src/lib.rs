@@ -51,7 +51,7 @@ mod value;
 mod watch;
 mod whereabouts;
 
-pub use activity::{Activity, LoadCount, LoadCounts, Look, SessionSeen, Wanted};
+pub use activity::{Activity, LoadCount, LoadCounts, Look, SessionSeen, TimeInStatements, Wanted};
 pub use backup::{BackedUp, BackupMethod, BackupOptions};
 pub use capability::Feature;
 pub use counted::Counted;

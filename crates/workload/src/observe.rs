@@ -3,14 +3,18 @@
 //! * `step`: what a plan says of it.
 //! * `code`: what its points are called.
 //! * `measure`: the loop that looks, less often where the server answers slowly.
+//! * `pace`: how often it looks, and what time looks stand for.
 //! * `rates`: what counters rose by, without what a reset or a restart hides.
 //! * `sessions`: what was seen of sessions: statements, blockers and long transactions.
 //! * `activity`: sessions by class of wait over time.
+//! * `average`: active sessions by the server's own account, where it keeps one.
 //! * `point`: what was seen as figures, tables and remarks.
 
 mod activity;
+mod average;
 mod code;
 mod measure;
+mod pace;
 mod point;
 mod rates;
 mod sessions;

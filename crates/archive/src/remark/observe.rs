@@ -7,6 +7,10 @@ macro_rules! observe {
 ObservedLooks { looks_per_s: f64, source: String, cost_pct: f64 } =>
     "observed without a load: sessions were sampled {looks_per_s:.1} times per second from {source}, at a cost of {cost_pct:.2} % of a core; \
      what is per second or per transaction are differences of the server's own counters";
+/// The average of active sessions is the server's own, which no look has to meet.
+ObservedByAccount { account: String, seen: f64 } =>
+    "active sessions on average are by the server's own account of time in statements ({account}); the looks alone saw {seen:.2}; how they \
+     are divided by what they waited for is from the looks";
 /// Sessions of other users are hidden, so that no average of active sessions is known.
 ObservedOwnUserOnly { grant: String } =>
     "this user sees only its own sessions, so active sessions, waits and blockers of others are unknown: {grant}";

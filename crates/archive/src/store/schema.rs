@@ -74,6 +74,7 @@ const ADDED: &[(i64, &[&str])] = &[
             "blocked_sessions_mean",
             "transaction_s_max",
             "replication_lag_s_max",
+            "active_sessions_seen_mean",
         ],
     ),
 ];
@@ -389,6 +390,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "47499480a40eaa8f", "{columns:#?}");
+        assert_eq!(&digest[..16], "53496c41cf23e04a", "{columns:#?}");
     }
 }

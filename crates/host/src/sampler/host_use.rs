@@ -474,6 +474,7 @@ mod tests {
             "blocked_sessions_mean",
             "transaction_s_max",
             "replication_lag_s_max",
+            "active_sessions_seen_mean",
         ];
         let some = Some;
         let rates = Rates {

@@ -1,6 +1,6 @@
 //! A database at work, as it was observed: sessions over time, and the tables of what was seen.
 
-use archive::{About, Observed, ObservedCell, Point, Run};
+use archive::{About, Observed, ObservedCell, Point, Remark, Run};
 use askama::Template;
 
 use super::figure::{Figure, Table};
@@ -82,9 +82,22 @@ fn of_point(run: &Run, point: &Point) -> PointView {
     }
 }
 
-/// Heads of the main figures, and their units.
-const FACTS: [(&str, &str, &str); 8] = [
-    ("active sessions, mean", "active_sessions_mean", ""),
+/// Heads of the average of active sessions where it is by the server's own account, and of what the looks say beside it.
+const BY_ACCOUNT: [(&str, &str, &str); 2] = [
+    (
+        "active sessions, mean, by the server's account",
+        "active_sessions_mean",
+        "",
+    ),
+    ("… by the looks", "active_sessions_seen_mean", ""),
+];
+const BY_LOOKS: [(&str, &str, &str); 1] = [(
+    "active sessions, mean, by the looks",
+    "active_sessions_mean",
+    "",
+)];
+/// Heads of the other main figures, and their units.
+const FACTS: [(&str, &str, &str); 7] = [
     ("… of which waiting", "waiting_sessions_mean", ""),
     ("… of which blocked by a lock", "blocked_sessions_mean", ""),
     ("active sessions, most at once", "active_sessions_max", ""),
@@ -100,7 +113,12 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
         let told = value.map(|value| format!("{value} {unit}").trim_end().to_owned());
         (head, told.unwrap_or_else(|| number::UNKNOWN.to_owned()))
     };
-    FACTS.map(fact).into()
+    let by_account = |note: &Remark| matches!(note, Remark::ObservedByAccount { .. });
+    let average = match point.notes.iter().any(by_account) {
+        true => &BY_ACCOUNT[..],
+        false => &BY_LOOKS,
+    };
+    average.iter().chain(&FACTS).copied().map(fact).collect()
 }
 
 /// Title of a table, and how to read it.

@@ -1,10 +1,13 @@
 //! A server at work, as its process list, its status and `performance_schema` show it. Nothing of anybody is read or locked.
 
+mod account;
 pub(super) mod asking;
 mod load;
 mod look;
 mod statements;
 mod views;
+
+use std::time::Duration;
 
 use archive::{About, Observed, RightsMissing};
 
@@ -12,7 +15,8 @@ use super::access::Access;
 use super::flavour::Flavour;
 use super::watch::counts;
 use crate::process;
-use crate::{Activity, LoadCounts, Look, Result, ServerCounts, Wanted};
+use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
+use account::Account;
 use asking::Asking;
 use look::Looker;
 use statements::Statements;
@@ -24,6 +28,7 @@ pub(super) struct MySqlActivity {
     wanted: Wanted,
     asking: Asking,
     looker: Looker,
+    account: Option<Account>,
     statements: Statements,
     tables: views::TableCounts,
     is_replica: bool,
@@ -49,6 +54,7 @@ impl MySqlActivity {
             wanted,
             asking,
             looker,
+            account: None,
             statements: Statements::default(),
             tables: views::TableCounts::default(),
             is_replica,
@@ -70,7 +76,12 @@ impl Activity for MySqlActivity {
     fn begin(&mut self) -> Result<()> {
         self.statements = Statements::read(&mut self.asking);
         self.tables = views::TableCounts::read(&mut self.asking);
+        self.account = Account::begin(&mut self.asking);
         Ok(())
+    }
+
+    fn rest(&self) -> Duration {
+        self.looker.rest()
     }
 
     fn look(&mut self) -> Result<Look> {
@@ -79,6 +90,13 @@ impl Activity for MySqlActivity {
 
     fn load(&mut self) -> Result<LoadCounts> {
         load::read(&mut self.asking, self.is_replica)
+    }
+
+    fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>> {
+        match &self.account {
+            Some(begin) => begin.until_now(&mut self.asking),
+            None => Ok(None),
+        }
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

@@ -1,11 +1,14 @@
 //! A server at work, as its views show it. Whatever is asked is asked of memory: no table of anybody is read, and what would wait
 //! for a lock is given up.
 
+mod account;
 pub(super) mod asking;
 mod load;
 mod look;
 mod statements;
 mod views;
+
+use std::time::Duration;
 
 use archive::{About, Observed};
 
@@ -15,7 +18,8 @@ use super::version::VERSION_OF_FLUSH;
 use super::watch::counts;
 use super::wire::Prepared;
 use crate::process;
-use crate::{Activity, LoadCounts, Look, Result, ServerCounts, Wanted};
+use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
+use account::Account;
 use asking::{APPLICATION, Asking};
 use statements::Statements;
 
@@ -26,6 +30,7 @@ pub(super) struct PostgresActivity {
     wanted: Wanted,
     asking: Asking,
     look: Prepared,
+    account: Option<Account>,
     statements: Statements,
     tables: views::TableCounts,
 }
@@ -44,6 +49,7 @@ impl PostgresActivity {
             wanted,
             asking,
             look,
+            account: None,
             statements: Statements::default(),
             tables: views::TableCounts::default(),
         })
@@ -75,7 +81,13 @@ impl Activity for PostgresActivity {
     fn begin(&mut self) -> Result<()> {
         self.statements = Statements::read(&mut self.asking, self.facts.major);
         self.tables = views::TableCounts::read(&mut self.asking)?;
+        self.tell_own_work()?;
+        self.account = Account::read(&mut self.asking, self.facts.major)?;
         Ok(())
+    }
+
+    fn rest(&self) -> Duration {
+        Duration::ZERO
     }
 
     fn look(&mut self) -> Result<Look> {
@@ -85,6 +97,14 @@ impl Activity for PostgresActivity {
     fn load(&mut self) -> Result<LoadCounts> {
         self.tell_own_work()?;
         load::read(&mut self.asking, self.facts.major)
+    }
+
+    fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>> {
+        let Some(begin) = &self.account else {
+            return Ok(None);
+        };
+        let end = Account::read(&mut self.asking, self.facts.major)?;
+        Ok(end.and_then(|end| begin.until(&end)))
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

@@ -1,10 +1,12 @@
 //! A server at work is observed: its counters are those of others, and nothing is written.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use target::mysql::local::MariaDbServer;
 use target::server::{LocalServer, ServerSpec};
-use target::{TargetUrl, Wanted};
+use target::{Activity, TargetUrl, Wanted};
 
 const COMMITS: u32 = 25;
 
@@ -14,14 +16,17 @@ fn server() -> LocalServer {
     LocalServer::start(&MariaDbServer, &spec).unwrap()
 }
 
-fn ask(server: &LocalServer, sql: &str) {
+fn client(server: &LocalServer) -> Command {
     let tree = server.program().ancestors().nth(2).unwrap();
-    let done = Command::new(tree.join("bin/mariadb"))
-        .args(["--no-defaults", "-u", server.superuser(), "-S"])
-        .arg(server.socket_path())
-        .args(["-e", sql])
-        .output()
-        .unwrap();
+    let mut client = Command::new(tree.join("bin/mariadb"));
+    client
+        .args(["--no-defaults", "-BNn", "-u", server.superuser(), "-S"])
+        .arg(server.socket_path());
+    client
+}
+
+fn ask(server: &LocalServer, sql: &str) {
+    let done = client(server).args(["-e", sql]).output().unwrap();
     assert!(
         done.status.success(),
         "{}",
@@ -82,4 +87,59 @@ fn commits_and_statements_of_others_are_counted_exactly() {
         "{texts}"
     );
     assert!(target.open_session().is_err(), "nothing is done in it");
+
+    let mut client = client(&server);
+    let mut client = client
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let somebody = (client.stdin.take().unwrap(), client.stdout.take().unwrap());
+    assert_looks_are_new(activity.as_mut(), somebody);
+    assert!(client.wait().unwrap().success());
+    assert_time_in_statements_is_counted(&server, activity.as_mut());
+}
+
+/// Looks that follow each other as soon as they may see the transaction that has begun since, and no more the one that has ended.
+fn assert_looks_are_new(activity: &mut dyn Activity, somebody: (ChildStdin, ChildStdout)) {
+    let (mut input, output) = somebody;
+    let mut answers = BufReader::new(output).lines();
+    let mut does = |sql: &str| {
+        writeln!(input, "{sql} SELECT 'done';").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), "done");
+    };
+    for _ in 0..5 {
+        for (sql, open) in [
+            ("BEGIN; UPDATE shop.stock SET n = n + 1;", 1),
+            ("COMMIT;", 0),
+        ] {
+            does(sql);
+            std::thread::sleep(activity.rest());
+            let sessions = activity.look().unwrap().sessions.into_iter();
+            let transactions = sessions.filter(|session| session.transaction_s.is_some());
+            assert_eq!(transactions.count(), open, "{sql}");
+        }
+    }
+}
+
+/// A statement counts while it is under way and when it has ended, but only for the time that passes.
+fn assert_time_in_statements_is_counted(server: &LocalServer, activity: &mut dyn Activity) {
+    let mut long = client(server)
+        .args(["-e", "SELECT SLEEP(600)"])
+        .spawn()
+        .unwrap();
+    while activity.look().unwrap().sessions.is_empty() {
+        std::thread::sleep(activity.rest());
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    activity.begin().unwrap();
+    let began = Instant::now();
+    ask(server, "SELECT SLEEP(0.5)");
+    let time = activity.time_in_statements().unwrap().unwrap();
+    let seconds = time.seconds - time.elapsed_s;
+    // Milliseconds of a statement under way are whole ones in some versions.
+    let most_s = began.elapsed().as_secs_f64() + 0.01;
+    assert!((0.49..most_s).contains(&seconds), "{time:?}");
+    long.kill().unwrap();
+    long.wait().unwrap();
 }

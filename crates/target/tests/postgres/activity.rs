@@ -30,6 +30,16 @@ fn url(server: &LocalServer) -> TargetUrl {
 
 /// Somebody's statements, each a transaction, in a session of their own.
 fn psql(server: &LocalServer, statements: &[&str]) {
+    assert!(
+        client(server, statements)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+}
+
+fn client(server: &LocalServer, statements: &[&str]) -> Command {
     let mut client = Command::new(server.program().with_file_name("psql"));
     client
         .args(["-X", "-q", "-h"])
@@ -38,7 +48,7 @@ fn psql(server: &LocalServer, statements: &[&str]) {
     for sql in statements {
         client.args(["-c", sql]);
     }
-    assert!(client.output().unwrap().status.success());
+    client
 }
 
 fn transactions(activity: &mut dyn Activity) -> f64 {
@@ -77,6 +87,44 @@ fn commits_of_others_are_counted_exactly() {
         assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// A statement counts while it is under way and when it has ended, but only for the time that passes.
+#[test]
+fn time_in_statements_is_that_between_two_moments() {
+    let server = server("");
+    let target = target::open_observed(&url(&server)).unwrap();
+    let mut activity = target.activity(WANTED).unwrap();
+    let mut long = client(&server, &["SELECT pg_sleep(600)"]).spawn().unwrap();
+    while activity.look().unwrap().sessions.is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    activity.begin().unwrap();
+    let mut own_s = began.elapsed().as_secs_f64();
+    let began = Instant::now();
+    psql(&server, &["SELECT pg_sleep(0.5)"]);
+    let took_s = began.elapsed().as_secs_f64();
+    // The session tells when it ends, which is behind the end of its client.
+    let begin = Instant::now();
+    loop {
+        let asked = Instant::now();
+        let time = activity.time_in_statements().unwrap().unwrap();
+        own_s += asked.elapsed().as_secs_f64();
+        let seconds = time.seconds - time.elapsed_s;
+        assert!(
+            seconds < took_s + own_s && time.unclear_s == 0.0,
+            "{time:?}"
+        );
+        if seconds >= 0.5 {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    long.kill().unwrap();
+    long.wait().unwrap();
 }
 
 fn active_s(activity: &mut dyn Activity) -> f64 {

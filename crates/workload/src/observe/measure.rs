@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use archive::{Archive, Component, Point, PointKey, WorkDone};
 use lab::observe::Observation;
 use lab::observe::at_work::AtWork;
-use lab::session_sampler::{COST_MAX, SessionSamples};
+use lab::session_sampler::SessionSamples;
 use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
@@ -14,25 +14,14 @@ use target::{Activity as Server, ErrorKind, Tally, TargetError, Wanted};
 
 use super::activity::Activity;
 use super::code::{DEFINITION, TITLE};
+use super::pace::{HELD_UP, Pace, Sight};
 use super::point::{self, Cost};
 use super::rates::Rates;
 use super::sessions::Seen;
 use super::step::ObserveStep;
 
-/// It never looks more often than this …
-const PAUSE_MIN: Duration = Duration::from_millis(10);
-/// … nor less often, unless answers take long.
-const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// A pause is at least so many times as long as an answer takes, so that a saturated server is left alone …
-const PAUSE_PER_ANSWER: f64 = 20.0;
-/// … but no longer than this.
-const PAUSE_OF_SLOW_MAX: Duration = Duration::from_secs(30);
-/// Weight of the newest answer in the means that the pause follows.
-const NEWEST: f64 = 0.2;
 /// Looks before the start, so that the first that count are neither cold nor dear.
 const WARM_UP_LOOKS: usize = 3;
-/// An answer that takes longer was held up: nobody saw what the sessions did meanwhile.
-const HELD_UP: Duration = Duration::from_millis(500);
 /// Counters of the load are read this often, and less often in a long observation …
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 /// … so that there are no more intervals than this.
@@ -95,18 +84,13 @@ struct Observer<'a> {
     progress: &'a Progress,
     clock: Clock,
     begun: Instant,
-    /// Up to where looks stand for the time.
-    seen_until: Instant,
+    sight: Sight,
+    pace: Pace,
     activity: Activity,
     seen: Seen,
     rates: Rates,
     seconds: Tally,
     cost: Cost,
-    /// Means of what a look costs, and of how long its answer takes, in seconds.
-    price_s: f64,
-    answer_s: f64,
-    /// What was spent on counters and is not made up for by a pause yet, in seconds.
-    owed_s: f64,
 }
 
 impl<'a> Observer<'a> {
@@ -119,20 +103,18 @@ impl<'a> Observer<'a> {
         let now = Instant::now();
         Self {
             context,
+            pace: Pace::of(server.rest()),
             server,
             wanted,
             progress,
             clock: Clock::Monotonic,
             begun: now,
-            seen_until: now,
+            sight: Sight::from(now),
             activity: Activity::default(),
             seen: Seen::default(),
             rates: Rates::default(),
             seconds: Tally::default(),
             cost: Cost::default(),
-            price_s: 0.0,
-            answer_s: 0.0,
-            owed_s: 0.0,
         }
     }
 
@@ -149,7 +131,7 @@ impl<'a> Observer<'a> {
         self.server.begin().map_err(broken)?;
         self.cost = Cost::begun(self.server.asked());
         self.begun = Instant::now();
-        self.seen_until = self.begun;
+        self.sight = Sight::from(self.begun);
         self.read_load().map_err(broken)?;
         let interval = INTERVAL_MIN.max(length / INTERVALS_MAX);
         let mut next = interval;
@@ -174,7 +156,13 @@ impl<'a> Observer<'a> {
         elapsed: Duration,
         before: &target::ServerCounts,
     ) -> std::result::Result<AtWork, Measured> {
-        self.cost.end(self.server.asked());
+        // Before anything else is asked, whose time would be the observer's.
+        let account = self.server.time_in_statements();
+        let account = account.unwrap_or_else(|error| {
+            self.cost.fail(error.message);
+            None
+        });
+        self.cost.end(self.server.asked(), self.sight.unseen);
         let tables = self.server.tables().map_err(broken)?;
         let counts = self.server.count().map_err(broken)?.since(before);
         let watched = SessionSamples {
@@ -183,7 +171,7 @@ impl<'a> Observer<'a> {
             source: self.server.source(),
             looks: self.cost.looks,
             elapsed,
-            unseen: Duration::from_secs_f64(self.cost.unseen_s),
+            unseen: self.sight.unseen,
             cost: Duration::from_secs_f64(self.cost.cpu_s()),
             ..SessionSamples::default()
         };
@@ -192,6 +180,7 @@ impl<'a> Observer<'a> {
             sessions: &self.seen,
             rates: &self.rates,
             cost: &self.cost,
+            account,
             hidden: self.server.hidden(),
             lines: self.wanted.lines,
         };
@@ -207,17 +196,7 @@ impl<'a> Observer<'a> {
 
     /// Sleeps until the next look, at most until so long after the begin.
     fn pause(&mut self, until: Duration) -> std::result::Result<(), Measured> {
-        let fair_s = (self.price_s + std::mem::take(&mut self.owed_s)) / COST_MAX;
-        let usual = Duration::from_secs_f64(fair_s).clamp(PAUSE_MIN, PAUSE_MAX);
-        let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
-        let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
-        // A look stands at the end of every interval, but a slow server is not asked sooner for it.
-        let left = until.saturating_sub(self.begun.elapsed());
-        let pause = if pause <= PAUSE_MAX {
-            pause.min(left.max(PAUSE_MIN))
-        } else {
-            pause
-        };
+        let pause = (self.pace).pause(until.saturating_sub(self.begun.elapsed()));
         let end = Instant::now() + pause;
         loop {
             if self.context.stop.load(Ordering::Relaxed) {
@@ -246,8 +225,7 @@ impl<'a> Observer<'a> {
         };
         let driver_s = self.clock.thread_cpu().saturating_sub(own).as_secs_f64();
         self.cost.add(answer_s, driver_s, server_s, spent.is_some());
-        self.price_s += NEWEST * (driver_s + server_s - self.price_s);
-        self.answer_s += NEWEST * (answer_s - self.answer_s);
+        self.pace.answered(answer_s, driver_s + server_s);
         answer
     }
 
@@ -255,15 +233,7 @@ impl<'a> Observer<'a> {
         let asked = Instant::now();
         let look = self.ask(|server| server.look())?;
         let now = Instant::now();
-        let answer = now - asked;
-        let unseen = if answer > HELD_UP {
-            answer
-        } else {
-            Duration::ZERO
-        };
-        self.cost.unseen_s += unseen.as_secs_f64();
-        let stands_for = (now - self.seen_until).saturating_sub(unseen);
-        self.seen_until = now;
+        let stands_for = self.sight.look(asked, now);
         self.cost.looks += 1;
         self.seconds
             .add_times(&look.tally, stands_for.as_secs_f64());
@@ -275,10 +245,11 @@ impl<'a> Observer<'a> {
 
     /// Reads the counters of the load, which ends an interval.
     fn read_load(&mut self) -> target::Result<()> {
-        let before_s = self.cost.cpu_s();
+        let (before_s, asked) = (self.cost.cpu_s(), Instant::now());
         let counts = self.ask(|server| server.load());
-        self.owed_s += self.cost.cpu_s() - before_s;
+        self.pace.owe(self.cost.cpu_s() - before_s);
         let counts = counts?;
+        self.sight.answered(asked, Instant::now());
         let at_s = self.begun.elapsed().as_secs_f64();
         let ended_s = self
             .activity
@@ -301,18 +272,15 @@ impl<'a> Observer<'a> {
         let Err(error) = asked else {
             return Ok(());
         };
-        let since = Instant::now();
         if error.kind == ErrorKind::Unreachable {
             let at_s = self.begun.elapsed().as_secs_f64();
             self.rates.interrupt(at_s);
             self.cost.restarts += 1;
             self.wait_for_server(&error)?;
         } else {
-            self.cost.failed += 1;
-            self.cost.first_failure.get_or_insert(error.message);
+            self.cost.fail(error.message);
         }
-        self.cost.unseen_s += since.elapsed().as_secs_f64();
-        self.seen_until = Instant::now();
+        self.sight.lost(Instant::now());
         Ok(())
     }
 

@@ -1,9 +1,14 @@
 //! What was seen, as figures, tables and remarks of a point.
 
+use std::time::Duration;
+
 use archive::{About, Figures, ObservedCell, Remark, load_row};
 use lab::session_sampler::SessionSamples;
+use target::TimeInStatements;
 
 use super::activity::Activity;
+use super::average::by_account;
+use super::pace::HELD_UP;
 use super::rates::Rates;
 use super::sessions::Seen;
 
@@ -19,15 +24,17 @@ pub(super) struct Cost {
     pub loads: u64,
     pub driver_s: f64,
     server_s: f64,
+    /// Answers that were held up: nobody knows whether the session was in a statement meanwhile.
+    held_up_s: f64,
     /// Whether the server's processor time is known; else the time of its answers is taken for it.
     is_known: bool,
     answers: u64,
     answers_s: f64,
     answer_s_max: f64,
-    pub unseen_s: f64,
+    unseen_s: f64,
     pub restarts: u64,
-    pub failed: u64,
-    pub first_failure: Option<String>,
+    failed: u64,
+    first_failure: Option<String>,
     asked_before: u64,
     asked: u64,
 }
@@ -41,9 +48,10 @@ impl Cost {
         }
     }
 
-    /// Up to here.
-    pub fn end(&mut self, asked: u64) {
+    /// Up to here, of which so much was not seen.
+    pub fn end(&mut self, asked: u64, unseen: Duration) {
         self.asked = asked.saturating_sub(self.asked_before);
+        self.unseen_s = unseen.as_secs_f64();
     }
 
     pub fn add(&mut self, answer_s: f64, driver_s: f64, server_s: f64, is_known: bool) {
@@ -52,7 +60,18 @@ impl Cost {
         self.answer_s_max = self.answer_s_max.max(answer_s);
         self.driver_s += driver_s;
         self.server_s += server_s;
+        self.held_up_s += if answer_s > HELD_UP.as_secs_f64() {
+            answer_s
+        } else {
+            0.0
+        };
         self.is_known = is_known;
+    }
+
+    /// A question failed.
+    pub fn fail(&mut self, why: String) {
+        self.failed += 1;
+        self.first_failure.get_or_insert(why);
     }
 
     /// Processor time of both sides.
@@ -97,6 +116,8 @@ pub(super) struct Observed<'a> {
     pub sessions: &'a Seen,
     pub rates: &'a Rates,
     pub cost: &'a Cost,
+    /// How long sessions were in statements by the server's own account.
+    pub account: Option<TimeInStatements>,
     /// The statement that shows sessions of others, where they are hidden.
     pub hidden: Option<String>,
     pub lines: usize,
@@ -116,14 +137,31 @@ impl Observed<'_> {
             figures.set(count.figure, self.per_s(count.count));
         }
         let looked_s = self.activity.all_looked_s;
-        if self.hidden.is_none() && looked_s > 0.0 {
-            figures.active_sessions_mean = Some(self.activity.at_work_s / looked_s);
+        if let Some(seen) = self.seen_mean() {
+            let account = self.by_account().map(|(_, sessions)| sessions);
+            figures.active_sessions_mean = Some(account.unwrap_or(seen));
+            figures.active_sessions_seen_mean = Some(seen);
             figures.waiting_sessions_mean = Some(self.activity.waiting_s / looked_s);
             figures.blocked_sessions_mean = Some(self.sessions.blocked_s / looked_s);
             figures.active_sessions_max = Some(self.sessions.at_work_max as f64);
             figures.transaction_s_max = self.sessions.transaction_s_max;
         }
         figures
+    }
+
+    /// Active sessions by the looks; `None` where those of others are hidden.
+    fn seen_mean(&self) -> Option<f64> {
+        let looked_s = self.activity.all_looked_s;
+        (self.hidden.is_none() && looked_s > 0.0).then(|| self.activity.at_work_s / looked_s)
+    }
+
+    /// What the server's own account says of them, and its name.
+    fn by_account(&self) -> Option<(&'static str, f64)> {
+        let account = self.account.as_ref()?;
+        let own = (self.cost.server_s, self.cost.held_up_s);
+        let seen = (self.seen_mean()?, self.cost.looks);
+        let sessions = by_account(account, own, seen)?;
+        Some((account.source, sessions))
     }
 
     fn per_s(&self, count: Option<f64>) -> Option<f64> {
@@ -138,6 +176,13 @@ impl Observed<'_> {
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
+        let account = self.by_account().zip(self.seen_mean());
+        notes.extend(
+            account.map(|((account, _), seen)| Remark::ObservedByAccount {
+                account: account.into(),
+                seen,
+            }),
+        );
         let hidden = self.hidden.clone();
         notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
         if self.rates.resets > 0 {

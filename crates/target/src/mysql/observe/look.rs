@@ -1,7 +1,7 @@
 //! One look at the sessions: the process list, the transactions with their locks, and what threads used of the processors.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::flavour::Flavour;
 use super::super::watch::class::{self, Meaning};
@@ -13,8 +13,9 @@ use crate::{Look, Result, SessionSeen, Tally, WaitClass};
 
 /// Characters of a statement that are asked for.
 const TEXT_MAX: usize = 1000;
-/// The server looks at its transactions anew this often; between two looks at them, they stand.
-const TRANSACTIONS_EVERY: Duration = Duration::from_millis(200);
+/// InnoDB shows its transactions and their locks anew only when nobody has asked for them for 0.1 s. So looks are further apart, and
+/// each of them sees sessions and locks of the same moment.
+const REST: Duration = Duration::from_millis(150);
 /// What a session with a row lock wait is shown doing.
 const ROW_LOCK: &str = "row lock";
 
@@ -31,9 +32,8 @@ pub(super) struct Looker {
     texts: bool,
     /// The sessions' threads, where they are this machine's.
     threads: Option<Threads>,
-    /// By session; `None` where this user may not see them.
-    transactions: Option<HashMap<u64, Transaction>>,
-    seen: Option<Instant>,
+    /// Whether this user may see transactions and their locks.
+    sees_transactions: bool,
 }
 
 impl Looker {
@@ -41,18 +41,14 @@ impl Looker {
         Self {
             texts,
             threads: asking.thread.map(|_| Threads::default()),
-            transactions: transactions(asking).ok(),
-            seen: None,
+            sees_transactions: transactions(asking).is_ok(),
         }
     }
 
     pub(super) fn source(&self) -> String {
         let list = "the server's process list";
         let and = [
-            (
-                self.transactions.is_some(),
-                "its transactions and lock waits",
-            ),
+            (self.sees_transactions, "its transactions and lock waits"),
             (
                 self.threads.is_some(),
                 "the kernel's accounting of its threads",
@@ -67,17 +63,21 @@ impl Looker {
 
     /// Whether waits for row locks are seen, and need not be taken from counters.
     pub(super) fn sees_row_locks(&self) -> bool {
-        self.transactions.is_some()
+        self.sees_transactions
+    }
+
+    pub(super) fn rest(&self) -> Duration {
+        match self.sees_transactions {
+            true => REST,
+            false => Duration::ZERO,
+        }
     }
 
     pub(super) fn look(&mut self, asking: &mut Asking) -> Result<Look> {
-        let is_old = self
-            .seen
-            .is_none_or(|seen| seen.elapsed() >= TRANSACTIONS_EVERY);
-        if self.transactions.is_some() && is_old {
-            self.transactions = Some(transactions(asking)?);
-            self.seen = Some(Instant::now());
-        }
+        let transactions = match self.sees_transactions {
+            true => transactions(asking)?,
+            false => HashMap::new(),
+        };
         let rows = asking.rows(&sessions_sql(asking.flavour, self.texts))?;
         if let Some(threads) = &mut self.threads {
             let ids = rows.iter().filter_map(|row| {
@@ -90,7 +90,7 @@ impl Looker {
         }
         let mut look = Look::default();
         for row in &rows {
-            let session = self.session(row);
+            let session = session(row, &transactions);
             let used = self
                 .threads
                 .as_mut()
@@ -103,30 +103,6 @@ impl Looker {
             }
         }
         Ok(look)
-    }
-
-    fn session(&self, row: &[Option<String>]) -> SessionSeen {
-        let id = text(row.first()).parse().unwrap_or_default();
-        let transaction = self.transactions.as_ref().and_then(|all| all.get(&id));
-        let is_at_work = text(row.get(2)) == "1";
-        let told = text(row.get(3));
-        let state = match (is_at_work, transaction.is_some_and(|t| t.waits)) {
-            (false, _) => "idle in transaction".to_owned(),
-            (true, true) => ROW_LOCK.to_owned(),
-            (true, false) => told,
-        };
-        let statement = row.get(4).cloned().flatten().filter(|s| !s.is_empty());
-        SessionSeen {
-            id,
-            who: text(row.get(1)),
-            is_at_work,
-            state,
-            statement: statement.map(|statement| without_values(&statement, true)),
-            transaction_s: transaction.map(|t| t.age_s),
-            blocked_by: transaction
-                .map(|t| t.blocked_by.clone())
-                .unwrap_or_default(),
-        }
     }
 
     /// What the state says; what it does not say, the kernel's account of the thread does where there is one.
@@ -146,6 +122,31 @@ impl Looker {
             tally.session(WaitClass::Cpu, "DB waiting for a processor", used.queued);
             tally.session(WaitClass::Blocked, UNEXPLAINED, -(used.cpu + used.queued));
         }
+    }
+}
+
+/// What a row of the process list and the transactions, by session, say of one.
+fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> SessionSeen {
+    let id = text(row.first()).parse().unwrap_or_default();
+    let transaction = transactions.get(&id);
+    let is_at_work = text(row.get(2)) == "1";
+    let told = text(row.get(3));
+    let state = match (is_at_work, transaction.is_some_and(|t| t.waits)) {
+        (false, _) => "idle in transaction".to_owned(),
+        (true, true) => ROW_LOCK.to_owned(),
+        (true, false) => told,
+    };
+    let statement = row.get(4).cloned().flatten().filter(|s| !s.is_empty());
+    SessionSeen {
+        id,
+        who: text(row.get(1)),
+        is_at_work,
+        state,
+        statement: statement.map(|statement| without_values(&statement, true)),
+        transaction_s: transaction.map(|t| t.age_s),
+        blocked_by: transaction
+            .map(|t| t.blocked_by.clone())
+            .unwrap_or_default(),
     }
 }
 

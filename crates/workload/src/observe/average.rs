@@ -1,0 +1,75 @@
+//! Active sessions on average: by the server's own account of the time in statements where that can be trusted, else by the looks.
+
+use target::TimeInStatements;
+
+/// Of a shorter time an account says too little: what a session did in the last second may not have been entered.
+const ELAPSED_S_MIN: f64 = 10.0;
+/// Most of it that may belong to another time.
+const UNCLEAR_MAX: f64 = 0.05;
+/// An account that has less than this part of what the looks saw, beyond their chance, has not been entered in full.
+const SEEN_MIN: f64 = 0.95;
+/// Standard errors that are chance. Sessions that are active independently of each other scatter at most as Poisson's events do.
+const CHANCE: f64 = 3.0;
+
+/// Active sessions by the account, less the observer's own; `None` where it cannot be trusted. Of the observer's own time so much is sure, and
+/// so much may be in it as well.
+pub(super) fn by_account(
+    time: &TimeInStatements,
+    (own_s, held_up_s): (f64, f64),
+    (seen, looks): (f64, u64),
+) -> Option<f64> {
+    let seconds = (time.seconds - own_s).max(0.0);
+    let chance = CHANCE * (seen / looks.max(1) as f64).sqrt();
+    let is_whole = time.elapsed_s >= ELAPSED_S_MIN
+        && time.unclear_s + held_up_s <= UNCLEAR_MAX * seconds
+        && seconds >= (SEEN_MIN * seen - chance) * time.elapsed_s;
+    is_whole.then(|| seconds / time.elapsed_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(seconds: f64) -> TimeInStatements {
+        TimeInStatements {
+            seconds,
+            unclear_s: 0.0,
+            elapsed_s: 20.0,
+            source: "a view",
+        }
+    }
+
+    /// 41 s in 20 s, of which 1 s was the observer's: two sessions, of which the looks saw nine tenths.
+    #[test]
+    fn golden_the_account_counts_where_it_is_whole() {
+        assert_eq!(by_account(&time(41.0), (1.0, 0.5), (1.8, 200)), Some(2.0));
+        assert_eq!(
+            by_account(&time(0.5), (0.5, 0.0), (0.0, 200)),
+            Some(0.0),
+            "nobody else was at work"
+        );
+        assert_eq!(
+            by_account(&time(1.0), (0.0, 0.0), (8.0, 200)),
+            None,
+            "sessions have entered nothing yet"
+        );
+        let few_looks = by_account(&time(36.0), (0.0, 0.0), (2.0, 150));
+        assert_eq!(few_looks, Some(1.8), "looks may see a tenth more by chance");
+        assert_eq!(by_account(&time(36.0), (0.0, 0.0), (2.0, 15_000)), None);
+        let unclear = TimeInStatements {
+            unclear_s: 5.0,
+            ..time(41.0)
+        };
+        assert_eq!(by_account(&unclear, (1.0, 0.0), (1.8, 200)), None);
+        assert_eq!(
+            by_account(&time(41.0), (1.0, 3.0), (1.8, 200)),
+            None,
+            "a server stood still"
+        );
+        let short = TimeInStatements {
+            elapsed_s: 5.0,
+            ..time(41.0)
+        };
+        assert_eq!(by_account(&short, (1.0, 0.0), (1.8, 200)), None);
+    }
+}

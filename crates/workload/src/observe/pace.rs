@@ -1,0 +1,183 @@
+//! How often a server is asked, and what time its answers stand for.
+
+use std::time::{Duration, Instant};
+
+use lab::session_sampler::COST_MAX;
+
+/// It never looks more often than this: ten looks a second tell in a minute what sessions wait for to within a few percent, and more of them
+/// would only cost more …
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// … nor less often, unless answers take long.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// A pause is at least so many times as long as an answer takes, so that a saturated server is left alone …
+const PAUSE_PER_ANSWER: f64 = 20.0;
+/// … but no longer than this.
+const PAUSE_OF_SLOW_MAX: Duration = Duration::from_secs(30);
+/// Weight of the newest answer in the means that the pause follows.
+const NEWEST: f64 = 0.2;
+/// An answer that takes longer was held up: nobody saw what the sessions did meanwhile.
+pub(super) const HELD_UP: Duration = Duration::from_millis(500);
+
+/// The pauses between looks.
+#[derive(Debug)]
+pub(super) struct Pace {
+    least: Duration,
+    /// Means of what a look costs, and of how long its answer takes, in seconds.
+    price_s: f64,
+    answer_s: f64,
+    /// What was spent on counters and is not made up for by a pause yet, in seconds.
+    owed_s: f64,
+}
+
+impl Pace {
+    /// Of a server whose looks are new only when they are so far apart.
+    pub fn of(rest: Duration) -> Self {
+        Self {
+            least: rest.max(PAUSE_MIN),
+            price_s: 0.0,
+            answer_s: 0.0,
+            owed_s: 0.0,
+        }
+    }
+
+    /// An answer took so long and cost so much.
+    pub fn answered(&mut self, answer_s: f64, price_s: f64) {
+        self.price_s += NEWEST * (price_s - self.price_s);
+        self.answer_s += NEWEST * (answer_s - self.answer_s);
+    }
+
+    /// So much was spent beside the looks.
+    pub fn owe(&mut self, seconds: f64) {
+        self.owed_s += seconds;
+    }
+
+    /// Pause before the next look, where so much is left of the interval.
+    pub fn pause(&mut self, left: Duration) -> Duration {
+        let fair_s = (self.price_s + std::mem::take(&mut self.owed_s)) / COST_MAX;
+        let usual = Duration::from_secs_f64(fair_s).clamp(self.least, PAUSE_MAX);
+        let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
+        let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
+        // A look stands at the end of every interval, but a slow server is not asked sooner for it.
+        match pause <= PAUSE_MAX {
+            true => pause.min(left.max(self.least)),
+            false => pause,
+        }
+    }
+}
+
+/// The time that looks stand for, and the time that nobody saw.
+#[derive(Debug)]
+pub(super) struct Sight {
+    until: Instant,
+    pub unseen: Duration,
+}
+
+impl Sight {
+    pub fn from(begin: Instant) -> Self {
+        Self {
+            until: begin,
+            unseen: Duration::ZERO,
+        }
+    }
+
+    /// The sessions were looked at: the time that the look stands for.
+    pub fn look(&mut self, asked: Instant, now: Instant) -> Duration {
+        let unseen = held_up(asked, now);
+        self.unseen += unseen;
+        let seen = (now - self.until).saturating_sub(unseen);
+        self.until = now;
+        seen
+    }
+
+    /// Something else was answered: no look stands for the time in which that was held up.
+    pub fn answered(&mut self, asked: Instant, now: Instant) {
+        let unseen = held_up(asked, now);
+        self.unseen += unseen;
+        self.until += unseen;
+    }
+
+    /// A question failed: what the sessions did since the last look, nobody saw.
+    pub fn lost(&mut self, now: Instant) {
+        self.unseen += now - self.until;
+        self.until = now;
+    }
+}
+
+/// How long a question was held up, where it was.
+fn held_up(asked: Instant, now: Instant) -> Duration {
+    let answer = now - asked;
+    match answer > HELD_UP {
+        true => answer,
+        false => Duration::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAR: Duration = Duration::from_secs(60);
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn a_server_rests_between_looks_as_long_as_they_need_to_be_new() {
+        let mut pace = Pace::of(ms(150));
+        assert_eq!(pace.pause(FAR), ms(150));
+        assert_eq!(
+            pace.pause(ms(3)),
+            ms(150),
+            "not sooner for the end of an interval"
+        );
+        assert_eq!(Pace::of(Duration::ZERO).pause(FAR), PAUSE_MIN);
+    }
+
+    #[test]
+    fn pauses_follow_cost_debts_and_slow_answers() {
+        let mut pace = Pace::of(Duration::ZERO);
+        for _ in 0..100 {
+            pace.answered(0.002, 0.003);
+        }
+        // 3 ms is 1 % of 300 ms.
+        let near = |pause: Duration, ms: f64| (pause.as_secs_f64() * 1e3 - ms).abs() < 0.1;
+        assert!(near(pace.pause(FAR), 300.0));
+        pace.owe(0.002);
+        assert!(near(pace.pause(FAR), 500.0));
+        assert!(near(pace.pause(FAR), 300.0), "debts are paid once");
+        assert_eq!(pace.pause(ms(130)), ms(130), "a look ends the interval");
+        for _ in 0..100 {
+            pace.answered(0.2, 0.003);
+        }
+        assert!(
+            near(pace.pause(ms(30)), 4000.0),
+            "but a slow server is spared"
+        );
+        for _ in 0..100 {
+            pace.answered(10.0, 0.003);
+        }
+        assert_eq!(pace.pause(FAR), PAUSE_OF_SLOW_MAX);
+    }
+
+    #[test]
+    fn golden_every_moment_is_seen_or_unseen() {
+        let begin = Instant::now();
+        let at = |after: u64| begin + ms(after);
+        let mut sight = Sight::from(begin);
+        assert_eq!(sight.look(at(100), at(110)), ms(110));
+        // Counters, 20 ms and then 2 s: the next look stands for what was not held up.
+        sight.answered(at(110), at(130));
+        assert_eq!(sight.unseen, Duration::ZERO);
+        sight.answered(at(130), at(2130));
+        assert_eq!(sight.unseen, ms(2000));
+        assert_eq!(sight.look(at(2200), at(2210)), ms(100));
+        // A look that was held up for 1 s.
+        assert_eq!(sight.look(at(2300), at(3300)), ms(90));
+        assert_eq!(sight.unseen, ms(3000));
+        // A question that ran into its limit of 10 s, 200 ms behind the look, and a restart of 1 s behind it.
+        sight.lost(at(14_500));
+        assert_eq!(sight.unseen, ms(3000 + 11_200));
+        assert_eq!(sight.look(at(14_600), at(14_610)), ms(110));
+    }
+}
