@@ -224,6 +224,16 @@ impl Archive {
         annotate::delete(&mut self.connection, run_ids, now).map_err(|e| e.at(&self.path))
     }
 
+    /// The same with runs whose time is over: they are not remembered, so that who removes as many as he measures keeps the archive as
+    /// large as it is. SQLite fills the pages that become free with the next runs.
+    ///
+    /// # Errors
+    /// As [`Archive::delete_runs`].
+    pub fn expire_runs(&mut self, run_ids: &[i64], now: &str) -> Result<()> {
+        self.delete_runs(run_ids, now)?;
+        annotate::forget(&mut self.connection, run_ids).map_err(|e| e.at(&self.path))
+    }
+
     /// The points of the complete run, in the order of the plan.
     ///
     /// # Errors
@@ -249,6 +259,15 @@ impl Archive {
     pub fn load_run(&self, name: &RunName) -> Result<Run> {
         let run_id = self.run_id(name)?;
         read::load_run(&self.connection, run_id).map_err(|e| e.at(&self.path))
+    }
+
+    /// A run without its points.
+    ///
+    /// # Errors
+    /// An unknown run, or the environment.
+    pub fn load_record(&self, run_id: i64) -> Result<Run> {
+        self.require(run_id)?;
+        read::load_record(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
     /// The finished points of a run whose keys are wanted, with all that belongs to them.

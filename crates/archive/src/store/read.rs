@@ -204,6 +204,11 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     run_of(&snapshot, run_id)
 }
 
+pub(super) fn load_record(connection: &Connection, run_id: i64) -> Result<Run> {
+    let snapshot = connection.unchecked_transaction()?;
+    record(&snapshot, run_id)
+}
+
 /// A whole run, within a transaction.
 pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
     let mut run = record(snapshot, run_id)?;
