@@ -7,6 +7,8 @@
 mod mysql;
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/stopped.rs"]
+mod stopped;
 
 mod common;
 
@@ -20,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Place, points};
-use target::server::LocalServer;
+use stopped::{Stopped, signal};
 
 /// One target hangs in the third step, where the other one measures as well.
 const PLAN: &str = "name = \"hang\"\nsample_ms = 100\nstall_limit_s = 2\n\
@@ -78,50 +80,6 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < until, "in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-fn signal(process: u32, signal: i32) {
-    // SAFETY: the number is that of a process that this test started.
-    assert_eq!(unsafe { libc::kill(process as i32, signal) }, 0);
-}
-
-/// A server all of whose processes stand still, until this is dropped.
-struct Stopped(Vec<u32>);
-
-impl Stopped {
-    fn all_of(server: &LocalServer) -> Self {
-        let first = server.pid().unwrap();
-        let mut all = vec![first];
-        let mut stopped = 0;
-        // The first one stops first, and begins no other.
-        while stopped < all.len() {
-            signal(all[stopped], libc::SIGSTOP);
-            stopped += 1;
-            all.extend(
-                children_of(first)
-                    .into_iter()
-                    .filter(|c| !all.contains(c))
-                    .collect::<Vec<_>>(),
-            );
-        }
-        Self(all)
-    }
-}
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        for process in &self.0 {
-            // SAFETY: as above; one that has ended meanwhile is no matter.
-            unsafe { libc::kill(*process as i32, libc::SIGCONT) };
-        }
-    }
-}
-
-fn children_of(parent: u32) -> Vec<u32> {
-    let tasks = format!("/proc/{parent}/task/{parent}/children");
-    let children = std::fs::read_to_string(tasks).unwrap();
-    let children = children.split_whitespace();
-    children.map(|child| child.parse().unwrap()).collect()
 }
 
 /// A network between a run and a server: it forwards all, a byte a second, or nothing.

@@ -19,12 +19,16 @@ mod mysql;
 mod networked;
 #[path = "servers/observed.rs"]
 mod observed;
+#[path = "servers/observed_again.rs"]
+mod observed_again;
 #[path = "../../target/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "servers/pooler.rs"]
 mod pooler;
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "common/stopped.rs"]
+mod stopped;
 #[path = "servers/tls.rs"]
 mod tls;
 #[path = "servers/tuning.rs"]

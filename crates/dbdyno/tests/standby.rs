@@ -174,6 +174,42 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
     assert!(refused.sentence().contains(why), "{}", refused.stderr);
 }
 
+/// A standby that has replayed everything is not behind, and its primary names it.
+fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Place) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let has_all = "SELECT pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()";
+    while standby.ask(has_all).as_deref() != Some("t") {
+        assert!(Instant::now() < until, "it does not follow");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let url = postgres::url(primary, primary.superuser());
+    for (name, url, role) in [
+        ("of-standby", standby.url(), "standby"),
+        ("of-primary", url, "primary"),
+    ] {
+        place.fine(&["observe", "--target", &url, "--for", "1s", "--name", name]);
+        let point = points(&place.export(name))[0].clone();
+        let tables = point["observed"].as_array().unwrap();
+        let rows = |about: &str| {
+            let table = tables.iter().find(|table| table["about"] == about);
+            table.unwrap()["rows"].as_array().unwrap().clone()
+        };
+        assert!(
+            rows("server").contains(&serde_json::json!(["role", role])),
+            "{tables:#?}"
+        );
+        let replication = rows("replication");
+        assert_eq!(replication.len(), 1, "{replication:?}");
+        if role == "standby" {
+            assert_eq!(replication[0][0], "this server");
+            assert_eq!(point["replication_lag_s_max"], 0.0, "{point:#}");
+        } else {
+            let state = replication[0][1].as_str().unwrap();
+            assert!(state.starts_with("streaming"), "{replication:?}");
+        }
+    }
+}
+
 #[test]
 fn scripts_that_read_run_on_a_standby_of_postgres() {
     let (server, place) = (postgres::server("&wal_level=replica"), Place::new());
@@ -185,6 +221,7 @@ fn scripts_that_read_run_on_a_standby_of_postgres() {
     assert_reads_alone(&place, &standby.url(), "the server is a read-only standby");
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
     assert_eq!(standby.ask(schemas).as_deref(), Some("0"));
+    assert_both_are_observed(&server, &standby, &place);
     let log = fs::read_to_string(standby.directory.path().join("log")).unwrap();
     // What cannot be done there is not tried.
     assert!(!log.contains("ERROR:"), "{log}");

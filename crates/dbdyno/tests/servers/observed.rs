@@ -8,13 +8,13 @@ use serde_json::Value;
 use target::server::LocalServer;
 
 use crate::common::{Place, points};
-use crate::{mysql, postgres};
+use crate::{mysql, observed_again, postgres};
 
 /// Within it a session is where it was sent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Somebody's session, which does what is written to it; it goes with this value.
-struct Somebody(Child);
+pub struct Somebody(Child);
 
 impl Somebody {
     fn of(mut client: Command) -> Self {
@@ -22,7 +22,7 @@ impl Somebody {
         Self(client.stderr(Stdio::null()).spawn().unwrap())
     }
 
-    fn postgres(server: &LocalServer) -> Self {
+    pub fn postgres(server: &LocalServer) -> Self {
         let mut client = Command::new(server.program().with_file_name("psql"));
         client
             .args(["-X", "-q", "-h"])
@@ -39,7 +39,7 @@ impl Somebody {
         Self::of(client)
     }
 
-    fn does(&mut self, sql: &str) {
+    pub fn does(&mut self, sql: &str) {
         let input = self.0.stdin.as_mut().unwrap();
         input.write_all(format!("{sql}\n").as_bytes()).unwrap();
         input.flush().unwrap();
@@ -54,7 +54,7 @@ impl Drop for Somebody {
     }
 }
 
-fn until(mut is_so: impl FnMut() -> bool) {
+pub fn until(mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(
@@ -167,6 +167,12 @@ fn postgresql_tells_who_waits_for_whom() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+    // One of them ends, and the server is observed again.
+    asks(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' LIMIT 1",
+    );
+    until(|| asks("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1");
+    observed_again::assert_one_less(&place, &url);
     // Nothing was made.
     assert_eq!(
         asks("SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'"),
