@@ -22,8 +22,8 @@ use self::times::Times;
 use self::turn::{PLAN, Real};
 use super::plan_text::{number, table};
 use super::{run, twin};
-use crate::arguments::{RunArguments, SecretText};
 use crate::arguments::observe::ObserveArguments;
+use crate::arguments::{RunArguments, SecretText};
 use crate::exit::Status;
 use crate::place;
 
