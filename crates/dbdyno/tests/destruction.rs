@@ -230,6 +230,17 @@ fn reports_manual_pages_and_logs() {
             "x.xml",
             &["judge", "last", "--sla", "sla.toml", "--junit", "x.xml"],
         ),
+        // What is there is looked at before the server, which cannot be reached.
+        case(
+            "mine.toml",
+            &[
+                "observe",
+                "--target",
+                "postgres://u@127.0.0.1:1/d",
+                "--plan",
+                "mine.toml",
+            ],
+        ),
         case("man/dbdyno.1", &["manual", "man"]),
         case("man/dbdyno-run.1", &["manual", "man"]),
         Case {
