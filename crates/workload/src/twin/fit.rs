@@ -79,6 +79,11 @@ impl Fit {
         let of_reads =
             |observed: Option<f64>| (OF_READS + others_pct(LOOKED_AT_PER_S, observed)).round();
         let of_statements = OF_STATEMENTS + others_pct(LOOKS_PER_S, profile.statements);
+        // Where rows are counted with statements, those that are returned are what the changed ones leave of them.
+        let returned_late_pct = match profile.rows_returned {
+            Some(rows) => profile.late_pct * (1.0 + changed.unwrap_or(0.0) / rows.max(0.01)),
+            None => 0.0,
+        };
         let read = |name, observed, twin| exact(name, observed, twin, of_reads(observed));
         let mut figures = vec![
             exact(
@@ -106,7 +111,7 @@ impl Fit {
                 "rows returned",
                 profile.rows_returned,
                 means.rows_returned,
-                of_reads(profile.rows_returned) + profile.late_pct.round(),
+                of_reads(profile.rows_returned) + returned_late_pct.round(),
             ),
             exact("rows inserted", profile.rows_inserted, means.rows_inserted, OF_CHANGES),
             exact("rows updated", profile.rows_updated, means.rows_updated, OF_CHANGES),
