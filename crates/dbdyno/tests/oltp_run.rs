@@ -407,6 +407,38 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     assert!(told.stdout.contains("payments: "), "{}", told.stdout);
 }
 
+/// The process of a user in the middle of a transaction. The server itself looks: on a busy machine a level is over between two
+/// programs that ask it.
+fn user_at_work(server: &target::server::LocalServer) -> String {
+    const LOOK: &str = "CREATE FUNCTION pg_temp.at_work() RETURNS int LANGUAGE plpgsql AS $$ DECLARE user_at_work int; BEGIN \
+        FOR look IN 1..6000 LOOP \
+          PERFORM pg_stat_clear_snapshot(); \
+          SELECT pid INTO user_at_work FROM pg_stat_activity \
+            WHERE application_name = 'dbdyno' AND state <> 'idle' AND query LIKE '%district%' LIMIT 1; \
+          EXIT WHEN FOUND; \
+          PERFORM pg_sleep(0.005); \
+        END LOOP; \
+        RETURN user_at_work; END $$";
+    let asked = std::process::Command::new(server.program().with_file_name("psql"))
+        .args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-d",
+            "postgres",
+            "-U",
+            server.superuser(),
+            "-h",
+        ])
+        .arg(server.socket_directory())
+        .args(["-c", LOOK, "-c", "SELECT pg_temp.at_work()"])
+        .output()
+        .unwrap();
+    assert!(asked.status.success(), "{asked:?}");
+    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+}
+
 /// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.
 #[test]
 fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
@@ -422,7 +454,7 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         "--users",
         "2,3",
         "--seconds",
-        "2",
+        "3",
         "--ramp-up",
         "0.2",
         "--warm-up-max",
@@ -449,13 +481,7 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     // A user of the second level in the middle of a transaction: those of the first have ended theirs.
-    let worker = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dbdyno' \
-                  AND state <> 'idle' AND query LIKE '%district%' LIMIT 1";
-    let mut victim = String::new();
-    while victim.is_empty() {
-        assert!(std::time::Instant::now() < until, "{}", told());
-        victim = postgres::psql(&server, worker);
-    }
+    let victim = user_at_work(&server);
     // SAFETY: the number is that of a process of this test's server.
     let killed = unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) };
     assert_eq!(killed, 0);

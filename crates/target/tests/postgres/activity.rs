@@ -117,7 +117,8 @@ fn time_in_statements_is_that_between_two_moments() {
             seconds < took_s + own_s && time.unclear_s == 0.0,
             "{time:?}"
         );
-        if seconds >= 0.5 {
+        // The answer to the end may have been slower on its way than that to the begin.
+        if seconds >= 0.49 {
             break;
         }
         assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
