@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gets the MariaDB server that the tests start, with the client they ask it by, its backup tools and a plugin of the server. Does
+# Gets the MariaDB server that the tests start, with the client they ask it by, its backup tools, sysbench and a plugin of the server. Does
 # nothing when they are there, or when $MYSQL_BIN names another one. As root it is installed with apt-get, otherwise (or with
 # DBDYNO_UNPACK=1) its packages are unpacked into the user's cache, where dbdyno looks for it.
 set -eu
 . "$(dirname "$0")/packages.sh"
 
-by_hand="install MariaDB (on Debian: apt-get install mariadb-server-core mariadb-client-core mariadb-backup mydumper), or name the directory of its programs in \$MYSQL_BIN"
+by_hand="install MariaDB (on Debian: apt-get install mariadb-server-core mariadb-client-core mariadb-backup mydumper sysbench), or name the directory of its programs in \$MYSQL_BIN"
 # The packages of the programs alone: there is no service in them that could be started.
-packages="mariadb-server-core mariadb-client-core mariadb-backup mydumper"
+packages="mariadb-server-core mariadb-client-core mariadb-backup mydumper sysbench"
 
 [ -z "${MYSQL_BIN:-}" ] || {
     [ -x "$MYSQL_BIN/mariadbd" ] || [ -x "$MYSQL_BIN/mysqld" ] && exit 0
@@ -19,7 +19,7 @@ PATH=$PATH:/usr/sbin:/sbin
 get_server() {
     if [ -z "${DBDYNO_UNPACK:-}" ]; then
         command -v mariadbd >/dev/null && command -v mariadb >/dev/null && command -v mariadb-backup >/dev/null &&
-            command -v mydumper >/dev/null && return
+            command -v mydumper >/dev/null && command -v sysbench >/dev/null && return
     fi
     for found in "$parent"/[0-9]*; do
         [ -x "$found/usr/sbin/mariadbd" ] && [ -x "$found/usr/bin/mariadb-backup" ] && [ -x "$found/usr/bin/mydumper" ] && return

@@ -48,7 +48,7 @@ fn program(name: &str) -> Command {
     let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
         .map(|folder| folder.join(name))
         .find(|path| path.is_file());
-    Command::new(found.unwrap_or_else(|| panic!("{name} is not installed")))
+    Command::new(found.unwrap_or_else(|| testing::lacking(&format!("{name} is not installed"))))
 }
 
 fn done(command: &mut Command) {
