@@ -4,6 +4,8 @@
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/clone.rs"]
+mod clone;
 #[path = "tidy/modules.rs"]
 mod modules;
 #[path = "tidy/remarks.rs"]

@@ -271,7 +271,7 @@ fn a_study_goes_with_both_sides_or_not_at_all() {
 fn runs_of_earlier_versions_can_be_named_noted_and_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("quick.dbdyno");
-    let earlier = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/earlier/quick.dbdyno");
+    let earlier = "tests/earlier/quick.dbdyno";
     fs::copy(earlier, &path).unwrap();
     let read = Archive::open_read_only(&path).unwrap();
     let before = read.load_run(&RunName::Id(1)).unwrap();

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use archive::export::json_text;
 use archive::{Archive, RunName};
@@ -21,7 +21,7 @@ const ARCHIVES: &[(&str, i64)] = &[
 ];
 
 fn earlier(file: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/earlier")).join(file)
+    Path::new("tests/earlier").join(file)
 }
 
 /// Where `now` lacks or contradicts what `then` says. Keys that a later version added are no difference.

@@ -1,7 +1,7 @@
 //! The exports say what the run says, under the published names.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::common::example_run;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use stats::Histogram;
 
 fn docs(file: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(file)
+    Path::new("../../docs").join(file)
 }
 
 fn errors(schema: &Value, instance: &Value) -> Vec<String> {

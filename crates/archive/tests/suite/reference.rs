@@ -14,7 +14,7 @@ fn all() -> Vec<reference::Reference> {
 
 #[test]
 fn every_file_of_the_folder_is_embedded_and_loads() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
+    let folder = "../../reference";
     let on_disk: BTreeSet<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

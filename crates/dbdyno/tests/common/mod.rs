@@ -175,9 +175,7 @@ impl Ended {
 
 /// A file or directory of the repository.
 pub fn repository(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(name)
+    std::path::absolute(Path::new("../..").join(name)).unwrap()
 }
 
 fn schema_errors(exported: &Value) -> Vec<String> {

@@ -76,7 +76,7 @@ fn a_run_whose_disk_loses_power_at_any_moment_is_resumed_to_its_end() {
 /// Compiles the library that writes down what a command does.
 fn preloaded(directory: &Path) -> PathBuf {
     let library = directory.join("power_log.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kill/power_log.c");
+    let source = PathBuf::from("tests/kill/power_log.c");
     let compiled = Command::new("cc")
         .args(["-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o"])
         .args([&library, &source])

@@ -19,9 +19,7 @@ const TRACE_MAX: usize = 4_000_000;
 const IOS: f64 = 400.0;
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/vdbench")
-        .join(name)
+    Path::new("tests/vdbench").join(name)
 }
 
 /// The script of a file, whose paths lie in the place and whose sizes are small.

@@ -20,9 +20,7 @@ static MEMORY: testing::Counting = testing::Counting;
 
 /// A parameter file of the tests.
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/vdbench")
-        .join(name)
+    Path::new("tests/vdbench").join(name)
 }
 
 /// The script of a file and what else is typed.

@@ -301,7 +301,6 @@ fn procedures_show_what_they_did() {
 /// The call of a procedure with values in the place of its parameters.
 fn call(engine: &str, name: &str, values: &[(&str, &str)]) -> String {
     let file = format!("../../library/oltp/procedure/{name}.{engine}.sql");
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = std::fs::read_to_string(file).unwrap();
     let mut sql = text.split("-- step: call\n").nth(1).unwrap().to_owned();
     for (parameter, value) in values {

@@ -55,7 +55,7 @@ fn what_is_wrong_is_named_with_its_line() {
 
 #[test]
 fn the_examples_are_files_of_prices() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let examples = Path::new("../../docs/examples");
     for name in ["prices.toml", "prices-oracle.toml", "prices-open.toml"] {
         let list = PriceList::load(&examples.join(name)).unwrap();
         let sourced = |item: &Item| item.source.is_some() && item.date.is_some();
