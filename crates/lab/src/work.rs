@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use archive::{Archive, Point, PointKey, Run, RunName, RunState};
+use host::inventory::Role;
 use host::{HostWatch, WallClock};
 use load::Progress;
 
@@ -231,8 +232,8 @@ impl Work<'_> {
 
     fn platforms(&self, sites: &[Site]) -> Vec<String> {
         let mut platform = self.machine.platform.clone();
-        // Loop devices of anybody come and go; where the data lie is a property of the site.
-        (platform.block_devices).retain(|device| !device.name.starts_with("loop"));
+        // Devices that are no disks come and go with whoever uses the machine; where the data lie is a property of the site.
+        (platform.block_devices).retain(|device| Role::of(&device.name, None) != Role::Other);
         let machine = format!("{platform:?}");
         let properties = sites.iter().map(Site::properties);
         properties

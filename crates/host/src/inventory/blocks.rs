@@ -29,6 +29,21 @@ pub enum Role {
     Other,
 }
 
+impl Role {
+    /// Of the device with this kernel name; `mapping` is the UUID of a mapped one. Which disks are paths tells only the volume above them.
+    pub fn of(name: &str, mapping: Option<&str>) -> Self {
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        match mapping {
+            Some(uuid) if uuid.starts_with("mpath-") => Self::Multipath,
+            Some(_) => Self::Mapped,
+            None if starts(&["dm-"]) => Self::Mapped,
+            None if starts(&["md"]) => Self::Array,
+            None if starts(&["loop", "ram", "zram", "sr", "fd", "nbd", "st"]) => Self::Other,
+            None => Self::Disk,
+        }
+    }
+}
+
 /// One block device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -100,7 +115,7 @@ fn block(root: &Path, name: &str) -> Block {
     Block {
         // A name with a slash (cciss/c0d0) stands in /sys with an exclamation mark.
         name: name.replace('!', "/"),
-        role: role(name, line("dm/uuid").as_deref()),
+        role: Role::of(name, line("dm/uuid").as_deref()),
         series: mapped_name.as_deref().and_then(series),
         mapped_name,
         size_bytes: number("size").and_then(|sectors| sectors.checked_mul(512)),
@@ -136,18 +151,6 @@ fn scheduler(root: &Path, name: &str) -> Option<String> {
         _ => None,
     };
     in_force.or_else(alone).map(str::to_owned)
-}
-
-fn role(name: &str, mapping: Option<&str>) -> Role {
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    match mapping {
-        Some(uuid) if uuid.starts_with("mpath-") => Role::Multipath,
-        Some(_) => Role::Mapped,
-        None if starts(&["dm-"]) => Role::Mapped,
-        None if starts(&["md"]) => Role::Array,
-        None if starts(&["loop", "ram", "zram", "sr", "fd", "nbd", "st"]) => Role::Other,
-        None => Role::Disk,
-    }
 }
 
 /// "data01" → "data"; a name without digits at its end is a series of its own.
