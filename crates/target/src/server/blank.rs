@@ -1,8 +1,8 @@
 //! Data directories as they were right after they had been initialised, kept in the user's cache: a copy takes a fraction of the
 //! time that initialising takes.
 //!
-//! A blank is used only until the machine starts again, so that none has to be written to the device before it may be used. A
-//! server whose data directory depends on its settings has none.
+//! A blank is used only until the machine starts again, so that none has to be written to the device before it may be used. Where
+//! initialising reads the settings, each of them has a blank of its own.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
@@ -22,8 +23,12 @@ const NAME: &str = "blank";
 const LOCK: &str = ".lock";
 /// One that is not whole yet.
 const NEW: &str = ".new";
-/// More are not kept; the oldest goes first. One takes some 40 MB.
+/// One that is going.
+const OLD: &str = ".old";
+/// More are not kept; the one that was not used for longest goes first.
 const KEPT_MAX: usize = 8;
+/// What takes more room is not kept: where logs are large, making them is most of the time, and copying saves little.
+const KEPT_BYTES_MAX: u64 = 128 << 20;
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A blank, which need not be there yet.
@@ -33,16 +38,22 @@ pub(super) struct Blank {
 }
 
 impl Blank {
-    /// What `command` makes for `account` in the data directory of `layout`, which has to lie in the directory of the run; `None` where
-    /// files lie apart, where it reads settings, and where nothing can be kept.
-    pub(super) fn of(layout: &Layout, command: &Command, account: &Account) -> Option<Self> {
-        let is_own = layout.places.is_empty() && layout.data.starts_with(&layout.run);
-        let configuration = layout.configuration.as_os_str().as_bytes();
-        let mut arguments = command.get_args();
-        if !is_own || arguments.any(|it| position(it.as_bytes(), configuration).is_some()) {
+    /// What `command` makes for `account` in the data directory of `layout`, which has to lie in the directory of the run, with this text
+    /// of its configuration file; `None` where files lie apart, and where nothing can be kept.
+    pub(super) fn of(
+        layout: &Layout,
+        command: &Command,
+        account: &Account,
+        configuration: &str,
+    ) -> Option<Self> {
+        if !layout.places.is_empty() || !layout.data.starts_with(&layout.run) {
             return None;
         }
-        let key = key(layout, command, account).ok()?;
+        let path = layout.configuration.as_os_str().as_bytes();
+        let is_read = command
+            .get_args()
+            .any(|it| position(it.as_bytes(), path).is_some());
+        let key = key(layout, command, account, is_read.then_some(configuration)).ok()?;
         let cache = Surroundings::of_process().cache?;
         Some(Self {
             directory: cache.join(NAME).join(key),
@@ -60,6 +71,8 @@ impl Blank {
         if copied.is_err() {
             let _ = remove(&new);
         }
+        // When it was used last; whoever removed it meanwhile knows better.
+        let _ = File::open(&self.directory).and_then(|it| it.set_modified(SystemTime::now()));
         copied.is_ok()
     }
 
@@ -81,8 +94,12 @@ impl Blank {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         let new = all.join(NEW);
-        // Whoever left it was killed.
+        // Whoever left them was killed.
         remove(&new)?;
+        remove(&all.join(OLD))?;
+        if allocated_bytes(data)? > KEPT_BYTES_MAX {
+            return Ok(());
+        }
         make_room(all)?;
         let copied = copy(data, &new).and_then(|()| fs::rename(&new, &self.directory));
         if copied.is_err() {
@@ -92,8 +109,13 @@ impl Blank {
     }
 }
 
-/// What it depends on: the server's program, whose user runs it, what initialising is told, and since when the machine is up.
-fn key(layout: &Layout, command: &Command, account: &Account) -> io::Result<String> {
+/// What it depends on: the server's program, whose user runs it, what initialising is told and reads, and since when the machine is up.
+fn key(
+    layout: &Layout,
+    command: &Command,
+    account: &Account,
+    configuration: Option<&str>,
+) -> io::Result<String> {
     let run = layout.run.as_os_str().as_bytes();
     let mut digest = Sha256::new();
     let mut enter = |bytes: &[u8]| {
@@ -112,6 +134,9 @@ fn key(layout: &Layout, command: &Command, account: &Account) -> io::Result<Stri
     enter(&without(command.get_program().as_bytes(), run));
     for argument in command.get_args() {
         enter(&without(argument.as_bytes(), run));
+    }
+    if let Some(text) = configuration {
+        enter(&without(text.as_bytes(), run));
     }
     let digest = digest.finalize();
     Ok(digest[..16].iter().map(|b| format!("{b:02x}")).collect())
@@ -132,20 +157,75 @@ fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len().max(1)).position(|at| at == part)
 }
 
-/// Removes the oldest until there is room for one more.
+/// Room that the files of a directory take.
+fn allocated_bytes(directory: &Path) -> io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let found = entry.metadata()?;
+        sum += match found.is_dir() {
+            true => allocated_bytes(&entry.path())?,
+            false => found.blocks() * 512,
+        };
+    }
+    Ok(sum)
+}
+
+/// Removes those that were not used for longest until there is room for one more.
 fn make_room(all: &Path) -> io::Result<()> {
-    let mut kept: Vec<(i64, PathBuf)> = Vec::new();
+    let mut kept: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(all)? {
         let entry = entry?;
         let found = entry.metadata()?;
         if found.is_dir() {
-            // When it got its name.
-            kept.push((found.ctime(), entry.path()));
+            kept.push((found.modified()?, entry.path()));
         }
     }
     kept.sort();
     let too_many = (kept.len() + 1).saturating_sub(KEPT_MAX);
-    kept.iter()
-        .take(too_many)
-        .try_for_each(|(_, path)| remove(path))
+    let old = all.join(OLD);
+    kept.iter().take(too_many).try_for_each(|(_, path)| {
+        // At once, so that whoever copies it misses it, and not some of its files.
+        fs::rename(path, &old)?;
+        remove(&old)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_room() {
+        let all = tempfile::tempdir().unwrap();
+        for number in 0..KEPT_MAX as u64 {
+            let blank = all.path().join(number.to_string());
+            fs::create_dir(&blank).unwrap();
+            fs::write(blank.join("file"), "rows").unwrap();
+            // The fourth was used before all others.
+            let used = SystemTime::UNIX_EPOCH + Duration::from_secs((number + 4) % 7);
+            File::open(&blank).unwrap().set_modified(used).unwrap();
+        }
+        fs::write(all.path().join(LOCK), "").unwrap();
+        make_room(all.path()).unwrap();
+        let left = fs::read_dir(all.path()).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [LOCK, "0", "1", "2", "4", "5", "6", "7"]);
+        make_room(all.path()).unwrap();
+        assert_eq!(fs::read_dir(all.path()).unwrap().count(), KEPT_MAX);
+    }
+
+    #[test]
+    fn room_is_what_files_take_and_not_their_length() {
+        let data = tempfile::tempdir().unwrap();
+        fs::create_dir(data.path().join("log")).unwrap();
+        let log = File::create(data.path().join("log/0")).unwrap();
+        log.set_len(1 << 30).unwrap();
+        fs::write(data.path().join("rows"), vec![1; 1 << 20]).unwrap();
+        let taken = allocated_bytes(data.path()).unwrap();
+        assert!(((1 << 20)..(2 << 20)).contains(&taken), "{taken}");
+    }
 }

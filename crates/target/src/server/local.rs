@@ -315,7 +315,8 @@ impl LocalServer {
         let _initialise =
             tracing::debug_span!("make data directory", server = self.kind.title()).entered();
         let mut command = self.kind.initialise(&self.layout);
-        let blank = Blank::of(&self.layout, &command, &self.account);
+        let configuration = self.kind.configuration(&self.layout, &self.settings);
+        let blank = Blank::of(&self.layout, &command, &self.account, &configuration);
         if blank.as_ref().is_some_and(|b| b.copy_to(&self.layout.data)) {
             return self.place.set_initialised(self.kind);
         }

@@ -82,10 +82,23 @@ fn the_second_server_begins_with_a_copy() {
 
 /// The size of its log is in the files.
 #[test]
-fn a_server_whose_settings_are_in_its_files_is_initialised_each_time() {
+fn a_server_whose_settings_are_in_its_files_begins_with_a_copy_of_the_same_settings() {
     let (parent, cache) = (Parent::new(), cache_without_blanks());
-    names_of_a_server(&parent, KINDS[1], "?innodb_log_file_size=4M", cache.path());
-    assert!(!cache.path().join("dbdyno/blank").exists());
+    let begins_with_mark = |log: &str| {
+        let settings = format!("?innodb_log_file_size={log}");
+        let names = names_of_a_server(&parent, KINDS[1], &settings, cache.path());
+        names.iter().any(|name| name == "mark")
+    };
+    assert!(!begins_with_mark("4M"));
+    for blank in blanks(cache.path()) {
+        fs::write(blank.join("mark"), "").unwrap();
+    }
+    assert!(!begins_with_mark("8M"));
+    assert!(begins_with_mark("4M"));
+    let log_bytes = |blank: PathBuf| fs::metadata(blank.join("ib_logfile0")).unwrap().len();
+    let mut sizes: Vec<u64> = blanks(cache.path()).into_iter().map(log_bytes).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [4 << 20, 8 << 20]);
 }
 
 /// No server fails for it.
