@@ -15,10 +15,10 @@ use std::time::Duration;
 use common::{Ended, Place, need_duckdb, points};
 use target::server::LocalServer;
 
-/// Five operations and more have to fit in, on a busy machine too; ten slices are a point.
+/// Five operations and more have to fit in, on a busy machine too; ten slices are a point. Jobs that pause leave the processors to other
+/// tests.
 const SLICE: &str = "300ms";
-const UPDATES: &str =
-    "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\n";
+const UPDATES: &str = "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\nthink_ms = 5\n";
 const ORDER_ENTRY: &str = "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\n\
      [[step]]\nuse = \"oltp\"\nseconds = 3\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n";
 const ORDER_ENTRY_TESTS: [&str; 9] = [
@@ -323,7 +323,7 @@ fn scripts_plan(place: &Place, script: &str) -> String {
     plan(
         place,
         &format!(
-            "[[step]]\nuse = \"script\"\nscript = \"{script}\"\njobs = [2]\nmode = \"time\"\nseconds = 3\n"
+            "[[step]]\nuse = \"script\"\nscript = \"{script}\"\njobs = [2]\nmode = \"time\"\nseconds = 3\nthink_ms = 5\n"
         ),
     )
 }

@@ -19,7 +19,7 @@ pub enum Warning {
         count: usize,
     },
     /// Fewer values than the method needs.
-    #[error("{have} values are too few: {need} are needed; add repetitions")]
+    #[error("the method needs {need} values and has {have}; add repetitions")]
     TooFew {
         /// Usable values.
         have: usize,

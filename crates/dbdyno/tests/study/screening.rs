@@ -312,7 +312,9 @@ fn settings_are_screened_from_command_to_page() {
     let said = "4 configurations of 2 settings (all combinations) in 1 round,";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert!(
-        ended.stdout.contains("no effects: 1 values are too few"),
+        ended
+            .stdout
+            .contains("no effects: the method needs 3 values and has 1"),
         "{}",
         ended.stdout
     );
