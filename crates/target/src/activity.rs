@@ -121,6 +121,13 @@ pub trait Activity: Send {
     /// When the server does not answer.
     fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>>;
 
+    /// How long threads of others' sessions were on a processor or waited for one since [`Self::begin`], in seconds, by the kernel's
+    /// account; `None` where they are not to be seen, as on another machine. A session counts from the first call that finds it.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn time_on_processors(&mut self) -> Result<Option<f64>>;
+
     /// Cumulative counters of the server's own work.
     ///
     /// # Errors

@@ -1,13 +1,68 @@
 //! Processes of this machine, by their numbers.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// What a thread has had of the processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Schedule {
+    /// Time on a processor.
+    pub cpu_ns: u64,
+    /// Time that it was ready and waited for one.
+    pub queued_ns: u64,
+}
+
+/// That of another process or thread of this machine; `None` where there is none to be seen.
+pub(crate) fn schedule(thread: u32) -> Option<Schedule> {
+    // In nanoseconds, where /proc/PID/stat counts ticks of ten milliseconds.
+    let text = fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some(Schedule {
+        cpu_ns: numbers.next()?.ok()?,
+        queued_ns: numbers.next()?.ok()?,
+    })
+}
+
 /// Processor time of another process of this machine; `None` where there is no such process to be seen.
 pub(crate) fn cpu_ns(pid: u32) -> Option<u64> {
-    // In nanoseconds, where /proc/PID/stat counts ticks of ten milliseconds.
-    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
+    Some(schedule(pid)?.cpu_ns)
+}
+
+/// Whether a thread of this machine waits for something else than a processor; `None` where there is none to be seen.
+pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
+    let text = fs::read_to_string(format!("/proc/{thread}/stat")).ok()?;
+    // Behind the program's name, which may hold anything.
+    let state = text.rsplit_once(')')?.1.trim_start().chars().next()?;
+    Some(state != 'R')
+}
+
+/// Threads that are followed; more than any server is asked for.
+const FOLLOWED_MAX: usize = 1 << 14;
+
+/// How long threads that come and go were on a processor or waited for one.
+#[derive(Debug, Default)]
+pub(crate) struct OnProcessors {
+    last_ns: HashMap<u32, u64>,
+    total_ns: u64,
+}
+
+impl OnProcessors {
+    /// Follows these threads from now on, and those that it followed before to this moment; gives the seconds of all so far.
+    pub fn follow(&mut self, threads: impl Iterator<Item = u32>) -> f64 {
+        let now = threads.take(FOLLOWED_MAX).filter_map(|thread| {
+            let Schedule { cpu_ns, queued_ns } = schedule(thread)?;
+            Some((thread, cpu_ns + queued_ns))
+        });
+        let now_ns: HashMap<u32, u64> = now.collect();
+        let risen = now_ns.iter().filter_map(|(thread, ns)| {
+            let before = self.last_ns.get(thread)?;
+            Some(ns.saturating_sub(*before))
+        });
+        self.total_ns += risen.sum::<u64>();
+        self.last_ns = now_ns;
+        self.total_ns as f64 / 1e9
+    }
 }
 
 /// Name of its program. A server in a container has numbers of its own, so that the same number may be another
@@ -82,7 +137,41 @@ mod tests {
         assert!(program.starts_with(&name(own).unwrap()));
         let nobody = u32::MAX;
         assert_eq!((cpu_ns(nobody), name(nobody)), (None, None));
+        assert_eq!(is_asleep(nobody), None);
         assert_eq!((parent(nobody), title(nobody)), (None, None));
+    }
+
+    /// This thread works and sleeps; another one comes later, and one is gone.
+    #[test]
+    fn threads_are_followed_from_when_they_are_found() {
+        // SAFETY: it takes nothing and always succeeds.
+        let own = unsafe { libc::gettid() } as u32;
+        let mut followed = OnProcessors::default();
+        let begin_ns = schedule(own).unwrap();
+        assert_eq!(followed.follow([own, u32::MAX].into_iter()), 0.0);
+        while cpu_ns(own).unwrap() < begin_ns.cpu_ns + 20_000_000 {}
+        let first_s = followed.follow([own, 1].into_iter());
+        assert!(first_s >= 0.019, "{first_s}");
+        let most_s = schedule(own).unwrap();
+        let risen_ns = most_s.cpu_ns + most_s.queued_ns - begin_ns.cpu_ns - begin_ns.queued_ns;
+        assert!(
+            first_s <= risen_ns as f64 / 1e9,
+            "{first_s} in {risen_ns} ns"
+        );
+        assert!(followed.follow(std::iter::empty()) == first_s);
+        assert!(followed.follow([own].into_iter()) == first_s, "found anew");
+    }
+
+    #[test]
+    fn who_sleeps_is_told_from_who_works() {
+        // SAFETY: it takes nothing and always succeeds.
+        let own = unsafe { libc::gettid() } as u32;
+        assert_eq!(is_asleep(own), Some(false));
+        let mut sleeper = std::process::Command::new("sleep");
+        let mut sleeper = sleeper.arg("600").spawn().unwrap();
+        while is_asleep(sleeper.id()) != Some(true) {}
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
     }
 
     #[test]

@@ -158,13 +158,13 @@ figures! {
     copy_lag_transactions_p50, "transactions", Lower, "Median number of measured transactions that users completed between the snapshot that a copy is of and the begin of a query on it.";
     copy_lag_transactions_p95, "transactions", Lower, "95th percentile of the transactions that a copy lacks when a query on it begins.";
     copy_lag_transactions_max, "transactions", Lower, "Greatest number of transactions that a copy lacks when a query on it begins.";
-    active_sessions_mean, "sessions", Lower, "Sessions at work or waiting within a statement, on average over an observation; dbdyno's own left out. By the server's own account of time in statements where a note of the point says so, else by the looks.";
+    active_sessions_mean, "sessions", Lower, "Sessions on a processor, waiting for one, or waiting for something else within a statement, on average over an observation; dbdyno's own left out. By the kernel's or the server's own account where a note of the point says so, else by the looks.";
     active_sessions_max, "sessions", Lower, "Most sessions at work or waiting within a statement that one look of an observation saw.";
     waiting_sessions_mean, "sessions", Lower, "Sessions within a statement that waited for something else than a processor, on average over an observation.";
     blocked_sessions_mean, "sessions", Lower, "Sessions that waited for a lock, on average over an observation.";
     transaction_s_max, "s", Lower, "Age of the oldest transaction that an observation saw.";
     replication_lag_s_max, "s", Lower, "Most that a replica was behind its source during an observation, as the observed server tells it.";
-    active_sessions_seen_mean, "sessions", Lower, "Sessions at work or waiting within a statement, on average over the looks of an observation, whatever the server's own account says.";
+    active_sessions_seen_mean, "sessions", Lower, "Sessions at work or waiting within a statement, on average over the looks of an observation, whatever an account says.";
 }
 
 impl Figures {

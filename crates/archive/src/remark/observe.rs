@@ -11,6 +11,10 @@ ObservedLooks { looks_per_s: f64, source: String, cost_pct: f64 } =>
 ObservedByAccount { account: String, seen: f64 } =>
     "active sessions on average are by the server's own account of time in statements ({account}); the looks alone saw {seen:.2}; how they \
      are divided by what they waited for is from the looks";
+/// The average of active sessions counts the processors' time exactly, and who waited for one before his statement began.
+ObservedByKernel { seen: f64 } =>
+    "active sessions on average are the time that sessions were on a processor or waited for one, by the kernel's account, and the time that \
+     the looks saw them wait for something else; the looks alone saw {seen:.2}";
 /// Sessions of other users are hidden, so that no average of active sessions is known.
 ObservedOwnUserOnly { grant: String } =>
     "this user sees only its own sessions, so active sessions, waits and blockers of others are unknown: {grant}";

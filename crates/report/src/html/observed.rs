@@ -82,20 +82,8 @@ fn of_point(run: &Run, point: &Point) -> PointView {
     }
 }
 
-/// Heads of the average of active sessions where it is by the server's own account, and of what the looks say beside it.
-const BY_ACCOUNT: [(&str, &str, &str); 2] = [
-    (
-        "active sessions, mean, by the server's account",
-        "active_sessions_mean",
-        "",
-    ),
-    ("… by the looks", "active_sessions_seen_mean", ""),
-];
-const BY_LOOKS: [(&str, &str, &str); 1] = [(
-    "active sessions, mean, by the looks",
-    "active_sessions_mean",
-    "",
-)];
+/// What the looks say beside an average by an account.
+const BY_LOOKS: (&str, &str, &str) = ("… by the looks", "active_sessions_seen_mean", "");
 /// Heads of the other main figures, and their units.
 const FACTS: [(&str, &str, &str); 7] = [
     ("… of which waiting", "waiting_sessions_mean", ""),
@@ -113,12 +101,18 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
         let told = value.map(|value| format!("{value} {unit}").trim_end().to_owned());
         (head, told.unwrap_or_else(|| number::UNKNOWN.to_owned()))
     };
-    let by_account = |note: &Remark| matches!(note, Remark::ObservedByAccount { .. });
-    let average = match point.notes.iter().any(by_account) {
-        true => &BY_ACCOUNT[..],
-        false => &BY_LOOKS,
+    let average = |head| (head, "active_sessions_mean", "");
+    let account = point.notes.iter().find_map(|note| match note {
+        Remark::ObservedByAccount { .. } => Some("active sessions, mean, by the server's account"),
+        Remark::ObservedByKernel { .. } => Some("active sessions, mean, by the kernel's account"),
+        _ => None,
+    });
+    let averages = match account {
+        Some(head) => vec![average(head), BY_LOOKS],
+        None => vec![average("active sessions, mean, by the looks")],
     };
-    average.iter().chain(&FACTS).copied().map(fact).collect()
+    let all = averages.into_iter().chain(FACTS);
+    all.map(fact).collect()
 }
 
 /// Title of a table, and how to read it.
@@ -304,7 +298,7 @@ fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Fig
         let all = std::iter::once(at_s(row)).chain(classes);
         (String::new(), all.map(number::figure_or_unknown).collect())
     };
-    let how = "Sessions within a statement, by what they did: the areas lie on top of each other, and the upper edge is their number. \
+    let how = "Active sessions, by what they did (CPU: on a processor or waiting for one): the areas lie on top of each other, and the upper edge is their number. \
                Above the dashed line more sessions are at work than processors can serve.";
     Some(Figure::new(
         "Active sessions by wait class".into(),

@@ -14,7 +14,7 @@ use archive::{About, Observed, RightsMissing};
 use super::access::Access;
 use super::flavour::Flavour;
 use super::watch::counts;
-use crate::process;
+use crate::process::{self, OnProcessors};
 use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
 use account::Account;
 use asking::Asking;
@@ -29,6 +29,7 @@ pub(super) struct MySqlActivity {
     asking: Asking,
     looker: Looker,
     account: Option<Account>,
+    on_processors: OnProcessors,
     statements: Statements,
     tables: views::TableCounts,
     is_replica: bool,
@@ -55,6 +56,7 @@ impl MySqlActivity {
             asking,
             looker,
             account: None,
+            on_processors: OnProcessors::default(),
             statements: Statements::default(),
             tables: views::TableCounts::default(),
             is_replica,
@@ -77,7 +79,8 @@ impl Activity for MySqlActivity {
         self.statements = Statements::read(&mut self.asking);
         self.tables = views::TableCounts::read(&mut self.asking);
         self.account = Account::begin(&mut self.asking);
-        Ok(())
+        self.on_processors = OnProcessors::default();
+        self.time_on_processors().map(drop)
     }
 
     fn rest(&self) -> Duration {
@@ -97,6 +100,17 @@ impl Activity for MySqlActivity {
             Some(begin) => begin.until_now(&mut self.asking),
             None => Ok(None),
         }
+    }
+
+    fn time_on_processors(&mut self) -> Result<Option<f64>> {
+        if self.asking.thread.is_none() {
+            return Ok(None);
+        }
+        let rows = self.asking.rows(&look::threads_sql())?;
+        let threads = rows
+            .iter()
+            .filter_map(|row| row.first()?.as_ref()?.parse().ok());
+        Ok(Some(self.on_processors.follow(threads)))
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

@@ -17,7 +17,7 @@ use super::guard::Facts;
 use super::version::VERSION_OF_FLUSH;
 use super::watch::counts;
 use super::wire::Prepared;
-use crate::process;
+use crate::process::{self, OnProcessors};
 use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
 use account::Account;
 use asking::{APPLICATION, Asking};
@@ -31,6 +31,7 @@ pub(super) struct PostgresActivity {
     asking: Asking,
     look: Prepared,
     account: Option<Account>,
+    on_processors: OnProcessors,
     statements: Statements,
     tables: views::TableCounts,
 }
@@ -50,6 +51,7 @@ impl PostgresActivity {
             asking,
             look,
             account: None,
+            on_processors: OnProcessors::default(),
             statements: Statements::default(),
             tables: views::TableCounts::default(),
         })
@@ -83,7 +85,8 @@ impl Activity for PostgresActivity {
         self.tables = views::TableCounts::read(&mut self.asking)?;
         self.tell_own_work()?;
         self.account = Account::read(&mut self.asking, self.facts.major)?;
-        Ok(())
+        self.on_processors = OnProcessors::default();
+        self.time_on_processors().map(drop)
     }
 
     fn rest(&self) -> Duration {
@@ -105,6 +108,17 @@ impl Activity for PostgresActivity {
         };
         let end = Account::read(&mut self.asking, self.facts.major)?;
         Ok(end.and_then(|end| begin.until(&end)))
+    }
+
+    fn time_on_processors(&mut self) -> Result<Option<f64>> {
+        if self.asking.process.is_none() {
+            return Ok(None);
+        }
+        let rows = self.asking.rows(&look::sessions_sql())?;
+        let pids = rows
+            .iter()
+            .filter_map(|row| row.first()?.as_ref()?.parse().ok());
+        Ok(Some(self.on_processors.follow(pids)))
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

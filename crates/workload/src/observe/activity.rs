@@ -18,6 +18,10 @@ const CLASSES: [WaitClass; 9] = [
     WaitClass::Other,
 ];
 
+/// Where that stands which the kernel tells, and what it leaves.
+const CPU: usize = 0;
+const UNTOLD: usize = 7;
+
 /// What one interval was.
 #[derive(Debug)]
 struct Interval {
@@ -33,11 +37,19 @@ pub(super) struct Activity {
     intervals: Vec<Interval>,
     seconds: HashMap<WaitClass, f64>,
     looked_s: f64,
-    /// Seconds of all looks, and of sessions in them.
+    /// Seconds that sessions had of the processors in the last interval beyond those in which looks saw them at work: looks come seldom,
+    /// and more of one interval is less of the next.
+    ahead_s: f64,
+    /// Whether the kernel told in each interval what sessions had of the processors.
+    pub knows_processors: bool,
+    /// Seconds of all looks, and of sessions that they saw in statements.
     pub all_looked_s: f64,
+    pub seen_s: f64,
+    /// Seconds of active sessions: as seen, with the time on processors and waiting for them as the kernel tells it.
     pub at_work_s: f64,
-    /// … of which those that waited for something else than a processor.
+    /// … of which those that waited for something else than a processor, and the others.
     pub waiting_s: f64,
+    pub on_processors_s: f64,
 }
 
 impl Activity {
@@ -49,13 +61,29 @@ impl Activity {
         self.looked_s += stands_for_s;
     }
 
-    /// The interval ends here.
-    pub fn end_interval(&mut self, end_s: f64, transactions_per_s: Option<f64>) {
-        let seconds = CLASSES.map(|class| self.seconds.get(&class).copied().unwrap_or(0.0));
-        let seconds = without_negative(seconds);
+    /// The interval ends here. For so many seconds of it sessions were on a processor or waited for one, where that is known. Gives the
+    /// seconds of active sessions that no look saw: they waited for a processor before their statement began for the server.
+    pub fn end_interval(
+        &mut self,
+        end_s: f64,
+        transactions_per_s: Option<f64>,
+        on_processors_s: Option<f64>,
+    ) -> f64 {
+        let mut seconds = CLASSES.map(|class| self.seconds.get(&class).copied().unwrap_or(0.0));
+        let seen_s: f64 = seconds.iter().sum();
+        self.seen_s += seen_s;
+        self.knows_processors =
+            on_processors_s.is_some() && (self.knows_processors || self.intervals.is_empty());
+        let begin_s = self.intervals.last().map_or(0.0, |interval| interval.end_s);
+        // Of that, the part that looks stand for.
+        let seen_part = self.looked_s / (end_s - begin_s).max(1e-9);
+        if let Some(told_s) = on_processors_s {
+            self.with_processors(&mut seconds, told_s * seen_part);
+        }
         let sum_s: f64 = seconds.iter().sum();
         self.at_work_s += sum_s;
-        self.waiting_s += sum_s - seconds[0];
+        self.waiting_s += sum_s - seconds[CPU];
+        self.on_processors_s += seconds[CPU];
         self.all_looked_s += self.looked_s;
         let looked_s = std::mem::take(&mut self.looked_s);
         self.seconds.clear();
@@ -64,6 +92,15 @@ impl Activity {
             sessions: (looked_s > 0.0).then(|| seconds.map(|s| s / looked_s)),
             transactions_per_s,
         });
+        (sum_s - seen_s).max(0.0)
+    }
+
+    /// Takes the processors' time as it is told. Where looks saw sessions at work for longer, these waited for what no view tells.
+    fn with_processors(&mut self, seconds: &mut [f64; 9], told_s: f64) {
+        let rest_s = seconds[CPU] - told_s - self.ahead_s;
+        self.ahead_s = (-rest_s).clamp(0.0, told_s.max(0.0));
+        seconds[CPU] = told_s;
+        seconds[UNTOLD] += rest_s.max(0.0);
     }
 
     /// Transactions per second at the end of each interval.
@@ -96,24 +133,6 @@ impl Activity {
     }
 }
 
-/// Where the time of processors comes from the kernel's account, what is left of a session's time may be negative: more was used
-/// than its statements were seen to take. It is taken from what sessions were seen doing while they were at work.
-fn without_negative(mut seconds: [f64; 9]) -> [f64; 9] {
-    let mut owed: f64 = seconds.iter().filter(|s| **s < 0.0).sum::<f64>().abs();
-    for s in &mut seconds {
-        *s = s.max(0.0);
-    }
-    for class in [WaitClass::Client, WaitClass::LogSync, WaitClass::Cpu] {
-        let at = CLASSES.iter().position(|c| *c == class);
-        if let Some(s) = at.and_then(|at| seconds.get_mut(at)) {
-            let taken = owed.min(*s);
-            *s -= taken;
-            owed -= taken;
-        }
-    }
-    seconds
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,8 +147,8 @@ mod tests {
         look.clear();
         look.session(WaitClass::Cpu, "at work", 1.0);
         activity.add(&look, 0.5);
-        activity.end_interval(1.0, Some(10.0));
-        activity.end_interval(2.0, None);
+        activity.end_interval(1.0, Some(10.0), None);
+        activity.end_interval(2.0, None, None);
         assert_eq!((activity.at_work_s, activity.waiting_s), (2.0, 0.5));
         assert_eq!(activity.all_looked_s, 1.0);
         let table = activity.table("looks");
@@ -143,13 +162,34 @@ mod tests {
         assert_eq!(activity.rates(), [(1.0, Some(10.0)), (2.0, None)]);
     }
 
+    /// Each look sees one session at work and one that waits for a lock. In the first second 2.5 s were spent on processors or in their
+    /// queue, then 0.25 s, of which the first has 0.25 s ahead, and 0.5 s.
     #[test]
-    fn what_is_negative_is_taken_from_those_at_work() {
-        let mut seconds = [0.0; 9];
-        (seconds[0], seconds[3], seconds[6], seconds[7]) = (1.0, 0.2, 0.1, -0.5);
-        let without = without_negative(seconds);
-        let sum = |all: &[f64; 9]| all.iter().sum::<f64>();
-        assert!((sum(&without) - sum(&seconds)).abs() < 1e-12);
-        assert!((without[0] - 0.8).abs() < 1e-12 && without[7] == 0.0);
+    fn golden_processors_are_as_the_kernel_tells() {
+        let mut activity = Activity::default();
+        for (end_s, told_s, unseen_s) in [(1.0, 2.5, 1.5), (2.0, 0.25, 0.0), (3.0, 0.5, 0.0)] {
+            let mut look = Tally::default();
+            look.session(WaitClass::Cpu, "at work", 1.0);
+            look.session(WaitClass::Lock, "row", 1.0);
+            activity.add(&look, 1.0);
+            let unseen = activity.end_interval(end_s, None, Some(told_s));
+            assert_eq!(unseen, unseen_s);
+        }
+        assert!(activity.knows_processors);
+        assert_eq!((activity.seen_s, activity.all_looked_s), (6.0, 3.0));
+        assert_eq!((activity.at_work_s, activity.waiting_s), (6.5, 3.25));
+        assert_eq!(activity.on_processors_s, 3.25);
+        let table = activity.table("looks");
+        let of = |row: usize, column: &str| table.number(&table.rows[row], column).unwrap();
+        let rows = |column: &str| [0, 1, 2].map(|row| of(row, column));
+        assert_eq!((rows("CPU"), rows("lock")), ([2.5, 0.25, 0.5], [1.0; 3]));
+        let untold = EventClass::from(WaitClass::Blocked);
+        assert_eq!(rows(untold.name()), [0.0, 0.0, 0.25]);
+        // Of the fourth second looks stand for a half.
+        activity.add(&Tally::default(), 0.5);
+        activity.end_interval(4.0, None, Some(1.0));
+        assert_eq!((activity.at_work_s, activity.waiting_s), (7.0, 3.25));
+        activity.end_interval(5.0, None, None);
+        assert!(!activity.knows_processors, "not the whole time");
     }
 }

@@ -10,7 +10,7 @@ use lab::session_sampler::SessionSamples;
 use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
-use target::{Activity as Server, ErrorKind, Tally, TargetError, Wanted};
+use target::{Activity as Server, ErrorKind, Tally, TargetError, WaitClass, Wanted};
 
 use super::activity::Activity;
 use super::code::{DEFINITION, TITLE};
@@ -30,6 +30,8 @@ const INTERVALS_MAX: u32 = 150;
 const RESTART_MAX: Duration = Duration::from_secs(60);
 /// How often it is tried.
 const RETRY: Duration = Duration::from_millis(500);
+/// What sessions did that no look saw at work.
+const QUEUED: &str = "DB waiting for a processor";
 /// Longest sleep between two looks at the stop flag.
 const NAP: Duration = Duration::from_millis(100);
 
@@ -90,6 +92,8 @@ struct Observer<'a> {
     seen: Seen,
     rates: Rates,
     seconds: Tally,
+    /// Time of sessions on processors and in their queue, by the last answer.
+    on_processors_s: Option<f64>,
     cost: Cost,
 }
 
@@ -114,6 +118,7 @@ impl<'a> Observer<'a> {
             seen: Seen::default(),
             rates: Rates::default(),
             seconds: Tally::default(),
+            on_processors_s: None,
             cost: Cost::default(),
         }
     }
@@ -246,9 +251,9 @@ impl<'a> Observer<'a> {
     /// Reads the counters of the load, which ends an interval.
     fn read_load(&mut self) -> target::Result<()> {
         let (before_s, asked) = (self.cost.cpu_s(), Instant::now());
-        let counts = self.ask(|server| server.load());
+        let told = self.ask(|server| Ok((server.load()?, server.time_on_processors()?)));
         self.pace.owe(self.cost.cpu_s() - before_s);
-        let counts = counts?;
+        let (counts, on_processors) = told?;
         self.sight.answered(asked, Instant::now());
         let at_s = self.begun.elapsed().as_secs_f64();
         let ended_s = self
@@ -257,9 +262,12 @@ impl<'a> Observer<'a> {
             .last()
             .map_or(0.0, |(end_s, _)| *end_s);
         let transactions = self.rates.add(at_s, counts);
+        let before = std::mem::replace(&mut self.on_processors_s, on_processors);
         if self.cost.loads > 0 {
             let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
-            self.activity.end_interval(at_s, per_s);
+            let on_processors_s = on_processors.zip(before).map(|(now, before)| now - before);
+            let unseen_s = self.activity.end_interval(at_s, per_s, on_processors_s);
+            (self.seconds).session(WaitClass::Cpu, QUEUED, unseen_s);
             self.progress
                 .add(transactions.unwrap_or(0.0).max(0.0) as u64, 0);
         }

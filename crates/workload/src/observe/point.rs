@@ -138,8 +138,7 @@ impl Observed<'_> {
         }
         let looked_s = self.activity.all_looked_s;
         if let Some(seen) = self.seen_mean() {
-            let account = self.by_account().map(|(_, sessions)| sessions);
-            figures.active_sessions_mean = Some(account.unwrap_or(seen));
+            figures.active_sessions_mean = Some(self.average(seen).0);
             figures.active_sessions_seen_mean = Some(seen);
             figures.waiting_sessions_mean = Some(self.activity.waiting_s / looked_s);
             figures.blocked_sessions_mean = Some(self.sessions.blocked_s / looked_s);
@@ -152,7 +151,29 @@ impl Observed<'_> {
     /// Active sessions by the looks; `None` where those of others are hidden.
     fn seen_mean(&self) -> Option<f64> {
         let looked_s = self.activity.all_looked_s;
-        (self.hidden.is_none() && looked_s > 0.0).then(|| self.activity.at_work_s / looked_s)
+        (self.hidden.is_none() && looked_s > 0.0).then(|| self.activity.seen_s / looked_s)
+    }
+
+    /// Active sessions on average, and by what account, where the looks do not decide. A session is in the server's account while it is in
+    /// a statement, and in the kernel's on processors also before and behind it: so the truth lies between the server's and both together.
+    fn average(&self, seen: f64) -> (f64, Option<Remark>) {
+        let activity = self.activity;
+        let mean = |seconds: f64| seconds / activity.all_looked_s;
+        let by_server = self.by_account();
+        let by_kernel = activity.knows_processors.then(|| {
+            let both = by_server.map(|(_, sessions)| sessions + mean(activity.on_processors_s));
+            mean(activity.at_work_s).min(both.unwrap_or(f64::INFINITY))
+        });
+        match (by_kernel, by_server) {
+            (Some(kernel), server) if server.is_none_or(|(_, sessions)| kernel > sessions) => {
+                (kernel, Some(Remark::ObservedByKernel { seen }))
+            }
+            (_, Some((account, sessions))) => {
+                let account = account.into();
+                (sessions, Some(Remark::ObservedByAccount { account, seen }))
+            }
+            _ => (seen, None),
+        }
     }
 
     /// What the server's own account says of them, and its name.
@@ -176,13 +197,7 @@ impl Observed<'_> {
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
-        let account = self.by_account().zip(self.seen_mean());
-        notes.extend(
-            account.map(|((account, _), seen)| Remark::ObservedByAccount {
-                account: account.into(),
-                seen,
-            }),
-        );
+        notes.extend(self.seen_mean().and_then(|seen| self.average(seen).1));
         let hidden = self.hidden.clone();
         notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
         if self.rates.resets > 0 {

@@ -42,7 +42,7 @@ const OF_STATEMENTS: f64 = 3.0;
 const OF_CHANGES: f64 = 3.0;
 const OF_READS: f64 = 10.0;
 /// Rows that who looks at a server makes it read and return, of its catalogue for the most part, in each second.
-const LOOKED_AT_PER_S: f64 = 200.0;
+const LOOKED_AT_PER_S: f64 = 250.0;
 /// Statements with which it does so.
 const LOOKS_PER_S: f64 = 50.0;
 const OF_LOG: f64 = 30.0;

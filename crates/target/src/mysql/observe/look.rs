@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::super::flavour::Flavour;
 use super::super::watch::class::{self, Meaning};
-use super::super::watch::threads::{Threads, Used};
 use super::asking::{Asking, OWN};
+use crate::process;
 use crate::risen::{number, text};
 use crate::statement_text::without_values;
-use crate::{Look, Result, SessionSeen, Tally, WaitClass};
+use crate::{Look, Result, SessionSeen, WaitClass};
 
 /// Characters of a statement that are asked for.
 const TEXT_MAX: usize = 1000;
@@ -30,8 +30,8 @@ struct Transaction {
 /// What is known between two looks.
 pub(super) struct Looker {
     texts: bool,
-    /// The sessions' threads, where they are this machine's.
-    threads: Option<Threads>,
+    /// Whether the sessions' threads are this machine's.
+    sees_threads: bool,
     /// Whether this user may see transactions and their locks.
     sees_transactions: bool,
 }
@@ -40,7 +40,7 @@ impl Looker {
     pub(super) fn of(asking: &mut Asking, texts: bool) -> Self {
         Self {
             texts,
-            threads: asking.thread.map(|_| Threads::default()),
+            sees_threads: asking.thread.is_some(),
             sees_transactions: transactions(asking).is_ok(),
         }
     }
@@ -49,10 +49,7 @@ impl Looker {
         let list = "the server's process list";
         let and = [
             (self.sees_transactions, "its transactions and lock waits"),
-            (
-                self.threads.is_some(),
-                "the kernel's accounting of its threads",
-            ),
+            (self.sees_threads, "the states of its threads"),
         ];
         let and = and.into_iter().filter_map(|(is, what)| is.then_some(what));
         std::iter::once(list)
@@ -79,49 +76,32 @@ impl Looker {
             false => HashMap::new(),
         };
         let rows = asking.rows(&sessions_sql(asking.flavour, self.texts))?;
-        if let Some(threads) = &mut self.threads {
-            let ids = rows.iter().filter_map(|row| {
-                Some((
-                    row.first()?.as_ref()?.parse().ok()?,
-                    row.get(5)?.as_ref()?.parse().ok(),
-                ))
-            });
-            threads.know(ids);
-        }
         let mut look = Look::default();
         for row in &rows {
             let session = session(row, &transactions);
-            let used = self
-                .threads
-                .as_mut()
-                .map(|threads| threads.used(session.id));
-            // Without an account of the time before, this look stands for nothing of a session that is not at work.
-            let used = used.flatten();
-            self.add(&session, used, &mut look.tally);
+            if session.is_at_work {
+                let thread = row.get(5).and_then(|cell| cell.as_ref()?.parse().ok());
+                let is_asleep = thread
+                    .filter(|_| self.sees_threads)
+                    .and_then(process::is_asleep);
+                let (class, what) = what_it_does(&session, is_asleep);
+                look.tally.session(class, what, 1.0);
+            }
             if session.is_at_work || session.transaction_s.is_some() {
                 look.sessions.push(session);
             }
         }
         Ok(look)
     }
+}
 
-    /// What the state says; what it does not say, the kernel's account of the thread does where there is one.
-    fn add(&self, session: &SessionSeen, used: Option<Used>, tally: &mut Tally) {
-        if session.is_at_work {
-            match class::of(&session.state) {
-                _ if session.state == ROW_LOCK => tally.session(WaitClass::Lock, ROW_LOCK, 1.0),
-                Meaning::Wait(class) => tally.session(class, &session.state, 1.0),
-                Meaning::Unclear if used.is_some() => {
-                    tally.session(WaitClass::Blocked, UNEXPLAINED, 1.0);
-                }
-                Meaning::Unclear => tally.session(WaitClass::Cpu, AT_WORK, 1.0),
-            }
-        }
-        if let Some(used) = used {
-            tally.session(WaitClass::Cpu, "DB CPU", used.cpu);
-            tally.session(WaitClass::Cpu, "DB waiting for a processor", used.queued);
-            tally.session(WaitClass::Blocked, UNEXPLAINED, -(used.cpu + used.queued));
-        }
+/// What the state says, unless the thread is at work or waits for a processor: then a wait that is shown is over.
+fn what_it_does(session: &SessionSeen, is_asleep: Option<bool>) -> (WaitClass, &str) {
+    match (class::of(&session.state), is_asleep) {
+        (_, Some(false)) => (WaitClass::Cpu, AT_WORK),
+        _ if session.state == ROW_LOCK => (WaitClass::Lock, ROW_LOCK),
+        (Meaning::Wait(class), _) => (class, &session.state),
+        (Meaning::Unclear, _) => (WaitClass::Cpu, AT_WORK),
     }
 }
 
@@ -150,9 +130,7 @@ fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> 
     }
 }
 
-/// What is left of the statements' time when processors are taken from it.
-const UNEXPLAINED: &str = "blocked in the server (reads of data, latches)";
-/// A statement that waits for nothing that is told, where the processors' time is not known.
+/// A statement that waits for nothing that is told.
 const AT_WORK: &str = "at work, reads of data included";
 
 /// Every session of a client but an observer's: number, who, whether it is at work, state, statement, thread.
@@ -166,8 +144,20 @@ fn sessions_sql(flavour: Flavour, texts: bool) -> String {
         false => "NULL".to_owned(),
     };
     format!(
-        "SELECT ID, CONCAT(USER, IF(DB IS NULL, '', CONCAT(' in ', DB))), COMMAND <> 'Sleep', STATE, {statement}, {thread} \
-         FROM information_schema.PROCESSLIST AS {OWN} WHERE ID <> CONNECTION_ID() \
+        "SELECT ID, CONCAT(USER, IF(DB IS NULL, '', CONCAT(' in ', DB))), COMMAND <> 'Sleep', STATE, {statement}, {thread} {}",
+        of_others()
+    )
+}
+
+/// Threads of a MariaDB server that serve these sessions, idle ones among them.
+pub(super) fn threads_sql() -> String {
+    format!("SELECT TID {}", of_others())
+}
+
+/// Sessions of clients but observers'.
+fn of_others() -> String {
+    format!(
+        "FROM information_schema.PROCESSLIST AS {OWN} WHERE ID <> CONNECTION_ID() \
          AND COMMAND NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker') AND COMMAND NOT LIKE 'Binlog%' \
          AND USER NOT IN ('system user', 'event_scheduler') AND (INFO IS NULL OR INFO NOT LIKE '%{OWN}%')"
     )

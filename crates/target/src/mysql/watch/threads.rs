@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::super::client::Client;
-use crate::{Result, process};
+use crate::Result;
+use crate::process::{self, Schedule};
 
 /// Sessions whose threads are kept; more than any server is asked for.
 const SESSIONS_MAX: usize = 1 << 14;
@@ -18,8 +19,7 @@ pub(in crate::mysql) struct Used {
 
 #[derive(Debug, Clone, Copy)]
 struct Account {
-    cpu_ns: u64,
-    queued_ns: u64,
+    used: Schedule,
     at: Instant,
 }
 
@@ -65,16 +65,6 @@ impl Threads {
         Ok(())
     }
 
-    /// The same where sessions and their threads were told already.
-    pub fn know(&mut self, told: impl Iterator<Item = (u64, Option<u32>)>) {
-        let told: HashMap<u64, Option<u32>> = told.take(SESSIONS_MAX).collect();
-        self.known.retain(|session, _| told.contains_key(session));
-        for (session, id) in told {
-            let thread = Thread { id, last: None };
-            self.known.entry(session).or_insert(thread);
-        }
-    }
-
     /// What a session's thread used since it was last asked for; `None` the first time, and when it cannot
     /// be seen.
     pub fn used(&mut self, session: u64) -> Option<Used> {
@@ -84,20 +74,17 @@ impl Threads {
         let time_ns = (now.at - last.at).as_nanos() as f64;
         let part = |now: u64, last: u64| now.saturating_sub(last) as f64 / time_ns.max(1.0);
         Some(Used {
-            cpu: part(now.cpu_ns, last.cpu_ns),
-            queued: part(now.queued_ns, last.queued_ns),
+            cpu: part(now.used.cpu_ns, last.used.cpu_ns),
+            queued: part(now.used.queued_ns, last.used.queued_ns),
         })
     }
 }
 
 fn account(thread: u32) -> Option<Account> {
-    let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
-    let at = Instant::now();
-    let mut numbers = text.split_whitespace().map(str::parse);
+    let used = process::schedule(thread)?;
     Some(Account {
-        cpu_ns: numbers.next()?.ok()?,
-        queued_ns: numbers.next()?.ok()?,
-        at,
+        used,
+        at: Instant::now(),
     })
 }
 

@@ -4,6 +4,7 @@ use super::super::watch::activity::{self, BACKGROUND, IDLE_KINDS, SESSION, Seen,
 use super::super::watch::class;
 use super::super::wire::Prepared;
 use super::asking::{APPLICATION, Asking};
+use crate::process;
 use crate::risen::{number, text};
 use crate::statement_text::without_values;
 use crate::{Look, Result, SessionSeen, Tally};
@@ -45,6 +46,14 @@ fn sql(major: u32, texts: bool) -> String {
     )
 }
 
+/// Processes that serve sessions of others, idle ones among them.
+pub(super) fn sessions_sql() -> String {
+    format!(
+        "SELECT /* {APPLICATION} */ pid::text FROM pg_stat_get_activity(NULL) \
+         WHERE backend_type IN ('{SESSION}', '{WORKER}') AND application_name IS DISTINCT FROM '{APPLICATION}'"
+    )
+}
+
 pub(super) fn prepare(asking: &mut Asking, major: u32, texts: bool) -> Result<Prepared> {
     asking.asked += 1;
     let mut look = asking.connection.prepare(&sql(major, texts))?;
@@ -60,9 +69,14 @@ pub(super) fn look(asking: &mut Asking, look: &Prepared, texts: bool) -> Result<
     let (mut processes, mut sessions) = (Vec::new(), Vec::new());
     for mut row in rows {
         let more = row.split_off(OF_PROCESS.min(row.len()));
-        let Some(process) = Seen::of(row) else {
+        let Some(mut process) = Seen::of(row) else {
             continue;
         };
+        // A wait that is over is shown until its process gets a processor.
+        let is_here = asking.process.is_some() && process.wait.is_some();
+        if is_here && process::is_asleep(process.pid) == Some(false) {
+            process.wait = None;
+        }
         if process.kind == SESSION {
             sessions.push(session(&process, &more, texts));
         }
