@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use target::mysql::local::MariaDbServer;
 use target::server::{LocalServer, ServerSpec};
-use target::{Activity, TargetUrl, Wanted};
+use target::{Activity, SessionSeen, TargetUrl, Wanted};
 
 const COMMITS: u32 = 25;
 
@@ -98,6 +98,7 @@ fn commits_and_statements_of_others_are_counted_exactly() {
     assert_looks_are_new(activity.as_mut(), somebody);
     assert!(client.wait().unwrap().success());
     assert_time_in_statements_is_counted(&server, activity.as_mut());
+    assert_processors_are_as_the_kernel_tells(&server, activity.as_mut());
 }
 
 /// Looks that follow each other as soon as they may see the transaction that has begun since, and no more the one that has ended.
@@ -147,4 +148,39 @@ fn assert_time_in_statements_is_counted(server: &LocalServer, activity: &mut dyn
     );
     long.kill().unwrap();
     long.wait().unwrap();
+}
+
+/// A session that works is on a processor or waits for one all the time, and one that sleeps in its statement never.
+fn assert_processors_are_as_the_kernel_tells(server: &LocalServer, activity: &mut dyn Activity) {
+    let statements = [
+        "SELECT SLEEP(600)",
+        "SELECT BENCHMARK(1000000000000, MD5('x'))",
+    ];
+    let sleepers = |seen: &[SessionSeen]| seen.iter().filter(|s| s.state == "User sleep").count();
+    // A statement goes on when its client was killed.
+    let before = sleepers(&activity.look().unwrap().sessions);
+    let mut sessions = statements.map(|sql| client(server).args(["-e", sql]).spawn().unwrap());
+    loop {
+        std::thread::sleep(activity.rest());
+        let seen = activity.look().unwrap().sessions;
+        if (seen.len(), sleepers(&seen)) == (before + 2, before + 1) {
+            break;
+        }
+    }
+    let begin = Instant::now();
+    let before_s = activity.time_on_processors().unwrap().unwrap();
+    let mut spent_s = 0.0;
+    while spent_s < 0.3 {
+        std::thread::sleep(Duration::from_millis(20));
+        spent_s = activity.time_on_processors().unwrap().unwrap() - before_s;
+        let elapsed_s = begin.elapsed().as_secs_f64();
+        assert!(
+            spent_s <= elapsed_s && elapsed_s < 60.0,
+            "{spent_s} s in {elapsed_s} s"
+        );
+    }
+    for session in &mut sessions {
+        session.kill().unwrap();
+        session.wait().unwrap();
+    }
 }

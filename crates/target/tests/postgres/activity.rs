@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
-use target::{Activity, TargetUrl, Wanted};
+use target::{Activity, SessionSeen, TargetUrl, Wanted};
 
 const COMMITS: u32 = 25;
 const WANTED: Wanted = Wanted {
@@ -126,6 +126,42 @@ fn time_in_statements_is_that_between_two_moments() {
     }
     long.kill().unwrap();
     long.wait().unwrap();
+}
+
+/// A session that works is on a processor or waits for one all the time, and one that sleeps in its statement never.
+#[test]
+fn sessions_have_of_the_processors_what_the_kernel_tells() {
+    let server = server("");
+    let target = target::open_observed(&url(&server)).unwrap();
+    let mut activity = target.activity(WANTED).unwrap();
+    activity.begin().unwrap();
+    let mut sessions = [
+        "SELECT pg_sleep(600)",
+        "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$",
+    ]
+    .map(|sql| client(&server, &[sql]).spawn().unwrap());
+    let both = |seen: &[SessionSeen]| {
+        seen.len() == 2 && seen.iter().any(|session| session.state.contains("PgSleep"))
+    };
+    while !both(&activity.look().unwrap().sessions) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let begin = Instant::now();
+    let before_s = activity.time_on_processors().unwrap().unwrap();
+    let mut spent_s = 0.0;
+    while spent_s < 0.3 {
+        std::thread::sleep(Duration::from_millis(20));
+        spent_s = activity.time_on_processors().unwrap().unwrap() - before_s;
+        let elapsed_s = begin.elapsed().as_secs_f64();
+        assert!(
+            spent_s <= elapsed_s && elapsed_s < 60.0,
+            "{spent_s} s in {elapsed_s} s"
+        );
+    }
+    for session in &mut sessions {
+        session.kill().unwrap();
+        session.wait().unwrap();
+    }
 }
 
 fn active_s(activity: &mut dyn Activity) -> f64 {
