@@ -27,7 +27,7 @@ const NEW: &str = ".new";
 const OLD: &str = ".old";
 /// More are not kept; the one that was not used for longest goes first.
 const KEPT_MAX: usize = 8;
-/// What takes more room is not kept: where logs are large, making them is most of the time, and copying saves little.
+/// What takes more room is not kept: the cache is its user's.
 const KEPT_BYTES_MAX: u64 = 128 << 20;
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
