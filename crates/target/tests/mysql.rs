@@ -23,6 +23,8 @@ mod losses;
 mod networked;
 #[path = "mysql/nonblocking.rs"]
 mod nonblocking;
+#[path = "servers/processors.rs"]
+mod processors;
 #[path = "mysql/session.rs"]
 mod session;
 #[path = "mysql/session_settings.rs"]

@@ -27,6 +27,8 @@ mod networked;
 mod pgbouncer;
 #[path = "postgres/pooler.rs"]
 mod pooler;
+#[path = "servers/processors.rs"]
+mod processors;
 #[path = "postgres/session.rs"]
 mod session;
 #[path = "postgres/session_settings.rs"]

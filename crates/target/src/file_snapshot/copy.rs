@@ -99,11 +99,16 @@ fn copy_file(from: &Path, to: &Path, found: &Metadata) -> io::Result<()> {
         at = end;
     }
     // Room that was taken and never written to is a hole for who reads.
-    let is_all_taken = found.blocks() * BLOCK_BYTES >= found.len();
+    let is_all_taken = taken_bytes(found) >= found.len();
     if is_all_taken && data_bytes < found.len() {
         allocate(&target, found.len());
     }
     give(to, found)
+}
+
+/// Room that a file takes.
+pub(crate) fn taken_bytes(found: &Metadata) -> u64 {
+    found.blocks() * BLOCK_BYTES
 }
 
 /// Takes room for all of a file, as one has it that was made so: else the first writes to it, which somebody may measure, take it one by

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 
 use super::{Account, Layout, Surroundings};
-use crate::file_snapshot::copy::{copy, remove};
+use crate::file_snapshot::copy::{copy, remove, taken_bytes};
 
 /// Below the user's cache for dbdyno.
 const NAME: &str = "blank";
@@ -165,7 +165,7 @@ fn allocated_bytes(directory: &Path) -> io::Result<u64> {
         let found = entry.metadata()?;
         sum += match found.is_dir() {
             true => allocated_bytes(&entry.path())?,
-            false => found.blocks() * 512,
+            false => taken_bytes(&found),
         };
     }
     Ok(sum)

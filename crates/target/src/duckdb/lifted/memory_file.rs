@@ -2,12 +2,9 @@
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::MetadataExt;
 
+use crate::file_snapshot::copy::taken_bytes;
 use crate::{ErrorKind, Result, TargetError};
-
-/// Bytes of a block in the kernel's count.
-const BLOCK_BYTES: u64 = 512;
 
 /// A file in memory; it vanishes when it is dropped, and with the process.
 pub(super) struct MemoryFile(File);
@@ -42,8 +39,6 @@ impl MemoryFile {
     /// Bytes that the kernel has allocated for it.
     pub fn bytes(&self) -> u64 {
         // A descriptor that is open can be asked.
-        self.0
-            .metadata()
-            .map_or(0, |facts| facts.blocks() * BLOCK_BYTES)
+        self.0.metadata().map_or(0, |facts| taken_bytes(&facts))
     }
 }
