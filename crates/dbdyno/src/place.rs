@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use archive::Run;
+use host::LockableFile;
 use target::TargetUrl;
 
 /// Stands in every directory that dbdyno made and may therefore remove.
@@ -51,7 +52,7 @@ fn user_directory(variable: &str, below_home: &str) -> PathBuf {
 pub struct WorkFiles {
     directory: PathBuf,
     /// Locked while the directory is in use, so that nobody takes it for left over.
-    _marker: File,
+    _marker: LockableFile,
 }
 
 impl WorkFiles {
@@ -165,8 +166,8 @@ fn new_directory(parent: &Path, name: &str) -> io::Result<PathBuf> {
 }
 
 /// Marks a directory as dbdyno's and in use.
-fn mark(directory: &Path) -> io::Result<File> {
-    let mut marker = File::create_new(directory.join(MARKER))?;
+fn mark(directory: &Path) -> io::Result<LockableFile> {
+    let mut marker = LockableFile::from(File::create_new(directory.join(MARKER))?);
     // Locked before it says anything: until then nobody removes the directory.
     marker.try_lock()?;
     marker.write_all(MARKED)?;
@@ -174,7 +175,7 @@ fn mark(directory: &Path) -> io::Result<File> {
 }
 
 /// The marker of a directory that this user's dbdyno made: by what it says and whose it is, never by names alone.
-fn marker_of(directory: &Path) -> Option<File> {
+fn marker_of(directory: &Path) -> Option<LockableFile> {
     let mut options = OpenOptions::new();
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let marker = options.read(true).open(directory.join(MARKER)).ok()?;
@@ -187,7 +188,7 @@ fn marker_of(directory: &Path) -> Option<File> {
     let mut text = Vec::new();
     let limit = MARKED.len() as u64 + 1;
     (&marker).take(limit).read_to_end(&mut text).ok()?;
-    (is_own && text == MARKED).then_some(marker)
+    (is_own && text == MARKED).then(|| marker.into())
 }
 
 /// Removes what runs left that nobody resumed: nobody uses it, and for long nothing in it was changed.

@@ -9,6 +9,7 @@
 //! * [`OwnMemory`]: what the processes of a server take for themselves.
 //! * [`limits`]: limits of open files and processes, raised as far as the system allows.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
+//! * [`LockableFile`]: marks something as in use.
 //! * [`die_with_parent`]: programs that must not outlive dbdyno.
 //! * [`FewerProcessors`]: this process and all that it has started, on some of the processors for a while.
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
@@ -33,6 +34,7 @@ mod interfaces;
 pub mod inventory;
 pub mod limits;
 pub mod lint;
+mod lockable;
 pub mod memory;
 mod mounts;
 mod nvme;
@@ -57,6 +59,7 @@ pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of, devices_of};
 pub use facts::facts;
 pub use interfaces::INTERFACES_MAX;
+pub use lockable::LockableFile;
 pub use mounts::mounted_below;
 pub use own_memory::OwnMemory;
 pub use owners::{CpuOwners, Programs};

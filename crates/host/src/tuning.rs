@@ -4,13 +4,15 @@
 //! Its writer holds a lock on it; whoever comes next and finds one without a holder puts everything back.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
+
+use crate::LockableFile;
 
 /// Names that plans use, each with its file below `/sys/block/DEVICE/queue`.
 pub const SETTINGS: [(&str, &str); 8] = [
@@ -112,7 +114,7 @@ pub struct Tuned {
 #[derive(Debug)]
 struct Journal {
     path: PathBuf,
-    file: File,
+    file: LockableFile,
 }
 
 impl Default for Tuning {
@@ -177,6 +179,7 @@ impl Tuning {
             let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
                 continue;
             };
+            let file = LockableFile::from(file);
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 continue;
             }
@@ -281,7 +284,10 @@ impl Tuning {
         file.lock().map_err(failed(&new))?;
         // It gets its name when it is locked: else somebody might take it for one that was left behind.
         fs::rename(&new, &path).map_err(failed(&path))?;
-        Ok(Journal { path, file })
+        Ok(Journal {
+            path,
+            file: file.into(),
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use host::LockableFile;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Definition;
@@ -36,7 +37,7 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(super) struct Ledger {
     path: PathBuf,
-    file: File,
+    file: LockableFile,
     entries: Vec<Entry>,
 }
 
@@ -51,7 +52,7 @@ impl Ledger {
         file.lock().map_err(system(&new))?;
         let mut ledger = Self {
             path: path.clone(),
-            file,
+            file: file.into(),
             entries: Vec::new(),
         };
         ledger.enter(&Entry::Layout(definition.clone()))?;
@@ -82,7 +83,7 @@ impl Ledger {
         }
         let mut ledger = Self {
             path,
-            file,
+            file: file.into(),
             entries: Vec::new(),
         };
         ledger.read()?;
@@ -138,7 +139,7 @@ impl Ledger {
     fn read(&mut self) -> Result<(), LayoutError> {
         let mut text = String::new();
         let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| {
-            let limited = Read::by_ref(&mut self.file).take(BYTES_MAX);
+            let limited = Read::by_ref(&mut *self.file).take(BYTES_MAX);
             { limited }.read_to_string(&mut text)
         });
         read.map_err(system(&self.path))?;
@@ -152,7 +153,7 @@ impl Ledger {
 /// Removes the directory of a process that was killed before it had a ledger; one with anything else in it stays.
 fn remove_torn(directory: &Path) {
     let new = directory.join(format!("{NAME}-new"));
-    if let Ok(file) = File::open(&new)
+    if let Ok(file) = File::open(&new).map(LockableFile::from)
         && file.try_lock().is_ok()
     {
         let _ = std::fs::remove_file(new);

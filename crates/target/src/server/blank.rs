@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
+use host::LockableFile;
 use sha2::{Digest, Sha256};
 
 use super::{Account, Layout, Surroundings};
@@ -87,7 +88,7 @@ impl Blank {
     fn try_keep(&self, data: &Path) -> io::Result<()> {
         let all = self.directory.parent().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(all)?;
-        let lock = File::create(all.join(LOCK))?;
+        let lock = LockableFile::from(File::create(all.join(LOCK))?);
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(()),
