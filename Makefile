@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd openmetrics test unit fuzz browser check audit oldest bench dist clean trials faults versions
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd openmetrics filesystems test unit fuzz browser check audit oldest bench dist clean trials faults versions
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,7 +45,10 @@ sshd: ## get the ssh server that the tests log on to (apt-get; nothing is instal
 openmetrics: ## get the parser that the tests hold the live metrics against (pip; nothing is installed)
 	@scripts/get-openmetrics.sh
 
-test: duckdb postgres mariadb pgbouncer sshd openmetrics browser ## get what the tests need and run all of them
+filesystems: ## get the programs that build the file systems of layouts (apt-get)
+	@scripts/get-filesystems.sh
+
+test: duckdb postgres mariadb pgbouncer sshd openmetrics filesystems browser ## get what the tests need and run all of them
 	@scripts/run-tests.sh
 
 fuzz: ## hostile input for as long as told: make fuzz SECONDS=600

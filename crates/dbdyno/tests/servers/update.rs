@@ -11,12 +11,12 @@ use crate::common::Place;
 use crate::disk::Disk;
 use crate::postgres;
 
-/// Writes a second that the slow device takes: those of a few users wait for each other.
-const WRITES_PER_S: u32 = 100;
+/// Writes a second that the slow device takes: those of a few users wait for each other, also where a sync takes 5 ms besides.
+const WRITES_PER_S: u32 = 60;
 /// Users of one warehouse, in as many repetitions as a verdict needs.
 const PLAN: &str = "name = \"update\"\nrepeat = 6\nsample_ms = 200\n\
-    [[step]]\nuse = \"oltp\"\nseconds = 1.5\nramp_up_seconds = 0.2\n\
-    [step.oltp]\ndo = \"run\"\nusers = \"4\"\nwarm_up_max_seconds = 0.0\ncheck = \"none\"\n";
+    [[step]]\nuse = \"oltp\"\nseconds = 2.5\nramp_up_seconds = 0.2\n\
+    [step.oltp]\ndo = \"run\"\nusers = \"8\"\nwarm_up_max_seconds = 0.0\ncheck = \"none\"\n";
 
 /// What counts as a difference, in percent: the update changes the times many times over, and two runs on the same device
 /// differ by a few percent, as the database grows.

@@ -63,8 +63,10 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let said: Vec<&str> = said.collect();
+    // Some programs print all their options behind what they could not do.
+    let lines = said.lines().map(str::trim);
+    let told = lines.take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
     Err(failed(match said.is_empty() {
         true => output.status.to_string(),
         false => said.join("; "),

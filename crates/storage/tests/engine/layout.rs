@@ -18,7 +18,7 @@ const LAYOUT: &str = "name = \"trial\"\nabout = \"\"\n\
     [place]\ndata = \"data\"\n";
 
 /// Why no layout can be made here; nothing where one can.
-fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
+pub fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
     if host::user_id() != 0 {
         return Some("layouts need root".into());
     }
@@ -49,7 +49,7 @@ fn attached_below(folder: &Path) -> usize {
 }
 
 /// Nothing is mounted, attached, or left in the directory.
-fn assert_clean(parent: &Path, when: &str) {
+pub fn assert_clean(parent: &Path, when: &str) {
     let mounted = host::mounted_below(parent);
     assert!(mounted.is_empty(), "{when}: {mounted:?}");
     assert_eq!(attached_below(parent), 0, "{when}");

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod built_in_layouts;
 mod common;
 #[path = "../shared/distribution.rs"]
 mod distribution;

@@ -30,7 +30,8 @@ pub struct LiftOptions {
     /// Bytes that they may take, with what lifting and queries need; most of what is available when nothing is
     /// said.
     pub memory_bytes: Option<u64>,
-    /// Streams; one for each processor when nothing is said, one where the source cannot have more.
+    /// Streams, and threads that pack what is left behind them; one for each processor when nothing is said. One stream where the
+    /// source cannot have more.
     pub jobs: Option<u32>,
 }
 
@@ -120,6 +121,7 @@ pub(super) fn populate(
         source,
         store: &store,
         unfit: options.chosen.unfit,
+        jobs: options.jobs,
         stop,
         tell,
         left_out,

@@ -136,15 +136,19 @@ impl Store {
         }
     }
 
-    /// Ends a table, whose writers have finished.
+    /// Ends a table, whose writers have finished. So many threads pack what is left; one for each processor when nothing is
+    /// said. With one alone the same rows take the same memory every time: which columns share the engine's pieces of
+    /// memory is up to the threads.
     ///
     /// # Errors
     /// What the engine says.
-    pub fn finish(&self, table: &SourceTable) -> Result<()> {
-        self.instance.set_threads(None)?;
+    pub fn finish(&self, table: &SourceTable, threads: Option<u32>) -> Result<()> {
         if self.level.zstd().is_none() {
-            return self.pack_all();
+            self.instance.set_threads(threads)?;
+            let packed = self.pack_all();
+            return packed.and(self.instance.set_threads(None));
         }
+        self.instance.set_threads(None)?;
         let name = DIALECT.quoted(&table.name);
         match self.paths(&table.name) {
             // A table without rows has no file.

@@ -25,6 +25,8 @@ pub(super) struct Run<'a> {
     pub store: &'a Store,
     /// What becomes of values that no level can hold.
     pub unfit: Unfit,
+    /// Streams that were asked for.
+    pub jobs: Option<u32>,
     pub stop: &'a AtomicBool,
     pub tell: Observer<'a>,
     pub left_out: Vec<LeftOut>,
@@ -127,7 +129,7 @@ impl Run<'_> {
         let begun = Instant::now();
         self.store.begin(copy, readers.len() as u32)?;
         let digest = self.stream(readers, table, copy)?;
-        self.store.finish(copy)?;
+        self.store.finish(copy, self.jobs)?;
         let populate_took = begun.elapsed();
         let memory_bytes = self.store.allocated_bytes()?.saturating_sub(before_bytes);
         let codecs = self.store.codecs(&copy.name)?;

@@ -154,7 +154,7 @@ pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Re
     taker.finish()?;
     let mut pieces = std::mem::take(&mut taker.pieces);
     drop(taker);
-    store.finish(&copy)?;
+    store.finish(&copy, Some(1))?;
     let start = |piece: &Piece| piece.addresses.as_ref().map(|range| range.start);
     pieces.sort_by_key(start);
     Ok(Sample {

@@ -1,0 +1,143 @@
+//! The layouts that dbdyno brings, made on loop devices: the kernel and the file systems' own tools tell what they are.
+
+use std::process::Command;
+
+use storage::layout::{Definition, FileSystem, Layouts, Made, Stands, Volume};
+
+use crate::layout::{assert_clean, lacking};
+
+/// Makes each built-in layout with such a file system, and looks at what is mounted.
+fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[Definition]) {
+    for definition in definitions {
+        let made = layouts.make(definition, Stands::WhileHeld, &mut |_| {});
+        let made = made.unwrap_or_else(|error| panic!("{}: {error}", definition.name));
+        for volume in &definition.volumes {
+            let told = mounted(&made, volume);
+            let name = &definition.name;
+            assert_eq!(told.file_system, volume.file_system.name(), "{name}");
+            assert_eq!(told.has("noatime"), !volume.atime, "{name}: {told:?}");
+            assert!(told.has("nodev") && told.has("nosuid"), "{name}: {told:?}");
+            match volume.file_system {
+                FileSystem::Xfs => is_that_xfs(&made, volume, &told),
+                FileSystem::Btrfs => is_that_btrfs(&made, volume, &told),
+                FileSystem::Ext4 | FileSystem::Raw => {}
+            }
+        }
+        made.remove(&mut |_| {}).unwrap();
+    }
+    let built = definitions.iter().flat_map(|it| &it.volumes);
+    assert!(built.clone().any(|it| it.file_system == file_system));
+}
+
+/// A line of the kernel's table of mounts.
+#[derive(Debug)]
+struct Mounted {
+    file_system: String,
+    /// Those of the mount and those of the file system.
+    options: Vec<String>,
+}
+
+impl Mounted {
+    fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|it| it == option)
+    }
+}
+
+fn mounted(made: &Made, volume: &Volume) -> Mounted {
+    let point = made.mount_point(&volume.name).display().to_string();
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let line = table
+        .lines()
+        .find(|line| line.split(' ').nth(4) == Some(&point));
+    let (front, back) = line.unwrap().split_once(" - ").unwrap();
+    let of_mount = front.split(' ').nth(5).unwrap();
+    let mut words = back.split(' ');
+    let file_system = words.next().unwrap().to_owned();
+    let of_file_system = words.nth(1).unwrap();
+    let options = of_mount.split(',').chain(of_file_system.split(','));
+    Mounted {
+        file_system,
+        options: options.map(str::to_owned).collect(),
+    }
+}
+
+/// Stripe units are in the mount's options, in sectors of 512 bytes; its log is in what `xfs_info` prints.
+fn is_that_xfs(made: &Made, volume: &Volume, told: &Mounted) {
+    let asked = volume.stripe_unit_kib.zip(volume.stripe_units);
+    match asked {
+        Some((kib, units)) => {
+            let (unit, width) = (2 * kib, 2 * kib * units);
+            assert!(
+                told.has(&format!("sunit={unit}")) && told.has(&format!("swidth={width}")),
+                "{told:?}"
+            );
+        }
+        None => assert!(!told.options.iter().any(|it| it.starts_with("sunit"))),
+    }
+    if let Some(mib) = volume.log_mib {
+        let shown = printed("xfs_info", made, volume, &[]);
+        let log = shown.lines().find(|line| line.starts_with("log ")).unwrap();
+        let blocks = format!("blocks={},", mib * 256);
+        assert!(
+            log.contains("bsize=4096") && log.contains(&blocks),
+            "{shown}"
+        );
+    }
+}
+
+fn is_that_btrfs(made: &Made, volume: &Volume, told: &Mounted) {
+    assert_eq!(told.has("nodatacow"), !volume.checksums, "{told:?}");
+    let shown = printed("btrfs", made, volume, &["filesystem", "df"]);
+    let profile = format!("{:?}", volume.profile.unwrap()).to_uppercase();
+    assert!(
+        shown.starts_with(&format!("Data, {profile}:")),
+        "{profile}: {shown}"
+    );
+}
+
+fn printed(program: &str, made: &Made, volume: &Volume, arguments: &[&str]) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).arg(made.mount_point(&volume.name));
+    let output = command
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The built-in layouts with that file system; skips where it cannot be built or mounted.
+macro_rules! test_of {
+    ($file_system:expr) => {{
+        let folder = tempfile::tempdir().unwrap();
+        let parent = std::fs::canonicalize(folder.path()).unwrap();
+        let layouts = Layouts::below(parent.join("layouts"));
+        let mut definitions = Definition::built_in().unwrap();
+        // Every system has what builds ext4.
+        let can_be_built = |it: FileSystem| [$file_system, FileSystem::Ext4].contains(&it);
+        definitions.retain(|it| {
+            let mut file_systems = it.volumes.iter().map(|volume| volume.file_system);
+            file_systems.clone().all(can_be_built) && file_systems.any(|it| it == $file_system)
+        });
+        if let Some(why) = lacking(&layouts, &definitions[0]) {
+            testing::skip!("{why}");
+        }
+        made_as_defined($file_system, &layouts, &definitions);
+        assert_clean(&parent.join("layouts"), "made");
+    }};
+}
+
+#[test]
+fn layouts_with_ext4_are_as_defined() {
+    test_of!(FileSystem::Ext4);
+}
+
+#[test]
+fn layouts_with_xfs_are_as_defined() {
+    test_of!(FileSystem::Xfs);
+}
+
+#[test]
+fn layouts_with_btrfs_are_as_defined() {
+    test_of!(FileSystem::Btrfs);
+}
