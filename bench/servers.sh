@@ -46,7 +46,8 @@ postgres_begin() {
     as_user postgres
     mkdir -p "$place"
     [ "$(id -u)" != 0 ] || chown "$user" "$place"
-    "${as[@]}" "$pg/initdb" -D "$place/data" -U postgres -A trust --no-sync >"$out/initdb.txt" 2>&1
+    "${as[@]}" "$pg/initdb" -D "$place/data" -U postgres -A trust --no-sync >"$out/initdb.txt" 2>&1 ||
+        fail "initdb: $(tail -n 1 "$out/initdb.txt")"
     slowly
     local durable=off
     [ "$commits" = free ] || durable=on
