@@ -4,8 +4,8 @@
 #   scripts/repeat-tests.sh [--quiet] [--sync-us US] N [ARGUMENT OF run-tests.sh]...
 #
 # --quiet is without the loops. --sync-us makes every sync of every process take US microseconds longer (5000: a slow
-# disk), or have no effect but on loop devices (0: a disk as fast as memory); it needs root and a C compiler. Ends with status 1 if any run
-# failed. What the runs printed is kept in target/repeated of the folder of what is built.
+# disk), or, with 0, have no effect but on loop devices (a disk as fast as memory); it needs root and a C compiler. Ends
+# with status 1 if any run failed. What the runs printed is kept in target/repeated of the folder of what is built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
