@@ -102,9 +102,12 @@ impl Metrics {
         let Some(point) = self.points.last_mut() else {
             return;
         };
-        if snapshot.by_operation.is_empty() {
+        // Whoever only observes counts no operations: no series is not a series of zeros.
+        if let Some(operations) = snapshot.operations
+            && snapshot.by_operation.is_empty()
+        {
             let all = point.operations.entry(ALL.into()).or_default();
-            all.operations += snapshot.operations.unwrap_or_default();
+            all.operations += operations;
             all.errors += snapshot.errors.unwrap_or_default();
             all.response.add(&snapshot.response_ns);
             all.service.add(&snapshot.service_ns);
@@ -268,6 +271,16 @@ mod tests {
             assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
         }
         assert!(text.ends_with("# EOF\n"));
+    }
+
+    #[test]
+    fn what_is_not_counted_has_no_series() {
+        let mut metrics = Metrics::default();
+        metrics.take(&begins());
+        metrics.take(&StreamEvent::Snapshot(Box::default()));
+        let text = metrics.text(0);
+        assert!(!text.contains("dbdyno_operations_total{"), "{text}");
+        assert!(text.contains("dbdyno_users{"), "{text}");
     }
 
     #[test]
