@@ -1,6 +1,8 @@
 //! Numbers written for people: thousands separators, three significant digits, "–" for what is not known.
 
 use stats::Interval;
+use stats::words::grouped;
+pub use stats::words::{count, counted};
 use verdict::metric::{self, Metric};
 
 /// What stands where the platform could not tell: never 0.
@@ -97,20 +99,9 @@ pub fn one_decimal(value: Option<f64>) -> String {
     }
 }
 
-/// A count with its noun: "1 user", "16 users".
-pub fn counted(value: u64, noun: &str) -> String {
-    let ending = if value == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", count(value))
-}
-
 /// "1 user", "16 users".
 pub fn users(count: u32) -> String {
     counted(u64::from(count), "user")
-}
-
-/// A count of things: "1,024".
-pub fn count(value: u64) -> String {
-    grouped(&value.to_string())
 }
 
 /// A latency given in µs with the unit that reads best: "0.85 µs", "812 µs", "1.25 ms", "2.10 s".
@@ -180,23 +171,10 @@ fn exponent(value: f64) -> String {
 /// A whole number with separators.
 fn thousands(value: f64) -> String {
     let text = format!("{value:.0}");
-    match text.strip_prefix('-') {
-        Some("0") => "0".to_owned(),
-        Some(digits) => format!("-{}", grouped(digits)),
-        None => grouped(&text),
+    match text.as_str() {
+        "-0" => "0".to_owned(),
+        text => grouped(text),
     }
-}
-
-/// Puts a comma before every third digit from the right.
-fn grouped(digits: &str) -> String {
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Three significant digits without separators, for values below a thousand.

@@ -1,9 +1,32 @@
 //! Numbers in sentences.
 
-/// A count with its noun, whose plural is regular: "1 user", "16 users".
-pub fn counted(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
+/// A count with its noun, whose plural is regular: "1 user", "1,024 users".
+pub fn counted(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
+/// A count of things: "1,024".
+pub fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+/// A decimal number with a comma before every third digit of its whole part; any other text as it is.
+pub fn grouped(number: &str) -> String {
+    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    if !whole.bytes().all(|b| b.is_ascii_digit()) {
+        return number.to_owned();
+    }
+    let mut text = String::with_capacity(number.len() + whole.len() / 3);
+    text.push_str(sign);
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + fraction
 }
 
 /// Bytes with a unit of powers of ten: "1.50 GB", "64.0 MB", "0.5 kB".
@@ -21,7 +44,22 @@ mod tests {
 
     #[test]
     fn one_is_one() {
-        let users = [0, 1, 16].map(|count| counted(count, "user"));
-        assert_eq!(users, ["0 users", "1 user", "16 users"]);
+        let users = [0, 1, 16, 1024].map(|count| counted(count, "user"));
+        assert_eq!(users, ["0 users", "1 user", "16 users", "1,024 users"]);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let cases = [
+            ("999", "999"),
+            ("1000", "1,000"),
+            ("-1234567.8901", "-1,234,567.8901"),
+            ("-100", "-100"),
+            ("inf", "inf"),
+            ("1e30", "1e30"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(grouped(number), expected);
+        }
     }
 }

@@ -273,6 +273,12 @@ impl Made {
         Some(self.mount_point(&volume.name).join(purpose.name()))
     }
 
+    /// Directory for a table that does not lie with the data: the engine makes it.
+    pub fn table_place(&self, table: &str) -> Option<PathBuf> {
+        let volume = self.definition.tables.get(table)?;
+        Some(self.mount_point(volume).join(format!("table-{table}")))
+    }
+
     /// Where a volume is mounted.
     pub fn mount_point(&self, volume: &str) -> PathBuf {
         steps::mount_point(&self.directory, volume)

@@ -17,6 +17,9 @@ pub struct BackupMethod {
     pub has_channels: bool,
     /// The lowest and the highest level of its compression, which plans name behind the method: `NAME-LEVEL`.
     pub levels: Option<(u32, u32)>,
+    /// The smallest and the largest buffer for reading and writing, in KiB and powers of two, which plans name behind the method
+    /// and its level: `NAME-64k`, `NAME-1m`.
+    pub buffers_kib: Option<(u32, u32)>,
     /// Where in the repository the log is archived, so that a backup can be restored to a point in time behind it.
     pub log_archive: Option<&'static str>,
     /// Backups that lie beside each other until one is restored, each at most as large as the database. None of a method that
@@ -35,24 +38,67 @@ impl BackupMethod {
         how: "",
         has_channels: false,
         levels: None,
+        buffers_kib: None,
         log_archive: None,
         backups: 1,
         has_rate: false,
         restored_log_bytes: 0,
     };
 
-    /// The level that a name asks for: `Some(None)` is the usual one, and `None` says that the name is none of this method.
-    pub fn level_of(&self, name: &str) -> Option<Option<u32>> {
-        let rest = name.strip_prefix(self.name)?;
-        if rest.is_empty() {
-            return Some(None);
+    /// What a name asks for; `None` says that the name is none of this method.
+    pub fn variant_of(&self, name: &str) -> Option<Variant> {
+        let mut variant = Variant::default();
+        let mut rest = name.strip_prefix(self.name)?;
+        if let Some((level, behind)) = part(rest).filter(|(part, _)| is_number(part)) {
+            let (least, most) = self.levels?;
+            variant.level = Some(
+                level
+                    .parse()
+                    .ok()
+                    .filter(|it| (least..=most).contains(it))?,
+            );
+            rest = behind;
         }
-        let (least, most) = self.levels?;
-        let level = rest.strip_prefix('-')?.parse().ok()?;
-        // Written one way only, so that a point has one name.
-        let is_plain = rest[1..] == format!("{level}");
-        (is_plain && (least..=most).contains(&level)).then_some(Some(level))
+        if let Some((buffer, behind)) = part(rest) {
+            let (least, most) = self.buffers_kib?;
+            let kib = kib_of(buffer).filter(|kib| (least..=most).contains(kib));
+            variant.buffer_kib = Some(kib?);
+            rest = behind;
+        }
+        rest.is_empty().then_some(variant)
     }
+}
+
+/// The words between the first hyphen and the next, and what is behind them.
+fn part(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('-')?;
+    Some(text.split_at(text.find('-').unwrap_or(text.len())))
+}
+
+/// Whether it is a number in the one way to write it, so that a point has one name.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0')
+}
+
+/// A power of two as `64k` or, from 1024 KiB on, `1m`.
+fn kib_of(text: &str) -> Option<u32> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let number: u32 = number.parse().ok().filter(|_| is_number(number))?;
+    let kib = match unit {
+        "k" if number < 1024 => number,
+        "m" => number.checked_mul(1024)?,
+        _ => return None,
+    };
+    kib.is_power_of_two().then_some(kib)
+}
+
+/// What a name asks for behind that of the method; the method's usual one where nothing is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// Level of the compression.
+    pub level: Option<u32>,
+    /// Size of the buffer for reading and writing.
+    pub buffer_kib: Option<u32>,
 }
 
 /// What is asked of a method.
@@ -60,8 +106,8 @@ impl BackupMethod {
 pub struct BackupOptions {
     /// Channels that copy at once.
     pub channels: u32,
-    /// Level of the compression; the method's usual one when nothing is said.
-    pub level: Option<u32>,
+    /// Level and buffer.
+    pub variant: Variant,
     /// The highest rate, in 10^6 bytes per second.
     pub max_mb_per_s: Option<u32>,
 }
@@ -80,29 +126,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_asked_for_behind_the_name() {
+    fn level_and_buffer_are_asked_for_behind_the_name() {
         let method = BackupMethod {
             name: "tool-zst",
             levels: Some((1, 22)),
+            buffers_kib: Some((16, 16_384)),
             ..BackupMethod::SIMPLE
         };
-        assert_eq!(method.level_of("tool-zst"), Some(None));
-        assert_eq!(method.level_of("tool-zst-19"), Some(Some(19)));
-        for none in [
-            "tool",
-            "tool-zst-0",
-            "tool-zst-23",
-            "tool-zst-x",
-            "tool-zst-",
-            "tool-zst-+3",
-            "tool-zst-03",
+        let variant = |level, buffer_kib| Some(Variant { level, buffer_kib });
+        for (name, asked) in [
+            ("tool-zst", variant(None, None)),
+            ("tool-zst-19", variant(Some(19), None)),
+            ("tool-zst-64k", variant(None, Some(64))),
+            ("tool-zst-3-16m", variant(Some(3), Some(16_384))),
+            ("tool", None),
+            ("tool-zst-0", None),
+            ("tool-zst-23", None),
+            ("tool-zst-x", None),
+            ("tool-zst-", None),
+            ("tool-zst-+3", None),
+            ("tool-zst-03", None),
+            ("tool-zst-8k", None),
+            ("tool-zst-32m", None),
+            ("tool-zst-48k", None),
+            ("tool-zst-1024k", None),
+            ("tool-zst-064k", None),
+            ("tool-zst-64k-3", None),
+            ("tool-zst-3-64k-", None),
+            ("tool-zst-k", None),
         ] {
-            assert_eq!(method.level_of(none), None, "{none}");
+            assert_eq!(method.variant_of(name), asked, "{name}");
         }
         let plain = BackupMethod {
             levels: None,
+            buffers_kib: None,
             ..method
         };
-        assert_eq!(plain.level_of("tool-zst-3"), None);
+        assert_eq!(plain.variant_of("tool-zst-3"), None);
+        assert_eq!(plain.variant_of("tool-zst-64k"), None);
     }
 }

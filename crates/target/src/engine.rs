@@ -34,6 +34,11 @@ pub trait Engine: Sync {
         &[]
     }
 
+    /// Whether URLs can keep single tables apart, as `place.table.NAME=DIR`.
+    fn places_tables(&self) -> bool {
+        false
+    }
+
     /// The setting that makes its cache so large, and its value; `None` where a URL does not set it.
     fn cache_setting(&self, _bytes: u64) -> Option<(&'static str, String)> {
         None

@@ -17,6 +17,7 @@ mod session_settings;
 mod set_up;
 mod settings;
 mod source;
+mod table_spaces;
 mod target;
 mod tls;
 mod version;

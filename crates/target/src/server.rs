@@ -6,6 +6,7 @@
 
 mod about;
 mod account;
+mod apart;
 mod asked;
 mod blank;
 mod cache;
@@ -25,6 +26,7 @@ mod spec;
 mod staging;
 
 pub use account::Account;
+pub use apart::Apart;
 pub(crate) use control_connection::ControlConnection;
 pub(crate) use executed::executed;
 pub use find::{Installation, Surroundings, Version};
@@ -77,7 +79,8 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ),
     (
         "place.log",
-        "directory of the log, apart from the data; likewise place.temporary and place.undo where the server can",
+        "directory of the log, apart from the data; likewise place.indexes, place.temporary, place.undo and \
+         place.table.NAME where the server can",
     ),
     ("KEY", "any setting of the server"),
 ];

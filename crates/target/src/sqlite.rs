@@ -1,5 +1,6 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
+mod apart;
 mod claim;
 mod engine;
 mod features;
@@ -18,14 +19,27 @@ use std::path::{Path, PathBuf};
 use rusqlite::ffi;
 
 use crate::{ErrorKind, Result, TargetError, database_file};
+use apart::Apart;
 
 /// The file at `path` under its name without links, when it may be a database with what lies beside it.
 ///
 /// # Errors
 /// When something else is there, or beside it.
-fn resolved(path: &Path) -> Result<PathBuf> {
+fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
     let real = database_file::resolved("SQLite", path)?;
     match archive::companions::foreign(&real) {
+        // Its log is open, or was left by a process that was killed.
+        Ok(Some(link)) if apart.is_link_to_log(&link) => Ok(real),
+        Ok(Some(link)) if link.is_symlink() => Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "SQLite: {} is a link{}, and the database without its log would not be whole; open it with place.log= and \
+                 the directory of its log, or choose another path",
+                link.display(),
+                link.read_link()
+                    .map_or(String::new(), |to| format!(" to {}", to.display()))
+            ),
+        )),
         Ok(Some(foreign)) => Err(TargetError::new(
             ErrorKind::Foreign,
             format!(

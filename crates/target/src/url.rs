@@ -8,6 +8,9 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use archive::Purpose;
+
+use crate::{ErrorKind, TargetError};
 pub use address::{Address, Password};
 
 /// Begins the keys that put files apart from the data.
@@ -135,6 +138,24 @@ impl TargetUrl {
         (!self.path.is_empty()).then(|| PathBuf::from(&self.path))
     }
 
+    /// The directory that `place.KEY` names for files of a kind.
+    ///
+    /// # Errors
+    /// When it is not an absolute path, or the database is in memory.
+    pub(crate) fn apart(&self, of: Purpose) -> crate::Result<Option<PathBuf>> {
+        let key = of.name();
+        let Some(value) = self.settings.get(&format!("{PLACE}{key}")) else {
+            return Ok(None);
+        };
+        if self.path.is_empty() {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!("{self} has no files to put apart; name a file behind the colon"),
+            ));
+        }
+        absolute(key, value).map(Some)
+    }
+
     /// The same without its file or directory, and without directories apart from that.
     pub(crate) fn in_new_directory(&self) -> Self {
         let is_not_place = |(key, _): &(String, String)| !key.starts_with(PLACE);
@@ -259,6 +280,21 @@ impl fmt::Display for TargetUrl {
             separator = '&';
         }
         Ok(())
+    }
+}
+
+/// The directory that `place.KEY` names.
+///
+/// # Errors
+/// When it is not an absolute path.
+pub(crate) fn absolute(key: &str, value: &str) -> crate::Result<PathBuf> {
+    let path = PathBuf::from(value);
+    match path.is_absolute() {
+        true => Ok(path),
+        false => Err(TargetError::new(
+            ErrorKind::Statement,
+            format!("{PLACE}{key}={value} is not an absolute path"),
+        )),
     }
 }
 

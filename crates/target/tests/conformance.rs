@@ -68,6 +68,11 @@ fn postgresql_15() {
 }
 
 #[test]
+fn postgresql_16() {
+    passes_without("postgres+local:?version=16&shared_buffers=16MB", &[]);
+}
+
+#[test]
 fn postgresql_18() {
     passes_without("postgres+local:?version=18&shared_buffers=16MB", &[]);
 }

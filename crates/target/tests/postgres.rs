@@ -25,6 +25,8 @@ mod man_in_the_middle;
 mod networked;
 #[path = "servers/pgbouncer.rs"]
 mod pgbouncer;
+#[path = "postgres/places.rs"]
+mod places;
 #[path = "postgres/pooler.rs"]
 mod pooler;
 #[path = "servers/processors.rs"]

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// Tables and indexes.
+    /// Tables, and indexes that have no place of their own.
     Data,
+    /// Indexes, where they lie apart from their tables.
+    Indexes,
     /// The write-ahead or redo log.
     Log,
     /// Sorts, hashes and temporary tables that do not fit into memory.
@@ -20,12 +22,19 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes in the order of tables.
-    pub const ALL: [Self; 4] = [Self::Data, Self::Log, Self::Temporary, Self::Undo];
+    pub const ALL: [Self; 5] = [
+        Self::Data,
+        Self::Indexes,
+        Self::Log,
+        Self::Temporary,
+        Self::Undo,
+    ];
 
     /// Word used in tables, the archive and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
+            Self::Indexes => "indexes",
             Self::Log => "log",
             Self::Temporary => "temporary",
             Self::Undo => "undo",

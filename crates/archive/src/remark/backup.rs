@@ -34,7 +34,8 @@ BackupDamaged { what: String } => "the repository does not hold what the backup 
 BackupNotVerified { what: String } => "the engine's own verification of the backup failed: {what}";
 /// A restored table differs from the table that was backed up.
 RestoredDiffers { table: String, rows: u64, checksum: String, rows_restored: u64, checksum_restored: String } =>
-    "the restored table {table} has {rows_restored} rows with checksum {checksum_restored}, the table backed up had {rows} with {checksum}";
+    "the restored table {table} has {restored} rows with checksum {checksum_restored}, the table backed up had {backed_up} with {checksum}",
+    restored = stats::words::count(*rows_restored), backed_up = stats::words::count(*rows);
 /// A table is in only one of the two databases.
 RestoredTables { only_source: Vec<String>, only_restored: Vec<String> } =>
     "the tables differ: only in the source {source}, only in the restored database {restored}",
@@ -64,17 +65,22 @@ BackupDiscarded {} =>
     "no backup: what was read was discarded, to show the time without that of the medium; there is nothing to restore or to prove";
 /// A backup was restored to a point in time, and nothing that was done after it is there.
 RestoredToPoint { point: String, before: u64, after: u64 } =>
-    "restored to the point {point}: all {before} transactions acknowledged between the backup and the point are there, and none of the \
-     {after} acknowledged after it";
+    "restored to the point {point}: all {kept} acknowledged between the backup and the point are there, and none of the \
+     {later} acknowledged after it",
+    kept = stats::words::counted(*before, "transaction"), later = stats::words::count(*after);
 /// All proofs of a backup held that was made while users worked: the source is another database by then.
 RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, took_s: f64 } =>
-    "restored and proven: checksums of {files} files, the engine's own verification, {conditions} conditions of consistency, all {before} \
-     transactions acknowledged before the backup began, and nothing but what was acknowledged until it ended ({beside} beside it); the \
-     proofs took {took_s:.3} s";
+    "restored and proven: checksums of {of_files}, the engine's own verification, {of_conditions} of consistency, all {kept} \
+     acknowledged before the backup began, and nothing but what was acknowledged until it ended ({meanwhile} beside it); the \
+     proofs took {took_s:.3} s",
+    of_files = stats::words::counted(*files, "file"), of_conditions = stats::words::counted(*conditions, "condition"), kept = stats::words::counted(*before, "transaction"),
+    meanwhile = stats::words::count(*beside);
 /// All proofs of a restored backup held.
 RestoreProven { files: u64, tables: u64, rows: u64, conditions: u64, acknowledged: u64, took_s: f64 } =>
-    "restored and proven: checksums of {files} files, the engine's own verification, digests of {rows} rows in {tables} tables, {conditions} \
-     conditions of consistency and {acknowledged} acknowledged transactions; the proofs took {took_s:.3} s";
+    "restored and proven: checksums of {of_files}, the engine's own verification, digests of {of_rows} in {of_tables}, {of_conditions} \
+     of consistency and {of_acknowledged}; the proofs took {took_s:.3} s",
+    of_files = stats::words::counted(*files, "file"), of_rows = stats::words::counted(*rows, "row"), of_tables = stats::words::counted(*tables, "table"),
+    of_conditions = stats::words::counted(*conditions, "condition"), of_acknowledged = stats::words::counted(*acknowledged, "acknowledged transaction");
 
     } };
 }

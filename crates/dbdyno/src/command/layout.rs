@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::Purpose;
 use storage::layout::{Definition, Layouts, Made, Stands, Step};
-use target::{Engine, TargetUrl};
+use target::{Engine, Reach, TargetUrl};
 
 use super::print;
 use crate::arguments::LayoutVerb;
@@ -95,6 +96,9 @@ fn described(layout: &Definition) -> String {
     for (purpose, volume) in &layout.place {
         let _ = writeln!(text, "  {:<9} on volume {volume}", purpose.name());
     }
+    for (table, volume) in &layout.tables {
+        let _ = writeln!(text, "  table {table} on volume {volume}");
+    }
     text
 }
 
@@ -125,10 +129,15 @@ fn standing(made: &Made) -> String {
             let _ = writeln!(text, "  {:<9} in {}", purpose.name(), place.display());
         }
     }
-    for engine in target::engines()
+    for table in layout.tables.keys() {
+        if let Some(place) = made.table_place(table) {
+            let _ = writeln!(text, "  table {table} in {}", place.display());
+        }
+    }
+    let engines = target::engines()
         .iter()
-        .filter(|it| !it.places().is_empty())
-    {
+        .filter(|it| !it.places().is_empty());
+    for engine in engines.filter(|it| lacking(**it, layout).is_none()) {
         if let Some(url) = url(*engine, made, &BTreeMap::new()) {
             let _ = writeln!(text, "  --target '{url}'");
         }
@@ -136,30 +145,77 @@ fn standing(made: &Made) -> String {
     text
 }
 
-/// URL of an engine's local server with its files in a layout, and these settings; `None` where the layout has no place for data.
+/// URL of a database of an engine with its files in a layout, and these settings; `None` where the layout has no place for data.
 pub fn url(
     engine: &dyn Engine,
     made: &Made,
     settings: &BTreeMap<String, String>,
 ) -> Option<TargetUrl> {
     let layout = &made.definition;
-    let place = |purpose: &Purpose| {
-        made.place(*purpose)
-            .filter(|_| layout.place.contains_key(purpose))
-    };
-    let data = place(&Purpose::Data)?;
-    // What lies on the volume of the data stays where the engine puts it by itself.
-    let is_apart =
-        |purpose: &&Purpose| layout.place.get(purpose) != layout.place.get(&Purpose::Data);
-    let apart = engine.places().iter().filter(is_apart);
-    let apart = apart.filter_map(|it| {
-        let key = format!("place.{}", it.name());
-        Some((key, place(it)?.display().to_string()))
-    });
+    let data = data_path(engine, made)?;
+    let kinds = engine.places().iter().filter(|of| is_apart(layout, **of));
+    let kinds = kinds.filter_map(|of| Some((of.name().to_owned(), made.place(*of)?)));
+    let tables = layout.tables.keys();
+    let tables =
+        tables.filter_map(|table| Some((format!("table.{table}"), made.table_place(table)?)));
+    let places = kinds.chain(tables);
+    let places = places.map(|(key, place)| (format!("place.{key}"), place.display().to_string()));
     Some(TargetUrl {
         scheme: engine.scheme().to_owned(),
         path: data.display().to_string(),
-        settings: settings.clone().into_iter().chain(apart).collect(),
+        settings: settings.clone().into_iter().chain(places).collect(),
         password: None,
     })
+}
+
+/// Directory of a server's data, or file of an embedded database.
+pub fn data_path(engine: &dyn Engine, made: &Made) -> Option<PathBuf> {
+    let directory = made.place(Purpose::Data)?;
+    Some(match engine.reach() {
+        Reach::Embedded => directory.with_extension(engine.scheme()),
+        _ => directory,
+    })
+}
+
+/// The first place of a layout that an engine has no files for, or cannot keep apart from its data: "place.log".
+pub fn lacking(engine: &dyn Engine, layout: &Definition) -> Option<String> {
+    let kinds = layout.place.keys();
+    let mut kinds = kinds.filter(|of| is_apart(layout, **of) && !engine.places().contains(of));
+    let mut tables = layout.tables.keys().filter(|_| !engine.places_tables());
+    let kind = kinds.next().map(|of| format!("place.{}", of.name()));
+    kind.or_else(|| tables.next().map(|table| format!("tables.{table}")))
+}
+
+/// What lies on the volume of the data stays where the engine puts it by itself.
+fn is_apart(layout: &Definition, of: Purpose) -> bool {
+    let volume = layout.place.get(&of);
+    volume.is_some() && volume != layout.place.get(&Purpose::Data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an engine cannot keep apart of a built-in layout.
+    fn lacks(url: &str, layout: &str) -> Option<String> {
+        let engine = target::find(&TargetUrl::parse(url).unwrap()).unwrap();
+        lacking(engine, &Definition::load(layout).unwrap())
+    }
+
+    #[test]
+    fn a_layout_with_a_place_that_an_engine_has_no_files_for_is_known() {
+        for (url, layout, lack) in [
+            ("postgres+local:", "all-apart", None),
+            ("postgres+local:", "hot-spread", None),
+            ("mysql+local:", "all-apart", Some("place.indexes")),
+            ("mysql+local:", "hot-spread", None),
+            ("sqlite:/x", "log-apart", None),
+            ("sqlite:/x", "hot-spread", Some("tables.customer")),
+            ("duckdb:/x", "log-apart", Some("place.log")),
+            // What shares the volume of the data is nowhere else.
+            ("duckdb:/x", "pool", None),
+        ] {
+            assert_eq!(lacks(url, layout).as_deref(), lack, "{url} {layout}");
+        }
+    }
 }

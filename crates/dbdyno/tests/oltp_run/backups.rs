@@ -57,6 +57,22 @@ fn backups_of_files_and_of_rows_are_restored_and_proven() {
     assert!(bytes("BACKUP-DUMP-GZIP", "backup_logical_mb") < bytes(tar, "backup_logical_mb"));
 }
 
+/// A version between the others, whose package has no pgBackRest that knows it.
+#[test]
+fn backups_of_postgresql_16_are_restored_and_proven() {
+    let methods = "basebackup-plain,basebackup-server-zstd-3,dump-none";
+    let points = proven_backups("postgres+local:?version=16", methods, &[], "restore_proven");
+    let tests: Vec<&Value> = points.iter().map(|point| &point["test"]).collect();
+    assert_eq!(
+        tests,
+        [
+            "BACKUP-BASEBACKUP-PLAIN",
+            "BACKUP-BASEBACKUP-SERVER-ZSTD-3",
+            "BACKUP-DUMP-NONE"
+        ]
+    );
+}
+
 /// A user works, and copies and exports hold what was acknowledged; on half of the processors, which the point tells.
 #[test]
 fn backups_of_columns_are_restored_and_proven() {
@@ -77,7 +93,7 @@ fn backups_of_columns_are_restored_and_proven() {
 fn a_backup_is_restored_to_a_point_in_time() {
     let target = "postgres+local:?version=15";
     let asked = ["--point-in-time", "--channels", "2"];
-    let points = proven_backups(target, "pgbackrest-lz4", &asked, "restored_to_point");
+    let points = proven_backups(target, "pgbackrest-lz4-64k", &asked, "restored_to_point");
     let [point] = points.as_slice() else {
         panic!("one point")
     };
@@ -98,7 +114,7 @@ fn backups_of_mariadb_are_restored_and_proven() {
     let asked = ["--channels", "2", "--beside", "50", "--users", "2"];
     let points = proven_backups(
         "mysql+local:",
-        "mariadb-backup,mydumper",
+        "mariadb-backup,mydumper-128k",
         &asked,
         "restore_proven_beside",
     );

@@ -239,14 +239,16 @@ fn processors(figures: &Figures) -> String {
 }
 
 fn device_numbers(figures: &Figures) -> String {
+    // What was never asked for took no time that could be told.
+    let asked = |per_s: Option<f64>| per_s.is_none_or(|per_s| per_s > 0.0);
+    let read_await_ms = figures.read_await_ms.filter(|_| asked(figures.read_iops));
+    let write_await_ms = figures.write_await_ms.filter(|_| asked(figures.write_iops));
     let numbers: Vec<String> = [
         figures
             .device_busy_pct
             .map(|pct| format!("busy {pct:.0} %")),
-        figures.read_await_ms.map(|ms| format!("{ms:.2} ms a read")),
-        figures
-            .write_await_ms
-            .map(|ms| format!("{ms:.2} ms a write")),
+        read_await_ms.map(|ms| format!("{ms:.2} ms a read")),
+        write_await_ms.map(|ms| format!("{ms:.2} ms a write")),
         figures
             .device_queue_mean
             .map(|n| format!("{n:.1} requests at once")),

@@ -2,6 +2,8 @@
 
 mod felt;
 
+use std::collections::BTreeSet;
+
 use archive::reference;
 use archive::{Point, Remark, Run};
 use askama::Template;
@@ -17,6 +19,8 @@ const REFERENCE: &str = "superdome-xp1024";
 /// The kinds of published figures that belong here.
 const KINDS: [&str; 2] = ["backup", "restore"];
 
+/// Ends of the names of both ends of a published range.
+const RANGE_ENDS: [&str; 2] = [": lower end", ": upper end"];
 /// Heads and figures.
 const COLUMNS: [(&str, &str); 18] = [
     ("backup TB/h", "backup_tb_per_h"),
@@ -180,7 +184,15 @@ fn published() -> Option<(String, Vec<[String; 2]>)> {
             true => figure.printed.clone(),
             false => format!("{} {}", figure.printed, figure.unit),
         };
-        [figure.name.clone(), value]
+        // Both ends of a range are printed as the range.
+        let name = RANGE_ENDS
+            .iter()
+            .find_map(|end| figure.name.strip_suffix(end));
+        [name.unwrap_or(&figure.name).to_owned(), value]
     });
-    Some((reference.title.clone(), rows.collect()))
+    // What the document says in two places stands here once.
+    let mut rows: Vec<[String; 2]> = rows.collect();
+    let mut seen = BTreeSet::new();
+    rows.retain(|row| seen.insert(row.clone()));
+    Some((reference.title.clone(), rows))
 }

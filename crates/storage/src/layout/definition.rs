@@ -17,6 +17,8 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 const DEVICES_MAX: usize = 32;
 /// Smallest device: XFS needs 300 MiB.
 const DEVICE_MIB_MIN: u64 = 320;
+/// Longer names are none of a table that every server takes.
+const TABLE_CHARACTERS_MAX: usize = 48;
 /// Names are those of directories, and stand in URLs.
 const NAME_CHARACTERS_MAX: usize = 32;
 
@@ -34,6 +36,9 @@ pub struct Definition {
     /// Name of the volume for each kind of file.
     #[serde(default)]
     pub place: BTreeMap<Purpose, String>,
+    /// Name of the volume for each table that does not lie with the data.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, String>,
 }
 
 /// A file behind a loop device, or a block device that is given.
@@ -63,6 +68,8 @@ pub struct Volume {
     pub stripe_units: Option<u32>,
     /// Size of the file system's own log.
     pub log_mib: Option<u32>,
+    /// The device for the file system's own log, where that is not among `devices` (XFS, ext4).
+    pub log_device: Option<String>,
     /// Copy on write and checksums of data (Btrfs).
     #[serde(default = "yes")]
     pub checksums: bool,
@@ -224,7 +231,7 @@ impl Definition {
             if !volumes.insert(volume.name.as_str()) {
                 return wrong(format!("volume {} is there twice", volume.name));
             }
-            for name in &volume.devices {
+            for name in volume.devices.iter().chain(&volume.log_device) {
                 if !free.remove(name.as_str()) {
                     return wrong(format!(
                         "volume {}: device {name} is not there, or another volume has it",
@@ -236,26 +243,39 @@ impl Definition {
         if let Some(unused) = free.first() {
             return wrong(format!("device {unused} is in no volume"));
         }
-        for (purpose, name) in &self.place {
-            match self.volumes.iter().find(|volume| volume.name == *name) {
-                None => {
-                    return wrong(format!(
-                        "place.{}: there is no volume {name}",
-                        purpose.name()
-                    ));
-                }
-                Some(volume) if volume.file_system == FileSystem::Raw => {
-                    return wrong(format!(
-                        "place.{}: volume {name} is raw; a database's files need a file system",
-                        purpose.name()
-                    ));
-                }
-                Some(_) => {}
+        let placed = self.place.iter();
+        let placed = placed.map(|(of, volume)| (format!("place.{}", of.name()), volume));
+        let tables = self.tables.iter();
+        let tables = tables.map(|(table, volume)| (format!("tables.{table}"), volume));
+        for (key, volume) in placed.chain(tables) {
+            if let Err(why) = self.check_place(volume) {
+                return wrong(format!("{key}: {why}"));
             }
         }
-        match self.place.is_empty() || self.place.contains_key(&Purpose::Data) {
-            true => Ok(()),
-            false => wrong("place.data is missing".into()),
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        for table in self.tables.keys() {
+            if table.is_empty() || table.len() > TABLE_CHARACTERS_MAX || !table.chars().all(is_name)
+            {
+                return wrong(format!(
+                    "tables: {} is no table; a name has 1 to {TABLE_CHARACTERS_MAX} lower-case letters, digits and underscores",
+                    table.escape_debug()
+                ));
+            }
+        }
+        let places_something = !self.place.is_empty() || !self.tables.is_empty();
+        match places_something && !self.place.contains_key(&Purpose::Data) {
+            true => wrong("place.data is missing".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn check_place(&self, volume: &str) -> Result<(), String> {
+        match self.volumes.iter().find(|it| it.name == volume) {
+            None => Err(format!("there is no volume {volume}")),
+            Some(it) if it.file_system == FileSystem::Raw => Err(format!(
+                "volume {volume} is raw; a database's files need a file system"
+            )),
+            Some(_) => Ok(()),
         }
     }
 }
@@ -292,6 +312,8 @@ impl Volume {
             parts.push(format!("stripe unit {unit_kib} KiB × {units}"));
         }
         parts.extend(self.log_mib.map(|mib| format!("log {mib} MiB")));
+        let apart = self.log_device.as_ref();
+        parts.extend(apart.map(|device| format!("its log on {device}")));
         parts.join(", ")
     }
 
@@ -308,6 +330,11 @@ impl Volume {
             (
                 "log_mib",
                 self.log_mib.is_some(),
+                matches!(of, FileSystem::Ext4 | FileSystem::Xfs),
+            ),
+            (
+                "log_device",
+                self.log_device.is_some(),
                 matches!(of, FileSystem::Ext4 | FileSystem::Xfs),
             ),
             ("checksums", !self.checksums, is_btrfs),
@@ -327,6 +354,11 @@ impl Volume {
         }
         if self.stripe_units == Some(0) {
             return Err("stripe_units must be 1 or more".into());
+        }
+        if of == FileSystem::Ext4 && self.log_device.is_some() && self.log_mib.is_some() {
+            return Err(
+                "the log of ext4 takes a device of its own as a whole; leave out log_mib".into(),
+            );
         }
         match (self.devices.len(), is_btrfs) {
             (0, _) => Err("name its devices".into()),
@@ -431,6 +463,35 @@ mod tests {
             (
                 format!("{head}{device}{volume}").replace("\"l\"", "\"../l\""),
                 "layout ../l: a layout has a name of 1 to 32 lower-case letters, digits and hyphens",
+            ),
+            (
+                format!("{head}{device}{volume}[tables]\nstock = \"v\"\n"),
+                "layout l: place.data is missing",
+            ),
+            (
+                format!("{head}{device}{volume}[place]\ndata = \"v\"\n[tables]\nstock = \"w\"\n"),
+                "layout l: tables.stock: there is no volume w",
+            ),
+            (
+                format!(
+                    "{head}{device}{volume}[place]\ndata = \"v\"\n[tables]\n\"Stock;\" = \"v\"\n"
+                ),
+                "layout l: tables: Stock; is no table; a name has 1 to 48 lower-case letters, digits and underscores",
+            ),
+            (
+                format!("{head}{device}{volume}log_device = \"d\"\n"),
+                "layout l: volume v: device d is not there, or another volume has it",
+            ),
+            (
+                format!(
+                    "{head}{device}{}log_device = \"d\"\n",
+                    volume.replace("ext4", "btrfs")
+                ),
+                "layout l: volume v: btrfs has no log_device",
+            ),
+            (
+                format!("{head}{device}{volume}log_device = \"e\"\nlog_mib = 64\n"),
+                "layout l: volume v: the log of ext4 takes a device of its own as a whole; leave out log_mib",
             ),
         ];
         for (text, expected) in cases {

@@ -185,11 +185,7 @@ pub(super) fn make(
         }
     }
     for volume in &definition.volumes {
-        let devices = definition.devices.iter();
-        let devices: Vec<&Device> = devices
-            .filter(|device| volume.devices.contains(&device.name))
-            .collect();
-        build(directory, volume, &devices, ledger, told)?;
+        build(directory, definition, volume, ledger, told)?;
     }
     Ok(())
 }
@@ -219,41 +215,63 @@ fn attach(file: &Path) -> Result<(), LayoutError> {
     }
 }
 
+/// The block devices of a volume.
+struct Nodes {
+    data: Vec<String>,
+    /// That of the file system's own log, where it has one.
+    log: Option<String>,
+}
+
+impl Nodes {
+    fn of(directory: &Path, definition: &Definition, volume: &Volume) -> Result<Self, LayoutError> {
+        let node = |device: &Device| {
+            let node = device_node(directory, device).ok_or_else(|| LayoutError::NoDevice {
+                path: image(directory, device),
+            });
+            node.map(|node| node.display().to_string())
+        };
+        let all = || definition.devices.iter();
+        let data = all().filter(|device| volume.devices.contains(&device.name));
+        let mut log = all().filter(|device| volume.log_device.as_ref() == Some(&device.name));
+        Ok(Self {
+            data: data.map(node).collect::<Result<_, _>>()?,
+            log: log.next().map(node).transpose()?,
+        })
+    }
+}
+
 fn build(
     directory: &Path,
+    definition: &Definition,
     volume: &Volume,
-    devices: &[&Device],
     ledger: &mut Ledger,
     told: &mut dyn FnMut(&Step),
 ) -> Result<(), LayoutError> {
     let Some((program, _)) = programs::builder(volume.file_system) else {
         return Ok(());
     };
-    let mut nodes = Vec::new();
-    for device in devices {
-        let node = device_node(directory, device);
-        nodes.push(node.ok_or_else(|| LayoutError::NoDevice {
-            path: image(directory, device),
-        })?);
-    }
-    let nodes: Vec<String> = nodes
-        .iter()
-        .map(|node| node.display().to_string())
-        .collect();
+    let nodes = Nodes::of(directory, definition, volume)?;
+    let names = || volume.devices.iter().chain(&volume.log_device);
+    let devices = definition.devices.iter();
+    let given = devices.filter(|device| names().any(|name| *name == device.name));
     let random = Path::new("/proc/sys/kernel/random/uuid");
     let uuid = fs::read_to_string(random).map_err(system(random))?;
     let uuid = uuid.trim().to_owned();
     ledger.enter(&Entry::Build {
         uuid: uuid.clone(),
-        given: devices.iter().filter_map(|it| it.path.clone()).collect(),
+        given: given.filter_map(|it| it.path.clone()).collect(),
     })?;
     let next = Step::Build {
         volume: volume.name.clone(),
         file_system: volume.file_system,
     };
     step(ledger, told, &next)?;
-    let mut arguments = build_options(volume, &uuid);
-    arguments.extend(nodes.iter().cloned());
+    if let (FileSystem::Ext4, Some(log)) = (volume.file_system, &nodes.log) {
+        let options = ["-q", "-b", "4096", "-O", "journal_dev", "-U", &uuid, log];
+        programs::run("mke2fs", &options)?;
+    }
+    let mut arguments = build_options(volume, &uuid, nodes.log.as_deref());
+    arguments.extend(nodes.data.iter().cloned());
     programs::run(program, &arguments)?;
     let point = mount_point(directory, &volume.name);
     fs::create_dir(&point).map_err(system(&point))?;
@@ -267,7 +285,7 @@ fn build(
     let shown = point.display().to_string();
     let options = mount_options(volume, &nodes);
     let file_system = volume.file_system.name();
-    let device = nodes.first().cloned().unwrap_or_default();
+    let device = nodes.data.first().cloned().unwrap_or_default();
     programs::run(
         "mount",
         &["-t", file_system, "-o", &options, &device, &shown],
@@ -276,7 +294,7 @@ fn build(
 }
 
 /// Options of the program that builds the file system.
-fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
+fn build_options(volume: &Volume, uuid: &str, log: Option<&str>) -> Vec<String> {
     let mut options: Vec<String> = vec!["-q".into()];
     let stripe = volume.stripe_unit_kib.zip(volume.stripe_units);
     let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
@@ -290,8 +308,10 @@ fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
                 extended += &format!(",stride={stride},stripe_width={width}");
             }
             add(&["-b", "4096", "-U", uuid, "-E", &extended]);
-            if let Some(mib) = volume.log_mib {
-                add(&["-J", &format!("size={mib}")]);
+            let size = volume.log_mib.map(|mib| format!("size={mib}"));
+            let device = log.map(|node| format!("device={node}"));
+            for option in size.iter().chain(&device) {
+                add(&["-J", option]);
             }
         }
         FileSystem::Xfs => {
@@ -299,8 +319,10 @@ fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
             if let Some((unit_kib, units)) = stripe {
                 add(&["-d", &format!("su={unit_kib}k,sw={units}")]);
             }
-            if let Some(mib) = volume.log_mib {
-                add(&["-l", &format!("size={mib}m")]);
+            let size = volume.log_mib.map(|mib| format!("size={mib}m"));
+            let device = log.map(|node| format!("logdev={node}"));
+            for option in size.iter().chain(&device) {
+                add(&["-l", option]);
             }
         }
         FileSystem::Btrfs => {
@@ -312,7 +334,7 @@ fn build_options(volume: &Volume, uuid: &str) -> Vec<String> {
     options
 }
 
-fn mount_options(volume: &Volume, nodes: &[String]) -> String {
+fn mount_options(volume: &Volume, nodes: &Nodes) -> String {
     let mut options = vec!["nodev".to_owned(), "nosuid".to_owned()];
     if !volume.atime {
         options.push("noatime".into());
@@ -321,7 +343,14 @@ fn mount_options(volume: &Volume, nodes: &[String]) -> String {
         if !volume.checksums {
             options.push("nodatacow".into());
         }
-        options.extend(nodes.iter().map(|node| format!("device={node}")));
+        options.extend(nodes.data.iter().map(|node| format!("device={node}")));
+    }
+    if let Some(log) = &nodes.log {
+        let key = match volume.file_system {
+            FileSystem::Xfs => "logdev",
+            _ => "journal_path",
+        };
+        options.push(format!("{key}={log}"));
     }
     options.join(",")
 }
@@ -349,7 +378,12 @@ pub(super) fn remove(
         let next = Step::Erase {
             device: device.clone(),
         };
-        if probed(&device, "UUID")?.is_some_and(|found| found == uuid) {
+        // A file system's log on a device of its own bears the identity of its file system.
+        let found = match probed(&device, "UUID")? {
+            Some(found) => Some(found),
+            None => probed(&device, "LOGUUID")?,
+        };
+        if found.is_some_and(|found| found == uuid) {
             step(ledger, told, &next)?;
             let shown = device.display().to_string();
             programs::run("wipefs", &["--all", "--quiet", &shown])?;

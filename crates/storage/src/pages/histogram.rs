@@ -1,6 +1,6 @@
 //! Response times by bucket, with a bar for each.
 
-use stats::Histogram;
+use stats::{Histogram, words};
 
 use crate::engine::Latencies;
 use crate::language::Buckets;
@@ -54,7 +54,7 @@ fn table(title: &str, histogram: &Histogram, buckets: &Buckets) -> String {
                 .map_or("max".to_owned(), |us| format!("{:.3}", us / 1e3));
             text.push_str(&format!(
                 "{low_ms:>9.3} < {high:>11} {:>12} {pct:>8.4} {cumulative_pct:>8.4}  {}{}\n",
-                grouped(*count),
+                words::count(*count),
                 signs('+', pct),
                 signs('-', before_pct)
             ));
@@ -90,19 +90,6 @@ fn shown(counts: &[u64], suppress: bool) -> std::ops::Range<usize> {
 
 fn signs(sign: char, pct: f64) -> String {
     std::iter::repeat_n(sign, (pct / SIGN_PCT) as usize).collect()
-}
-
-/// `108,485`.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The layouts that dbdyno brings, made on loop devices: the kernel and the file systems' own tools tell what they are.
 
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use storage::layout::{Definition, FileSystem, Layouts, Made, Stands, Volume};
 
-use crate::layout::{assert_clean, lacking};
+use crate::layout::{Trial, assert_clean, lacking};
 
 /// Makes each built-in layout with such a file system, and looks at what is mounted.
 fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[Definition]) {
@@ -20,7 +21,8 @@ fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[De
             match volume.file_system {
                 FileSystem::Xfs => is_that_xfs(&made, volume, &told),
                 FileSystem::Btrfs => is_that_btrfs(&made, volume, &told),
-                FileSystem::Ext4 | FileSystem::Raw => {}
+                FileSystem::Ext4 => is_that_ext4(&made, volume),
+                FileSystem::Raw => {}
             }
         }
         made.remove(&mut |_| {}).unwrap();
@@ -74,6 +76,9 @@ fn is_that_xfs(made: &Made, volume: &Volume, told: &Mounted) {
         }
         None => assert!(!told.options.iter().any(|it| it.starts_with("sunit"))),
     }
+    if let Some(node) = log_node(made, volume) {
+        assert!(told.has(&format!("logdev={node}")), "{told:?}");
+    }
     if let Some(mib) = volume.log_mib {
         let shown = printed("xfs_info", made, volume, &[]);
         let log = shown.lines().find(|line| line.starts_with("log ")).unwrap();
@@ -83,6 +88,33 @@ fn is_that_xfs(made: &Made, volume: &Volume, told: &Mounted) {
             "{shown}"
         );
     }
+}
+
+/// The device of the file system's own log, where it has one.
+fn log_node(made: &Made, volume: &Volume) -> Option<String> {
+    let name = volume.log_device.as_ref()?;
+    let mut devices = made.definition.devices.iter();
+    let device = devices.find(|device| device.name == *name).unwrap();
+    Some(made.device(device).unwrap().display().to_string())
+}
+
+/// Its super block has the number of the device with its log.
+fn is_that_ext4(made: &Made, volume: &Volume) {
+    let mut devices = made.definition.devices.iter();
+    let device = devices.find(|device| device.name == volume.devices[0]);
+    let node = made.device(device.unwrap()).unwrap();
+    let mut command = Command::new("/usr/sbin/dumpe2fs");
+    let shown = command.arg("-h").arg(node).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let told = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("Journal device:"));
+    let number = |node: String| {
+        let rdev = std::fs::metadata(node).unwrap().rdev();
+        format!("0x{:04x}", (libc::major(rdev) << 8) | libc::minor(rdev))
+    };
+    let asked = log_node(made, volume).map(number);
+    assert_eq!(told.map(str::trim), asked.as_deref(), "{shown}");
 }
 
 fn is_that_btrfs(made: &Made, volume: &Volume, told: &Mounted) {
@@ -109,9 +141,8 @@ fn printed(program: &str, made: &Made, volume: &Volume, arguments: &[&str]) -> S
 /// The built-in layouts with that file system; skips where it cannot be built or mounted.
 macro_rules! test_of {
     ($file_system:expr) => {{
-        let folder = tempfile::tempdir().unwrap();
-        let parent = std::fs::canonicalize(folder.path()).unwrap();
-        let layouts = Layouts::below(parent.join("layouts"));
+        let trial = Trial::new();
+        let layouts = &trial.layouts;
         let mut definitions = Definition::built_in().unwrap();
         // Every system has what builds ext4.
         let can_be_built = |it: FileSystem| [$file_system, FileSystem::Ext4].contains(&it);
@@ -119,11 +150,11 @@ macro_rules! test_of {
             let mut file_systems = it.volumes.iter().map(|volume| volume.file_system);
             file_systems.clone().all(can_be_built) && file_systems.any(|it| it == $file_system)
         });
-        if let Some(why) = lacking(&layouts, &definitions[0]) {
+        if let Some(why) = lacking(layouts, &definitions[0]) {
             testing::skip!("{why}");
         }
-        made_as_defined($file_system, &layouts, &definitions);
-        assert_clean(&parent.join("layouts"), "made");
+        made_as_defined($file_system, layouts, &definitions);
+        assert_clean(&trial.parent, "made");
     }};
 }
 

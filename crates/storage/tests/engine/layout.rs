@@ -17,6 +17,35 @@ const LAYOUT: &str = "name = \"trial\"\nabout = \"\"\n\
     [[volume]]\nname = \"bare\"\ndevices = [\"two\"]\nfile_system = \"raw\"\n\
     [place]\ndata = \"data\"\n";
 
+/// Layouts of a test's own; nothing of them is left when the test ends, be it by a panic.
+pub struct Trial {
+    pub folder: tempfile::TempDir,
+    pub parent: PathBuf,
+    pub layouts: Layouts,
+}
+
+impl Trial {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = std::fs::canonicalize(folder.path()).unwrap();
+        let parent = parent.join("layouts");
+        Self {
+            layouts: Layouts::below(parent.clone()),
+            parent,
+            folder,
+        }
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        for made in self.layouts.made().unwrap_or_default() {
+            let _ = self.layouts.remove(&made.definition.name, &mut |_| {});
+        }
+        let _ = self.layouts.remove_left_behind(&mut |_| {});
+    }
+}
+
 /// Why no layout can be made here; nothing where one can.
 pub fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
     if host::user_id() != 0 {
@@ -92,13 +121,10 @@ fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
     if let Ok(asked) = std::env::var(CHILD) {
         return until_killed(&asked);
     }
-    let folder = tempfile::tempdir().unwrap();
-    let parent = std::fs::canonicalize(folder.path())
-        .unwrap()
-        .join("layouts");
-    let layouts = Layouts::below(parent.clone());
+    let trial = Trial::new();
+    let (parent, layouts) = (&trial.parent, &trial.layouts);
     let layout = Definition::parse(LAYOUT).unwrap();
-    if let Some(why) = lacking(&layouts, &layout) {
+    if let Some(why) = lacking(layouts, &layout) {
         testing::skip!("{why}");
     }
     for (verb, steps_min) in [("make", 6), ("remove", 4)] {
@@ -111,7 +137,7 @@ fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
             let child = testing::again!().env(CHILD, asked).output().unwrap();
             let is_whole = String::from_utf8_lossy(&child.stdout).contains("whole");
             layouts.remove_left_behind(&mut |_| {}).unwrap();
-            assert_clean(&parent, &format!("{verb} killed at step {at}"));
+            assert_clean(parent, &format!("{verb} killed at step {at}"));
             if is_whole {
                 assert!(at >= steps_min, "{verb} has {at} steps");
                 break;
@@ -124,26 +150,23 @@ fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
 /// What stands is left alone, what somebody holds as well; and what is in use is not removed half.
 #[test]
 fn a_layout_that_stands_or_is_held_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let parent = std::fs::canonicalize(folder.path())
-        .unwrap()
-        .join("layouts");
-    let layouts = Layouts::below(parent.clone());
+    let trial = Trial::new();
+    let (parent, layouts) = (&trial.parent, &trial.layouts);
     let layout = Definition::parse(LAYOUT).unwrap();
-    if let Some(why) = lacking(&layouts, &layout) {
+    if let Some(why) = lacking(layouts, &layout) {
         testing::skip!("{why}");
     }
     let held = layouts
         .make(&layout, Stands::WhileHeld, &mut |_| {})
         .unwrap();
     layouts.remove_left_behind(&mut |_| {}).unwrap();
-    assert_eq!(host::mounted_below(&parent).len(), 1);
+    assert_eq!(host::mounted_below(parent).len(), 1);
     assert!(matches!(
         layouts.remove("trial", &mut |_| {}),
         Err(LayoutError::InUse { .. })
     ));
     held.remove(&mut |_| {}).unwrap();
-    assert_clean(&parent, "held");
+    assert_clean(parent, "held");
 
     let made = layouts
         .make(&layout, Stands::UntilRemoved, &mut |_| {})
@@ -162,18 +185,15 @@ fn a_layout_that_stands_or_is_held_stays() {
     assert!(matches!(busy, Err(LayoutError::Busy { .. })), "{busy:?}");
     drop(open);
     layouts.remove("trial", &mut |_| {}).unwrap();
-    assert_clean(&parent, "removed");
+    assert_clean(parent, "removed");
 }
 
 /// A given device is built on only if it carries nothing, and afterwards carries nothing again.
 #[test]
 fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
-    let folder = tempfile::tempdir().unwrap();
-    let parent = std::fs::canonicalize(folder.path())
-        .unwrap()
-        .join("layouts");
-    let layouts = Layouts::below(parent.clone());
-    if let Some(why) = lacking(&layouts, &Definition::parse(LAYOUT).unwrap()) {
+    let trial = Trial::new();
+    let (folder, parent, layouts) = (&trial.folder, &trial.parent, &trial.layouts);
+    if let Some(why) = lacking(layouts, &Definition::parse(LAYOUT).unwrap()) {
         testing::skip!("{why}");
     }
     let file = folder.path().join("given.img");
@@ -188,7 +208,7 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
             .make(&layout, Stands::UntilRemoved, &mut |_| {})
             .unwrap();
         layouts.remove("trial", &mut |_| {}).unwrap();
-        assert_clean(&parent, "given");
+        assert_clean(parent, "given");
     }
     let built = Command::new("mkfs.ext4")
         .args(["-q", &device])
@@ -206,19 +226,46 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
         before == std::fs::read(&file).unwrap(),
         "the device was written to"
     );
-    assert_clean(&parent, "refused");
+    assert_clean(parent, "refused");
+}
+
+/// The log of a file system on a given device goes with the layout too.
+#[test]
+fn a_given_device_with_the_log_of_a_file_system_is_left_clean() {
+    let trial = Trial::new();
+    let (folder, parent, layouts) = (&trial.folder, &trial.parent, &trial.layouts);
+    let file = folder.path().join("given.img");
+    File::create(&file).unwrap().set_len(320 << 20).unwrap();
+    for file_system in ["ext4", "xfs"] {
+        let text = LAYOUT.replace(
+            "[\"one\"]\nfile_system = \"ext4\"",
+            &format!("[\"one\"]\nfile_system = \"{file_system}\"\nlog_device = \"log\""),
+        );
+        let own = format!("{text}[[device]]\nname = \"log\"\nsize_mib = 320\n");
+        if let Some(why) = lacking(layouts, &Definition::parse(&own).unwrap()) {
+            testing::skip!("{why}");
+        }
+        let attached = LoopDevice::over(&file).unwrap();
+        let device = attached.path().display();
+        let given = format!("{text}[[device]]\nname = \"log\"\npath = \"{device}\"\n");
+        let layout = Definition::parse(&given).unwrap();
+        for _ in 0..2 {
+            layouts
+                .make(&layout, Stands::UntilRemoved, &mut |_| {})
+                .unwrap();
+            layouts.remove("trial", &mut |_| {}).unwrap();
+            assert_clean(parent, file_system);
+        }
+    }
 }
 
 /// What is wrong with one of several layouts is told before the first is made.
 #[test]
 fn several_layouts_are_checked_before_any_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let parent = std::fs::canonicalize(folder.path())
-        .unwrap()
-        .join("layouts");
-    let layouts = Layouts::below(parent.clone());
+    let trial = Trial::new();
+    let (folder, parent, layouts) = (&trial.folder, &trial.parent, &trial.layouts);
     let layout = Definition::parse(LAYOUT).unwrap();
-    if let Some(why) = lacking(&layouts, &layout) {
+    if let Some(why) = lacking(layouts, &layout) {
         testing::skip!("{why}");
     }
     let other = layout.named("other".into(), 1);
@@ -253,5 +300,5 @@ fn several_layouts_are_checked_before_any_is_made() {
         .unwrap();
     assert!(told(&several).starts_with("layout other is made already; remove it with"));
     layouts.remove("other", &mut |_| {}).unwrap();
-    assert_clean(&parent, "checked");
+    assert_clean(parent, "checked");
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use archive::Purpose;
+
 use super::inspect::inspect;
 use super::library::library;
 use super::set_up::{SETTINGS, SetUp};
@@ -35,6 +37,10 @@ impl Engine for DuckDb {
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         SETTINGS
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        &[Purpose::Temporary]
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

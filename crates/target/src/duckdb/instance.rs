@@ -220,6 +220,11 @@ impl Instance {
         Ok(())
     }
 
+    /// Where its temporary files lie, if the URL says so.
+    pub(super) fn temporary(&self) -> Option<PathBuf> {
+        self.state().set_up.temporary.clone()
+    }
+
     /// Sets how tables are stored, now and whenever the database is opened again.
     pub(super) fn set_compression(&self, compressed: bool) -> Result<()> {
         let mut state = self.state();

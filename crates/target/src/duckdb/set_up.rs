@@ -1,5 +1,9 @@
 //! What a URL asks of DuckDB, and the options it is opened with.
 
+use std::path::PathBuf;
+
+use archive::Purpose;
+
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Settings of a URL, with their meaning.
@@ -11,6 +15,10 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "memory_limit_mb",
         "buffer pool and working memory in MB (default: 80 % of the machine's memory)",
+    ),
+    (
+        "place.temporary",
+        "directory of temporary files, apart from the data; made where it is not there",
     ),
 ];
 
@@ -26,6 +34,8 @@ pub(super) struct SetUp {
     pub threads: Option<u32>,
     /// Limit of the memory in 10^6 bytes.
     pub memory_limit_mb: Option<u64>,
+    /// Directory of temporary files.
+    pub temporary: Option<PathBuf>,
 }
 
 impl SetUp {
@@ -45,6 +55,7 @@ impl SetUp {
         Ok(Self {
             threads: number("threads", 1, u64::from(THREADS_MAX))?.map(|n| n as u32),
             memory_limit_mb: number("memory_limit_mb", MEMORY_LIMIT_MB_MIN, 1_000_000_000)?,
+            temporary: url.apart(Purpose::Temporary)?,
         })
     }
 
@@ -58,6 +69,9 @@ impl SetUp {
         }
         if let Some(mb) = self.memory_limit_mb {
             options.push(("memory_limit", format!("{mb}MB")));
+        }
+        if let Some(directory) = &self.temporary {
+            options.push(("temp_directory", directory.display().to_string()));
         }
         options
     }

@@ -106,9 +106,13 @@ impl Target for DuckDbTarget {
 
     fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
         let data = self.data_directory()?;
-        // Its log and its temporary files are beside it.
-        let purposes = [Purpose::Data, Purpose::Log, Purpose::Temporary];
-        Ok(purposes.map(|of| (of, data.clone())).into())
+        // Its log is beside it, and unless the URL says otherwise its temporary files too.
+        let temporary = self.instance.temporary().unwrap_or_else(|| data.clone());
+        Ok(vec![
+            (Purpose::Data, data.clone()),
+            (Purpose::Log, data),
+            (Purpose::Temporary, temporary),
+        ])
     }
 
     fn counters(&self) -> Counters {

@@ -1,5 +1,6 @@
 //! How the server is reached: place, user and password.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,8 @@ pub(super) struct Access {
     /// How TLS is made, where it is asked for and its files were read.
     pub tls: Option<TlsClient>,
     tls_asked: Option<Asked>,
+    /// Directories of tables that lie apart from the data, by their names.
+    pub table_directories: BTreeMap<String, PathBuf>,
 }
 
 impl Access {
@@ -86,6 +89,7 @@ impl Access {
             owner: Owner::new(),
             tls: None,
             tls_asked,
+            table_directories: BTreeMap::new(),
         })
     }
 
@@ -99,6 +103,7 @@ impl Access {
             owner: Owner::new(),
             tls: None,
             tls_asked: None,
+            table_directories: BTreeMap::new(),
         }
     }
 

@@ -159,6 +159,10 @@ impl Engine for LocalMySql {
         MariaDbServer.places()
     }
 
+    fn places_tables(&self) -> bool {
+        MariaDbServer.places_tables()
+    }
+
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
         Some(("innodb_buffer_pool_size", bytes.to_string()))
     }

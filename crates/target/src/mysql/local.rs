@@ -134,6 +134,10 @@ impl ServerKind for MariaDbServer {
         &[Purpose::Log, Purpose::Temporary, Purpose::Undo]
     }
 
+    fn places_tables(&self) -> bool {
+        true
+    }
+
     fn canonical(&self, key: &str) -> String {
         key.to_ascii_lowercase().replace('-', "_")
     }
@@ -221,12 +225,7 @@ impl ServerKind for MariaDbServer {
             ),
             (
                 "tmpdir",
-                shown(
-                    layout
-                        .places
-                        .get(&Purpose::Temporary)
-                        .unwrap_or(&layout.data),
-                ),
+                shown(layout.place(Purpose::Temporary).unwrap_or(&layout.data)),
             ),
         ];
         let apart = [
@@ -235,9 +234,9 @@ impl ServerKind for MariaDbServer {
         ];
         let apart = apart
             .iter()
-            .filter_map(|(of, key)| Some((*key, shown(layout.places.get(of)?))));
+            .filter_map(|(of, key)| Some((*key, shown(layout.place(*of)?))));
         // Without table spaces of its own, undo lies with the data.
-        let has_undo = layout.places.contains_key(&Purpose::Undo);
+        let has_undo = layout.place(Purpose::Undo).is_some();
         let undo = (has_undo && !settings.contains_key(UNDO_TABLESPACES))
             .then(|| (UNDO_TABLESPACES, "3".to_owned()));
         let own: Vec<(&str, String)> = own.into_iter().chain(apart).chain(undo).collect();

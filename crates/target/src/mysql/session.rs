@@ -63,6 +63,15 @@ impl MySqlSession {
         }
     }
 
+    /// What sends a table to a directory of its own; nothing where it lies with the data.
+    fn table_place(&self, table: &str) -> String {
+        let place = self.access.table_directories.get(table);
+        place.map_or(String::new(), |place| {
+            let place = register::quoted(&place.display().to_string());
+            format!(" DATA DIRECTORY = {place}")
+        })
+    }
+
     fn load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let mut sent = 0;
         let place = format!("{}.{table}", self.schema);
@@ -232,11 +241,13 @@ impl Session for MySqlSession {
     }
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
-        tables::create(self, table, sql)
+        let place = self.table_place(table);
+        tables::create(self, table, sql, &place)
     }
 
     fn create_table_as(&mut self, table: &str, query: &str) -> Result<()> {
-        tables::create_as(self, table, query)
+        let place = self.table_place(table);
+        tables::create_as(self, table, query, &place)
     }
 
     fn is_entered(&mut self, table: &str) -> Result<bool> {

@@ -68,7 +68,8 @@ impl MySqlTarget {
 
     /// Opens a server of dbdyno's own.
     pub(super) fn of_server(server: LocalServer, url: &TargetUrl) -> Result<Self> {
-        let access = Access::local(server.socket_path(), server.superuser());
+        let mut access = Access::local(server.socket_path(), server.superuser());
+        access.table_directories = server.table_directories();
         // Nobody else can reach it, and the server itself has the settings.
         let session = SessionSettings::new();
         Self::open(url, access, session, true, Some(server))
@@ -372,6 +373,8 @@ impl Target for MySqlTarget {
             let places = told.split(':').filter(|place| !place.is_empty());
             paths.extend(places.map(|place| (purpose, data.join(place))));
         }
+        let tables = self.access.table_directories.values();
+        paths.extend(tables.map(|place| (Purpose::Data, place.clone())));
         Ok(paths)
     }
 
@@ -472,16 +475,16 @@ impl Target for MySqlTarget {
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         let server = self.control.own_server();
         server
-            .and_then(|server| server.keeps_all_with_its_data())
+            .and_then(|server| server.keeps_with_its_data_but(&[]))
             .map(|()| self as &dyn Snapshot)
             .map_err(|error| error.message)
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
-        match self.control.server() {
-            Some(_) => Ok(self),
-            None => Err(NOT_LOCAL.into()),
-        }
+        let server = self.control.server().ok_or(NOT_LOCAL)?;
+        let files = [Purpose::Log, Purpose::Temporary, Purpose::Undo];
+        let whole = server.keeps_with_its_data_but(&files);
+        whole.map(|()| self as &dyn Backup).map_err(|e| e.message)
     }
 
     fn threads(&self) -> u32 {

@@ -160,6 +160,10 @@ impl Engine for LocalPostgres {
         PostgresServer.places()
     }
 
+    fn places_tables(&self) -> bool {
+        PostgresServer.places_tables()
+    }
+
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
         Some(("shared_buffers", format!("{}kB", bytes / 1024)))
     }

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use archive::Purpose;
 
+use super::table_spaces;
 use crate::server::{
     Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerKind, ServerSpec,
     Signals, Surroundings, Version, ask_all, connections_for, is_zombie, memory_for, newest_first,
@@ -134,7 +135,11 @@ impl ServerKind for PostgresServer {
     }
 
     fn places(&self) -> &'static [Purpose] {
-        &[Purpose::Log]
+        &[Purpose::Indexes, Purpose::Log, Purpose::Temporary]
+    }
+
+    fn places_tables(&self) -> bool {
+        true
     }
 
     fn canonical(&self, key: &str) -> String {
@@ -201,7 +206,7 @@ impl ServerKind for PostgresServer {
             .arg("--data-checksums")
             // dbdyno syncs once, for all.
             .arg("--no-sync");
-        if let Some(log) = layout.places.get(&Purpose::Log) {
+        if let Some(log) = layout.place(Purpose::Log) {
             command.arg("--waldir").arg(log);
         }
         clean_environment(&mut command);
@@ -218,10 +223,13 @@ impl ServerKind for PostgresServer {
             ("unix_socket_directories", socket.as_str()),
             ("unix_socket_permissions", "0700"),
         ];
+        // Until it is there, the server passes over it.
+        let temporary = layout.place(Purpose::Temporary);
+        let temporary = temporary.map(|_| ("temp_tablespaces", table_spaces::OF_TEMPORARY));
         let asked = settings.iter().map(|(k, v)| (k.as_str(), v.as_str()));
         let is_new = layout.installation.version.0.first() >= Some(&VERSION_OF_WAL_TIMES);
         let asked = asked.filter(|(key, _)| is_new || *key != WAL_TIMES);
-        for (key, value) in asked.chain(own) {
+        for (key, value) in asked.chain(own).chain(temporary) {
             let value = value.replace('\\', "\\\\").replace('\'', "''");
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{key} = '{value}'");

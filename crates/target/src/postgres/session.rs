@@ -2,12 +2,14 @@
 
 mod nonblocking;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection::Connection;
 use super::explain::unaskable;
 use super::guard;
 use super::placeholders::numbered;
+use super::table_spaces::TableSpaces;
 use super::wire::{
     Event, Prepared, RequestError, Row, Transaction, Unreadable, WireError, add_row, is_kept,
     keep_cell,
@@ -54,10 +56,16 @@ pub(super) struct PostgresSession {
     unended: bool,
     /// Whether the server can be asked to publish a session's counters at once (15 and later).
     flushes: bool,
+    spaces: Arc<TableSpaces>,
 }
 
 impl PostgresSession {
-    pub(super) fn new(connection: Connection, schema: String, flushes: bool) -> Self {
+    pub(super) fn new(
+        connection: Connection,
+        schema: String,
+        flushes: bool,
+        spaces: Arc<TableSpaces>,
+    ) -> Self {
         Self {
             connection,
             schema,
@@ -67,6 +75,7 @@ impl PostgresSession {
             group: Vec::with_capacity(8),
             unended: false,
             flushes,
+            spaces,
         }
     }
 
@@ -345,7 +354,17 @@ impl Session for PostgresSession {
     }
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
-        register::create(self, table, sql, &|_| String::new())
+        let spaces = Arc::clone(&self.spaces);
+        let schema = self.schema.clone();
+        register::create(self, table, &spaces.create(table, sql), &|table| {
+            spaces.move_indexes(&schema, table)
+        })
+    }
+
+    fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
+        let (schema, place) = (&self.schema, self.spaces.of_new_index());
+        let sql = format!("CREATE INDEX {index} ON {schema}.{table} ({columns}){place}");
+        self.batch(&sql)
     }
 
     fn is_entered(&mut self, table: &str) -> Result<bool> {

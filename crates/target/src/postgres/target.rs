@@ -19,6 +19,7 @@ use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::source::PostgresSource;
+use super::table_spaces::{OF_INDEXES, TableSpaces};
 use super::version::VERSION_OF_FLUSH;
 use super::watch::PostgresWatch;
 use crate::activity::{ONLY_MEASURED, ONLY_OBSERVED};
@@ -49,6 +50,7 @@ pub(super) struct PostgresTarget {
     facts: Facts,
     version: String,
     threads: AtomicU32,
+    spaces: Arc<TableSpaces>,
     control: ControlConnection<Connection>,
 }
 
@@ -120,6 +122,7 @@ impl PostgresTarget {
             threads: AtomicU32::new(1),
             set_up,
             facts,
+            spaces: Arc::default(),
             control: ControlConnection::new(None).holding(connection),
         })
     }
@@ -135,6 +138,10 @@ impl PostgresTarget {
         if !facts.is_standby {
             guard::own_schema(&mut connection, &endpoint.schema)?;
         }
+        let spaces = match control.server() {
+            Some(server) => TableSpaces::make(&mut connection, server)?,
+            None => TableSpaces::default(),
+        };
         facts.is_pooled = connection.is_pooled();
         facts.tls = connection.tls();
         facts.is_weak_logon = connection.is_weak_logon();
@@ -151,21 +158,25 @@ impl PostgresTarget {
             threads: AtomicU32::new(1),
             set_up,
             facts,
+            spaces: Arc::new(spaces),
             control: control.holding(connection),
         })
     }
 
     /// Places that are not in the data directory; a user who may not see them sees none.
     fn tablespaces(&self) -> Vec<(Purpose, PathBuf)> {
-        let sql = "SELECT pg_tablespace_location(oid), \
+        let sql = "SELECT pg_tablespace_location(oid), spcname::text, \
                    (quote_ident(spcname) = ANY (regexp_split_to_array(current_setting('temp_tablespaces'), ' *, *')))::text \
                    FROM pg_tablespace WHERE pg_tablespace_location(oid) <> '' ORDER BY oid";
         let rows = self.with_control(|control| control.texts(sql, &[]));
         let place = |row: Vec<Option<String>>| match row.as_slice() {
-            [Some(path), Some(is_temporary)] if is_temporary == "true" => {
+            [Some(path), _, Some(is_temporary)] if is_temporary == "true" => {
                 Some((Purpose::Temporary, PathBuf::from(path)))
             }
-            [Some(path), _] => Some((Purpose::Data, PathBuf::from(path))),
+            [Some(path), Some(name), _] if name == OF_INDEXES => {
+                Some((Purpose::Indexes, PathBuf::from(path)))
+            }
+            [Some(path), ..] => Some((Purpose::Data, PathBuf::from(path))),
             _ => None,
         };
         rows.unwrap_or_default()
@@ -328,6 +339,7 @@ impl Target for PostgresTarget {
             connection,
             self.endpoint.schema.clone(),
             self.has_current_statistics(),
+            Arc::clone(&self.spaces),
         )))
     }
 
@@ -453,10 +465,9 @@ impl Target for PostgresTarget {
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
-        match self.control.server() {
-            Some(_) => Ok(self),
-            None => Err(NOT_LOCAL.into()),
-        }
+        let server = self.control.server().ok_or(NOT_LOCAL)?;
+        let whole = server.keeps_with_its_data_but(&[Purpose::Log]);
+        whole.map(|()| self as &dyn Backup).map_err(|e| e.message)
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
@@ -475,6 +486,7 @@ impl Target for PostgresTarget {
             facts: self.facts.clone(),
             version: self.version.clone(),
             threads: AtomicU32::new(1),
+            spaces: Arc::clone(&self.spaces),
             control: self.control.of_secondary().holding(connection),
         }))
     }
@@ -498,7 +510,7 @@ impl Target for PostgresTarget {
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         let server = self.control.own_server();
         server
-            .and_then(|server| server.keeps_all_with_its_data())
+            .and_then(|server| server.keeps_with_its_data_but(&[]))
             .map(|()| self as &dyn Snapshot)
             .map_err(|error| error.message)
     }

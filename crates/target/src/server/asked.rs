@@ -1,11 +1,11 @@
 //! What a URL asks of a kind of local server.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
+use super::Apart;
 use super::kind::ServerKind;
 use super::spec::{ServerSpec, parse_bytes};
-use crate::url::PLACE;
+use crate::url::{PLACE, absolute};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Least memory of a group: a server with the smallest areas does not start with much less.
@@ -31,7 +31,7 @@ impl ServerSpec {
                 "version" => spec.version = Some(value.clone()),
                 "memory" => spec.memory_bytes = Some(memory(value)?),
                 _ => match key.strip_prefix(PLACE) {
-                    Some(purpose) => spec.add_place(kind, purpose, value)?,
+                    Some(apart) => spec.add_place(kind, apart, value)?,
                     None => spec.add_setting(kind, key, value)?,
                 },
             }
@@ -44,23 +44,9 @@ impl ServerSpec {
         Ok(spec)
     }
 
-    fn add_place(&mut self, kind: &dyn ServerKind, purpose: &str, value: &str) -> Result<()> {
-        let known = kind.places().iter().find(|it| it.name() == purpose);
-        let Some(known) = known else {
-            let names: Vec<&str> = kind.places().iter().map(|it| it.name()).collect();
-            return Err(bad(format!(
-                "{PLACE}{purpose}: {} keeps apart from its data: {}",
-                kind.title(),
-                names.join(", ")
-            )));
-        };
-        let path = PathBuf::from(value);
-        if !path.is_absolute() {
-            return Err(bad(format!(
-                "{PLACE}{purpose}={value} is not an absolute path"
-            )));
-        }
-        self.places.insert(*known, path);
+    fn add_place(&mut self, kind: &dyn ServerKind, key: &str, value: &str) -> Result<()> {
+        let apart = Apart::parse(kind, key).map_err(bad)?;
+        self.places.insert(apart, absolute(key, value)?);
         Ok(())
     }
 

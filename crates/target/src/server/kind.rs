@@ -6,7 +6,7 @@ use std::process::Command;
 
 use archive::Purpose;
 
-use super::{Installation, ServerSpec, Surroundings, Version};
+use super::{Apart, Installation, ServerSpec, Surroundings, Version};
 use crate::Result;
 
 /// Where everything of one server lies.
@@ -16,14 +16,21 @@ pub struct Layout {
     pub installation: Installation,
     /// Data directory.
     pub data: PathBuf,
-    /// Directories of files that lie apart from the data, by what they are.
-    pub places: BTreeMap<Purpose, PathBuf>,
+    /// Directories of files that lie apart from the data.
+    pub places: BTreeMap<Apart, PathBuf>,
     /// Directory of the socket, which only dbdyno's user and the server's may enter.
     pub socket_directory: PathBuf,
     /// The settings, as the server reads them.
     pub configuration: PathBuf,
     /// Directory for small files of this run.
     pub run: PathBuf,
+}
+
+impl Layout {
+    /// Directory of the files of a kind, where they lie apart from the data.
+    pub fn place(&self, of: Purpose) -> Option<&Path> {
+        self.places.get(&Apart::Kind(of)).map(PathBuf::as_path)
+    }
 }
 
 /// The signals a kind of server understands.
@@ -75,6 +82,11 @@ pub trait ServerKind: Sync {
     /// What it can keep apart from its data.
     fn places(&self) -> &'static [Purpose] {
         &[]
+    }
+
+    /// Whether it can keep single tables apart.
+    fn places_tables(&self) -> bool {
+        false
     }
 
     /// The spelling of a setting's name that [`ServerKind::defaults`] uses.

@@ -12,8 +12,6 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use archive::Purpose;
-
 use super::blank::Blank;
 use super::group::MemoryGroup;
 use super::janitor;
@@ -22,7 +20,7 @@ use super::process::{self, Bonds};
 use super::run_directory::RunDirectory;
 use super::spec::sessions_under;
 use super::{
-    Account, Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec,
+    Account, Apart, Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec,
     Surroundings, cache, choose, failed, staging,
 };
 use crate::{Cooled, ErrorKind, Result, TargetError};
@@ -52,7 +50,7 @@ pub struct LocalServer {
     child: Mutex<Option<Child>>,
     // Dropped in this order: the data's lock, the group when nobody is in it, the directory with the notes.
     place: Place,
-    apart: BTreeMap<Purpose, Place>,
+    apart: BTreeMap<Apart, Place>,
     group: Option<MemoryGroup>,
     run: RunDirectory,
 }
@@ -87,7 +85,7 @@ impl LocalServer {
             data: place.data.clone(),
             places: apart
                 .iter()
-                .map(|(of, it)| (*of, it.data.clone()))
+                .map(|(of, it)| (of.clone(), it.data.clone()))
                 .collect(),
             socket_directory: run.path().join("socket"),
             configuration: run.path().join("server.conf"),
@@ -138,6 +136,24 @@ impl LocalServer {
 
     pub fn data_directory(&self) -> &Path {
         &self.layout.data
+    }
+
+    /// Directories of what lies apart from the data.
+    pub(crate) fn places(&self) -> &BTreeMap<Apart, PathBuf> {
+        &self.layout.places
+    }
+
+    /// Directories of tables that lie apart from the data, by their names.
+    pub(crate) fn table_directories(&self) -> BTreeMap<String, PathBuf> {
+        let tables = self
+            .layout
+            .places
+            .iter()
+            .filter_map(|(of, place)| match of {
+                Apart::Table(table) => Some((table.clone(), place.clone())),
+                Apart::Kind(_) => None,
+            });
+        tables.collect()
     }
 
     /// Its version, e.g. "15.18".

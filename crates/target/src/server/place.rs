@@ -5,10 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use archive::Purpose;
-
 use super::kind::ServerKind;
-use super::{Account, failed, run_directory};
+use super::{Account, Apart, failed, run_directory};
 use crate::file_snapshot::FileSnapshot;
 use crate::{ErrorKind, Result, TargetError};
 
@@ -119,18 +117,18 @@ impl Place {
         })
     }
 
-    /// Directories apart from the data, by what they hold; they were made together with it.
+    /// Directories apart from the data; they were made together with it.
     ///
     /// # Errors
     /// As for [`Place::given`], or when they belong to other data.
     pub(super) fn apart(
         &self,
-        asked: &BTreeMap<Purpose, PathBuf>,
+        asked: &BTreeMap<Apart, PathBuf>,
         kind: &dyn ServerKind,
         account: &Account,
-    ) -> Result<BTreeMap<Purpose, Self>> {
+    ) -> Result<BTreeMap<Apart, Self>> {
         let mut places = BTreeMap::new();
-        for (purpose, directory) in asked {
+        for (apart, directory) in asked {
             let place = Self::given(directory, kind, account)?;
             if place.is_initialised != self.is_initialised {
                 let (new, old) = match self.is_initialised {
@@ -140,15 +138,14 @@ impl Place {
                 return Err(TargetError::new(
                     ErrorKind::Foreign,
                     format!(
-                        "the data and the {} of a server are made together, but {} is new and {} is not; name the directories \
+                        "the data and the {apart} of a server are made together, but {} is new and {} is not; name the directories \
                          that belong together, or two empty ones",
-                        purpose.name(),
                         new.display(),
                         old.display()
                     ),
                 ));
             }
-            places.insert(*purpose, place);
+            places.insert(apart.clone(), place);
         }
         Ok(places)
     }

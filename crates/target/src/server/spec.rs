@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use archive::Purpose;
+use super::Apart;
 
 /// Sessions that every server lets in: the largest degree of parallelism of a sweep.
 pub(crate) const SESSIONS_USUAL: u32 = 512;
@@ -32,8 +32,8 @@ pub(crate) fn sessions_setting(sessions: u32) -> Option<(&'static str, String)> 
 pub struct ServerSpec {
     /// Where its data lies and stays; `None` for a directory that goes with the server.
     pub data_directory: Option<PathBuf>,
-    /// Where else some of its files lie and stay, by what they are.
-    pub places: BTreeMap<Purpose, PathBuf>,
+    /// Where else some of its files lie and stay.
+    pub places: BTreeMap<Apart, PathBuf>,
     /// Version or series of versions, e.g. "15".
     pub version: Option<String>,
     /// Size of the memory group, page cache included.

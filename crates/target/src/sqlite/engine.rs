@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use archive::Purpose;
+
 use super::inspect::inspect;
 use super::source::SqliteSource;
 use super::target::backup;
@@ -35,7 +37,16 @@ impl Engine for Sqlite {
             ),
             ("cache_mb", "page cache of each session in MB (default 64)"),
             ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
+            (
+                "place.log",
+                "directory of the log, apart from the data; made where it is not there",
+            ),
+            ("place.temporary", "directory of temporary files; likewise"),
         ]
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        &[Purpose::Log, Purpose::Temporary]
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {

@@ -1,10 +1,12 @@
 //! A database file as a source, opened to be read alone: one stream in one transaction.
 
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
+use super::target::SetUp;
 use super::{configure_library, explain, resolved};
 use crate::catalogue::{
     Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
@@ -32,6 +34,8 @@ const ROW_NUMBERS: [&str; 3] = ["rowid", "_rowid_", "oid"];
 pub(super) struct SqliteSource {
     path: PathBuf,
     url: String,
+    /// Of a database whose files do not all lie beside it.
+    file_system: Option<&'static CStr>,
 }
 
 impl SqliteSource {
@@ -44,26 +48,32 @@ impl SqliteSource {
         let path = url
             .place()
             .ok_or_else(|| statement("a new in-memory database is empty; name a file".into()))?;
-        resolved(&path)?;
+        let apart = SetUp::from_url(url)?.apart();
+        resolved(&path, &apart)?;
         let source = Self {
             path,
             url: url.to_string(),
+            file_system: apart.file_system()?,
         };
         source.reader().map(|_| source)
     }
 
     /// The same of a file that a target has open.
-    pub(super) fn of_file(path: &Path, url: &str) -> Self {
+    pub(super) fn of_file(path: &Path, url: &str, file_system: Option<&'static CStr>) -> Self {
         Self {
             path: path.to_owned(),
             url: url.to_owned(),
+            file_system,
         }
     }
 
     fn reader(&self) -> Result<SqliteReader> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || -> rusqlite::Result<Connection> {
-            let connection = Connection::open_with_flags(&self.path, flags)?;
+            let connection = match self.file_system {
+                None => Connection::open_with_flags(&self.path, flags)?,
+                Some(own) => Connection::open_with_flags_and_vfs(&self.path, flags, own)?,
+            };
             connection.execute_batch("PRAGMA busy_timeout=60000; BEGIN")?;
             // The first look takes the snapshot.
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;

@@ -4,6 +4,7 @@ pub(super) mod backup;
 mod snapshot;
 
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use archive::{IoOperation, IoUnknown, Purpose, TargetRecord};
 use rusqlite::{Connection, OpenFlags};
 
+use super::apart::Apart;
 use super::claim::Claim;
 use super::features::lacks;
 use super::guard::refuse_foreign_tables;
@@ -44,17 +46,18 @@ impl SqliteTarget {
     /// Opens the database of a URL, and makes it where there is none.
     pub(super) fn open(url: &TargetUrl) -> Result<Self> {
         configure_library();
-        let set_up = SetUp::from_url(url)?;
+        let mut set_up = SetUp::from_url(url)?;
+        set_up.file_system = set_up.apart.file_system()?;
         let place = match url.place() {
             Some(path) => Place::File(path),
             None => Place::Memory(memory_name()),
         };
         let mut claim = None;
         if let Place::File(path) = &place {
-            claim = Claim::take(&resolved(path)?)?;
+            claim = Claim::take(&resolved(path, &set_up.apart)?)?;
             file_snapshot(path).finish_restore()?;
         }
-        let control = open_connection(&place)?;
+        let control = set_up.open(&place)?;
         if let Place::File(path) = &place {
             // Before anything is set: the journal mode stays in the file.
             refuse_foreign_tables(&control, path)?;
@@ -106,6 +109,9 @@ pub(super) struct SetUp {
     page_bytes: u64,
     cache_mb: u64,
     synchronous: String,
+    apart: Apart,
+    /// SQLite's name for the file system that puts files apart.
+    file_system: Option<&'static CStr>,
 }
 
 impl SetUp {
@@ -135,13 +141,42 @@ impl SetUp {
             page_bytes: number("page_size", PAGE_BYTES_DEFAULT)?,
             cache_mb: number("cache_mb", CACHE_MB_DEFAULT)?,
             synchronous: synchronous.to_owned(),
+            apart: Apart {
+                log: url.apart(Purpose::Log)?,
+                temporary: url.apart(Purpose::Temporary)?,
+            },
+            file_system: None,
         })
     }
 
+    /// Where files lie that are not beside the database.
+    pub(super) fn apart(&self) -> Apart {
+        self.apart.clone()
+    }
+
     fn connect(&self, place: &Place) -> Result<Connection> {
-        let connection = open_connection(place)?;
+        let connection = self.open(place)?;
         self.apply(&connection, place)?;
         Ok(connection)
+    }
+
+    fn open(&self, place: &Place) -> Result<Connection> {
+        let uri = match place {
+            // A file is the one that was looked at, whatever it is called.
+            Place::File(_) => OpenFlags::empty(),
+            Place::Memory(_) => OpenFlags::SQLITE_OPEN_URI,
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | uri
+            // One session belongs to one thread at a time, so SQLite need not lock inside it.
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let name = place.name();
+        let opened = match self.file_system {
+            None => Connection::open_with_flags(&name, flags),
+            Some(own) => Connection::open_with_flags_and_vfs(&name, flags, own),
+        };
+        opened.map_err(|e| explain(&format!("cannot open {name}"), &e))
     }
 
     fn apply(&self, connection: &Connection, place: &Place) -> Result<()> {
@@ -149,6 +184,7 @@ impl SetUp {
             page_bytes,
             cache_mb,
             synchronous,
+            ..
         } = self;
         connection
             .execute_batch(&format!(
@@ -159,22 +195,6 @@ impl SetUp {
             ))
             .map_err(|e| explain(&format!("cannot set up {}", place.name()), &e))
     }
-}
-
-fn open_connection(place: &Place) -> Result<Connection> {
-    let uri = match place {
-        // A file is the one that was looked at, whatever it is called.
-        Place::File(_) => OpenFlags::empty(),
-        Place::Memory(_) => OpenFlags::SQLITE_OPEN_URI,
-    };
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | uri
-            // One session belongs to one thread at a time, so SQLite need not lock inside it.
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let name = place.name();
-    Connection::open_with_flags(&name, flags)
-        .map_err(|e| explain(&format!("cannot open {name}"), &e))
 }
 
 pub(super) struct SqliteTarget {
@@ -275,9 +295,12 @@ impl Target for SqliteTarget {
 
     fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
         let data = self.data_directory()?;
-        // Its log is beside it.
-        let mut paths = vec![(Purpose::Data, data.clone()), (Purpose::Log, data)];
-        paths.extend(temporary_directory().map(|path| (Purpose::Temporary, path)));
+        // Unless the URL says otherwise, its log is beside it.
+        let Apart { log, temporary } = self.set_up.apart.clone();
+        let log = log.unwrap_or_else(|| data.clone());
+        let mut paths = vec![(Purpose::Data, data), (Purpose::Log, log)];
+        let temporary = temporary.or_else(temporary_directory);
+        paths.extend(temporary.map(|path| (Purpose::Temporary, path)));
         Ok(paths)
     }
 
@@ -353,7 +376,11 @@ impl Target for SqliteTarget {
 
     fn source(&self) -> Result<Box<dyn Source>> {
         match &self.place {
-            Place::File(path) => Ok(Box::new(SqliteSource::of_file(path, &self.url))),
+            Place::File(path) => Ok(Box::new(SqliteSource::of_file(
+                path,
+                &self.url,
+                self.set_up.file_system,
+            ))),
             Place::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
                 "SQLite: a column store cannot be populated from an in-memory database; name a file",
@@ -368,7 +395,7 @@ impl Target for SqliteTarget {
 
     fn remove_secondary_schema(&self, name: &str) -> Result<()> {
         let url = self.secondary_url(name)?;
-        let path = resolved(Path::new(&url.path))?;
+        let path = resolved(Path::new(&url.path), &self.set_up.apart)?;
         // An empty file was made by somebody else.
         if !path.metadata().is_ok_and(|file| file.len() > 0) {
             return Ok(());
@@ -384,6 +411,9 @@ impl Target for SqliteTarget {
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         match &self.place {
+            Place::File(_) if self.set_up.apart.log.is_some() => {
+                Err("its log lies apart from its data (place.log), and only both together could be brought back".into())
+            }
             Place::File(_) => Ok(self),
             Place::Memory(_) => Err("this database is in memory and has no file to copy".into()),
         }

@@ -35,7 +35,7 @@ fn a_log_apart_is_written_there_and_stays_with_its_data() {
         }
         let beside = files(&at("server"));
         assert!(!beside.iter().any(|name| name == file), "{beside:?}");
-        assert!(server.keeps_all_with_its_data().is_err());
+        assert!(server.keeps_with_its_data_but(&[]).is_err());
         server.restart().unwrap();
         drop(server);
         // Again on the same data and log.
@@ -54,7 +54,11 @@ fn places_that_make_no_sense_are_refused_before_anything_is_made() {
     let refused = |kind, rest: &str| parent.spec(kind, rest).unwrap_err().message;
     assert_eq!(
         refused(KINDS[0], "/data/pg?place.undo=/undo"),
-        "place.undo: PostgreSQL keeps apart from its data: log"
+        "place.undo: PostgreSQL keeps apart from its data: indexes, log, temporary, table.NAME"
+    );
+    assert_eq!(
+        refused(KINDS[1], "/data/my?place.table.Stock;=/stock"),
+        "place.table.Stock;: a table has a name of 1 to 48 lower-case letters, digits and underscores"
     );
     assert_eq!(
         refused(KINDS[1], "/data/my?place.log=log"),

@@ -1,7 +1,9 @@
 //! The target as a whole: what it tells, its checkpoints, caches and compression.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 
+use archive::Purpose;
 use target::{Cooled, Feature, Session, Target};
 
 use crate::common::*;
@@ -206,4 +208,43 @@ fn compression_is_read_back() {
             assert_eq!(stored, plain);
         }
     }
+}
+
+#[test]
+fn a_table_lies_where_the_url_says() {
+    let parent = tempfile::Builder::new()
+        .prefix("dbdyno-test-")
+        .tempdir_in("/var/tmp")
+        .unwrap();
+    std::fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let url = format!(
+        "mysql+local:{}?innodb_buffer_pool_size=16M&performance_schema=OFF&place.table.stock={}&place.table.copied={}",
+        at("data").display(),
+        at("stock").display(),
+        at("copied").display()
+    );
+    let target = opened(&url).unwrap();
+    let mut session = target.open_session().unwrap();
+    for table in ["stock", "item"] {
+        let sql = format!("CREATE TABLE {{schema}}.{table} (id BIGINT PRIMARY KEY)");
+        session.create_table(table, &sql).unwrap();
+    }
+    session.create_table_as("copied", "SELECT 1 AS id").unwrap();
+    let file = |place: &str, table: &str| at(place).join(format!("data/dbdyno/{table}.ibd"));
+    for (place, table) in [("stock", "stock"), ("data", "item"), ("copied", "copied")] {
+        assert!(file(place, table).is_file(), "{table}");
+    }
+    let stock = (Purpose::Data, at("stock").join("data"));
+    let paths = target.storage_paths().unwrap();
+    assert!(paths.contains(&stock), "{paths:?}");
+    let why = target.backup().err().unwrap();
+    assert!(why.contains("(place.table.copied)"), "{why}");
+    drop(session);
+    drop(target);
+    let target = opened(&url).unwrap();
+    let mut session = target.open_session().unwrap();
+    assert_eq!(number(session.as_mut(), "SELECT count(*) FROM copied"), 1);
+    session.drop_table("stock").unwrap();
+    assert!(!file("stock", "stock").exists());
 }

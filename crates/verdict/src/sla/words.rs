@@ -1,5 +1,7 @@
 //! Values, levels and doubts in words, the same in every form of output.
 
+use stats::words::grouped;
+
 use super::hold::{Bound, Finding, Outcome, Row, Surety};
 use super::levels::levels;
 use crate::metric::unit;
@@ -146,22 +148,6 @@ fn digits(value: f64, count: usize) -> String {
         false => &text,
     };
     grouped(text)
-}
-
-/// Thousands apart.
-fn grouped(number: &str) -> String {
-    let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
-    if !whole.bytes().all(|b| b.is_ascii_digit()) {
-        return number.to_owned();
-    }
-    let mut text = String::with_capacity(number.len() + whole.len() / 3);
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + fraction
 }
 
 #[cfg(test)]

@@ -106,14 +106,14 @@ impl Place<'_> {
             let method = name.clone();
             self.invalid(Remark::BackupMethodUnknown { method, methods })
         };
-        let (about, level) = method_of(&backup.methods(), &name).ok_or_else(unknown)?;
+        let (about, variant) = method_of(&backup.methods(), &name).ok_or_else(unknown)?;
         let method = backup.method(about.name).ok_or_else(unknown)?;
         let method = Chosen {
             name,
             about,
             options: BackupOptions {
                 channels: self.key.threads,
-                level,
+                variant,
                 max_mb_per_s: self.asked.max_mb_per_s,
             },
             method: method.as_ref(),

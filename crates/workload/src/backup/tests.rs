@@ -60,11 +60,11 @@ fn outcome(
     let repository = Repository::create(parent.path()).unwrap();
     let log = begin_log(target, &repository);
     let backup = target.backup().unwrap();
-    let (about, level) = method_of(&backup.methods(), name).unwrap();
+    let (about, variant) = method_of(&backup.methods(), name).unwrap();
     let method = backup.method(about.name).unwrap();
     let options = BackupOptions {
         channels: 1,
-        level,
+        variant,
         ..BackupOptions::default()
     };
     method.prepare(options, &repository.backup()).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use archive::{Alternative, Purpose, Run};
 use storage::layout::{Definition, Device, Layouts, Made, Stands};
-use target::{Engine, Reach, TargetUrl};
+use target::{Engine, TargetUrl};
 
 use super::asked::{Asked, common};
 use super::built_in::{OfEngine, SideOfStudy};
@@ -14,7 +14,7 @@ use super::cost::Blocks;
 use super::many;
 use crate::arguments::study::Size;
 use crate::arguments::{AbArguments, SecretText, SideAsked, urls};
-use crate::command::layout::{left, url};
+use crate::command::layout::{data_path, lacking, left, url};
 use crate::command::sides_of;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
@@ -134,7 +134,7 @@ pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Blocks {
     }
 }
 
-/// The local server that is started on each layout.
+/// The database that is made on each layout.
 fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
     let targets = urls(&asked.targets()?)?;
     let study = &asked.built_in.name;
@@ -150,9 +150,9 @@ fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
         ));
     };
     let engine = target::find(target).map_err(lab::LabError::from)?;
-    if engine.reach() != Reach::LocalServer || engine.places().is_empty() {
+    if engine.places().is_empty() {
         return refused(format!(
-            "study {study} starts a server on each layout, which {} is not; name one of {}",
+            "study {study} makes a database on each layout, which {} cannot; name one of {}",
             target.engine(),
             can.join(", ")
         ));
@@ -161,7 +161,7 @@ fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
         !target.path.is_empty() || target.settings.keys().any(|key| key.starts_with("place."));
     if has_place {
         return refused(format!(
-            "{target}: study {study} puts the files on its layouts; leave out directory and place"
+            "{target}: study {study} puts the files on its layouts; leave out file, directory and places"
         ));
     }
     Ok(target.clone())
@@ -189,9 +189,7 @@ fn planned(asked: &Asked<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Plan
         &given
     };
     let times = study.scale(size).devices_times();
-    let planned = sides
-        .iter()
-        .map(|side| planned_side(side, target.engine(), times));
+    let planned = sides.iter().map(|side| planned_side(side, target, times));
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     if planned.len() < 2 || planned.len() > archive::SIDES_MAX {
         return refused(format!(
@@ -208,8 +206,17 @@ fn planned(asked: &Asked<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Plan
     }
 }
 
-fn planned_side(side: &SideOfStudy, engine: &str, times: u64) -> Result<Planned> {
+fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Planned> {
+    let engine = target::find(target).map_err(lab::LabError::from)?;
     let layout = Definition::load(&side.layout)?;
+    if let Some(key) = lacking(engine, &layout) {
+        let why = format!(
+            "layout {} has {key}, which {} cannot keep apart from its data; choose other layouts with --layouts",
+            layout.name,
+            engine.scheme()
+        );
+        return Err(InvalidInput(why).into());
+    }
     if !layout.place.contains_key(&Purpose::Data) {
         let why = format!(
             "layout {} has no place for data; add [place] with data = \"VOLUME\"",
@@ -217,11 +224,15 @@ fn planned_side(side: &SideOfStudy, engine: &str, times: u64) -> Result<Planned>
         );
         return Err(InvalidInput(why).into());
     }
-    let OfEngine { settings, remarks } = match side.on.get(engine) {
+    let OfEngine { settings, remarks } = match side.on.get(target.engine()) {
         Some(own) => own.clone(),
         None if side.on.is_empty() => OfEngine::default(),
         None => {
-            let why = format!("side {} has no settings for {engine}", side.layout);
+            let why = format!(
+                "side {} has no settings for {}",
+                side.layout,
+                target.engine()
+            );
             return Err(InvalidInput(why).into());
         }
     };
@@ -287,8 +298,11 @@ impl Standing {
     fn refuse_elsewhere(&self, runs: &[Run]) -> Result<()> {
         for (made, run) in self.made.iter().zip(runs) {
             let urls = lab::nodes::urls_of_run(run)?;
-            let place = made.place(Purpose::Data);
-            let is_there = |url: &TargetUrl| Some(Path::new(&url.path)) == place.as_deref();
+            let is_there = |url: &TargetUrl| {
+                let place = target::find(url).ok();
+                let place = place.and_then(|engine| data_path(engine, made));
+                Some(Path::new(&url.path)) == place.as_deref()
+            };
             if !urls.iter().all(is_there) {
                 let why = format!(
                     "run {} was begun in another directory of layouts; set ${} as it was",

@@ -56,7 +56,7 @@ impl Method for Exported<'_> {
         let level = match self.1 {
             "zstd" => format!(
                 ", COMPRESSION_LEVEL {}",
-                options.level.unwrap_or(LEVEL_USUAL)
+                options.variant.level.unwrap_or(LEVEL_USUAL)
             ),
             _ => String::new(),
         };

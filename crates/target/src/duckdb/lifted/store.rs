@@ -55,8 +55,8 @@ impl Store {
     /// When the engine is not installed.
     pub fn open(level: Level, memory_bytes: u64) -> Result<Self> {
         let set_up = SetUp {
-            threads: None,
             memory_limit_mb: Some(memory_bytes.max(MEMORY_BYTES_MIN) / 1_000_000),
+            ..SetUp::default()
         };
         let mut opening = vec!["SET GLOBAL enable_external_file_cache = false".to_owned()];
         opening.extend(settings(level).map(str::to_owned));

@@ -15,6 +15,8 @@ use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
 const TOOL: &str = "mydumper";
 const LOADER: &str = "myloader";
+/// Sizes of the statements that it writes, each a buffer that the loader sends at once; the server takes 16 MiB.
+const STATEMENTS_KIB: (u32, u32) = (64, 8192);
 /// What the tool writes last.
 const METADATA: &str = "metadata";
 const FINISHED: &str = "Finished dump at";
@@ -24,6 +26,7 @@ const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
     how: "the rows of this database as statements, of one snapshot, then synchronised; channels are its threads, one for each \
           table. The restore makes a new server and loads it with myloader",
     has_channels: true,
+    buffers_kib: Some(STATEMENTS_KIB),
     restored_log_bytes: LOG_BYTES,
     ..BackupMethod::SIMPLE
 };
@@ -88,6 +91,9 @@ impl Method for Dump<'_> {
                 "--trx-consistency-only",
             ])
             .args(self.1);
+        if let Some(kib) = options.variant.buffer_kib {
+            command.arg(format!("--statement-size={}", u64::from(kib) << 10));
+        }
         backed_up(command, into, |_| None)
     }
 

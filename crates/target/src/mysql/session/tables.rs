@@ -7,17 +7,28 @@ use crate::mysql::guard::TABLE;
 use crate::register::{self, SCHEMA_MARK};
 use crate::{OWN_TABLES, Result, Session};
 
-pub(super) fn create(session: &mut impl Session, table: &str, sql: &str) -> Result<()> {
+/// `place` says in which directory, where that is not the server's own.
+pub(super) fn create(
+    session: &mut impl Session,
+    table: &str,
+    sql: &str,
+    place: &str,
+) -> Result<()> {
     let sql = sql.trim_end().trim_end_matches(';');
     make(session, table, &|token| {
-        format!("{sql}\nCOMMENT = '{token}'")
+        format!("{sql}\nCOMMENT = '{token}'{place}")
     })
 }
 
 /// The query follows what is said of the table.
-pub(super) fn create_as(session: &mut impl Session, table: &str, query: &str) -> Result<()> {
+pub(super) fn create_as(
+    session: &mut impl Session,
+    table: &str,
+    query: &str,
+    place: &str,
+) -> Result<()> {
     make(session, table, &|token| {
-        format!("CREATE TABLE {SCHEMA_MARK}.{table} COMMENT = '{token}' AS {query}")
+        format!("CREATE TABLE {SCHEMA_MARK}.{table} COMMENT = '{token}'{place} AS {query}")
     })
 }
 

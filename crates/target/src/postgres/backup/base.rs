@@ -131,7 +131,11 @@ impl Method for Base<'_> {
 
     fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
         let mut command = base_backup(self.0, options, into)?;
-        let level = options.level.unwrap_or(self.1.usual_level).to_string();
+        let level = options
+            .variant
+            .level
+            .unwrap_or(self.1.usual_level)
+            .to_string();
         let arguments = self.1.arguments.iter();
         command.args(arguments.map(|argument| argument.replace("{level}", &level)));
         Ok(BackedUp {

@@ -55,7 +55,10 @@ impl Method for Dump<'_> {
         command
             .args(["--format=directory", "--no-password"])
             .arg(format!("--jobs={}", options.channels))
-            .arg(format!("--compress={}", options.level.unwrap_or(self.1)))
+            .arg(format!(
+                "--compress={}",
+                options.variant.level.unwrap_or(self.1)
+            ))
             .arg("--file")
             .arg(into)
             .arg(self.0.database());

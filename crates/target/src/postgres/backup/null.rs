@@ -60,7 +60,7 @@ impl Method for Null<'_> {
         ]);
         limit_rate(&mut command, options);
         if let Some(usual) = self.1 {
-            let level = options.level.unwrap_or(usual);
+            let level = options.variant.level.unwrap_or(usual);
             command.arg(format!("--compress=server-zstd:level={level}"));
         }
         Ok(BackedUp {

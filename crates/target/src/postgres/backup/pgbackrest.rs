@@ -21,6 +21,8 @@ use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 const PROGRAM: &str = "/usr/bin/pgbackrest";
 const HOW_TO_GET: &str =
     "run `make postgres`, or install it (on Debian: apt-get install pgbackrest)";
+/// Sizes of the buffer that it takes; 1 MiB is its usual one.
+const BUFFERS_KIB: (u32, u32) = (16, 16_384);
 /// What the repository calls the server.
 const STANZA: &str = "--stanza=dbdyno";
 /// The first versions of the tool that know a version of the server, newest first.
@@ -35,6 +37,7 @@ const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
     name: "pgbackrest-none",
     how: "pgBackRest: full backup without compression, the log archived; channels are processes (process-max)",
     has_channels: true,
+    buffers_kib: Some(BUFFERS_KIB),
     log_archive: Some("archive"),
     ..BackupMethod::SIMPLE
 };
@@ -103,6 +106,7 @@ impl Rest<'_> {
         let mut arguments = vec![format!("--compress-type={}", self.1)];
         arguments.extend(
             options
+                .variant
                 .level
                 .map(|level| format!("--compress-level={level}")),
         );
@@ -188,6 +192,7 @@ impl Method for Rest<'_> {
             .arg("--no-expire-auto")
             .args(self.compression(options))
             .arg(format!("--process-max={}", options.channels))
+            .args(buffer(options))
             .arg("backup");
         let ran = run(command)?;
         Ok(BackedUp {
@@ -233,7 +238,8 @@ impl Method for Rest<'_> {
         let mut command = self.tool(from)?;
         command
             .args(self.of_data(&data)?)
-            .arg(format!("--process-max={}", options.channels));
+            .arg(format!("--process-max={}", options.channels))
+            .args(buffer(options));
         if let Some(point) = point {
             command
                 .args(["--type=name", "--target-action=promote"])
@@ -249,6 +255,12 @@ impl Method for Rest<'_> {
             replay_took: begun.elapsed().saturating_sub(copy_took),
         })
     }
+}
+
+/// For the commands that copy files.
+fn buffer(options: BackupOptions) -> Option<String> {
+    let kib = options.variant.buffer_kib?;
+    Some(format!("--buffer-size={kib}KiB"))
 }
 
 /// How long the backup took by the tool's own clock.

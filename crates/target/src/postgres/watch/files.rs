@@ -15,9 +15,14 @@ pub(super) fn files(row: &Row, major: u32) -> Vec<FileIo> {
         VERSION_OF_IO_BYTES.. => log(row),
         _ => log_without_io_view(row),
     };
+    let of_indexes = IoOperation::ALL
+        .map(|operation| FileIo::unknown(Purpose::Indexes, operation, IoUnknown::CountedAsData));
+    let [index_reads, index_writes] = of_indexes;
     vec![
         reads,
         writes,
+        index_reads,
+        index_writes,
         log_reads,
         log_writes,
         // Reads of what sorts and hashes have spilled are counted nowhere.

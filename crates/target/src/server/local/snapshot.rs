@@ -2,28 +2,29 @@
 
 use std::time::Duration;
 
+use archive::Purpose;
+
 use super::LocalServer;
 use crate::file_snapshot::FileSnapshot;
-use crate::server::{cache, process};
+use crate::server::{Apart, cache, process};
 use crate::{Cooled, ErrorKind, Result, TargetError};
 
 /// What the server started ends with it.
 const ORPHANS_TIME_MAX: Duration = Duration::from_secs(5);
 
 impl LocalServer {
-    /// Fails with the reason where a copy of its data would not be all of it.
+    /// Fails with the reason where a copy of its data would not be all of it, apart from files of these kinds.
     ///
     /// # Errors
-    /// When files lie apart from the data.
-    pub fn keeps_all_with_its_data(&self) -> Result<()> {
-        match self.layout.places.keys().next() {
+    /// When other files lie apart from the data.
+    pub fn keeps_with_its_data_but(&self, kinds: &[Purpose]) -> Result<()> {
+        let is_other = |apart: &&Apart| !kinds.iter().any(|of| **apart == Apart::Kind(*of));
+        match self.layout.places.keys().find(is_other) {
             None => Ok(()),
-            Some(purpose) => Err(TargetError::new(
+            Some(apart) => Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "its {} lies apart from its data (place.{}), and only both together could be brought back",
-                    purpose.name(),
-                    purpose.name()
+                    "files lie apart from its data (place.{apart}), and only both together could be brought back"
                 ),
             )),
         }

@@ -1,0 +1,96 @@
+//! Table spaces of a server of dbdyno's own, for what its URL puts apart from the data.
+
+use std::path::Path;
+
+use archive::Purpose;
+
+use super::connection::Connection;
+use crate::Result;
+use crate::register::quoted;
+use crate::server::{Apart, LocalServer};
+
+/// Where sorts and hashes go that do not fit into memory.
+pub(super) const OF_TEMPORARY: &str = "dbdyno_temporary";
+/// Where indexes go.
+pub(super) const OF_INDEXES: &str = "dbdyno_indexes";
+
+/// Where tables and indexes go that do not lie with the data.
+#[derive(Debug, Default)]
+pub(super) struct TableSpaces {
+    has_indexes: bool,
+    tables: Vec<String>,
+}
+
+impl TableSpaces {
+    /// Makes those that are not there yet.
+    ///
+    /// # Errors
+    /// When the server refuses to.
+    pub(super) fn make(connection: &mut Connection, server: &LocalServer) -> Result<Self> {
+        let mut spaces = Self::default();
+        for (apart, directory) in server.places() {
+            let Some(name) = name(apart) else { continue };
+            make(connection, &name, directory)?;
+            match apart {
+                Apart::Table(table) => spaces.tables.push(table.clone()),
+                Apart::Kind(of) => spaces.has_indexes |= *of == Purpose::Indexes,
+            }
+        }
+        Ok(spaces)
+    }
+
+    /// The statement that makes a table, with what sends it to its space.
+    pub(super) fn create(&self, table: &str, sql: &str) -> String {
+        match self.tables.iter().any(|name| name == table) {
+            true => format!("SET LOCAL default_tablespace = {}; {sql}", of_table(table)),
+            false => sql.to_owned(),
+        }
+    }
+
+    /// What moves the indexes that were made with a table, while they are empty; nothing where they stay.
+    pub(super) fn move_indexes(&self, schema: &str, table: &str) -> String {
+        if !self.has_indexes {
+            return String::new();
+        }
+        let table = quoted(&format!("{schema}.{table}"));
+        format!(
+            "DO $$ DECLARE i regclass; BEGIN \
+             FOR i IN SELECT indexrelid FROM pg_index WHERE indrelid = {table}::regclass LOOP \
+             EXECUTE format('ALTER INDEX %s SET TABLESPACE {OF_INDEXES}', i); END LOOP; END $$"
+        )
+    }
+
+    /// What stands behind a statement that makes an index.
+    pub(super) fn of_new_index(&self) -> String {
+        match self.has_indexes {
+            true => format!(" TABLESPACE {OF_INDEXES}"),
+            false => String::new(),
+        }
+    }
+}
+
+/// Its log has a place of its own without one.
+fn name(apart: &Apart) -> Option<String> {
+    match apart {
+        Apart::Kind(Purpose::Indexes) => Some(OF_INDEXES.to_owned()),
+        Apart::Kind(Purpose::Temporary) => Some(OF_TEMPORARY.to_owned()),
+        Apart::Kind(_) => None,
+        Apart::Table(table) => Some(of_table(table)),
+    }
+}
+
+fn of_table(table: &str) -> String {
+    format!("dbdyno_table_{table}")
+}
+
+fn make(connection: &mut Connection, name: &str, directory: &Path) -> Result<()> {
+    let found = format!(
+        "SELECT spcname FROM pg_tablespace WHERE spcname = {}",
+        quoted(name)
+    );
+    if connection.texts(&found, &[])?.is_empty() {
+        let directory = quoted(&directory.display().to_string());
+        connection.batch(&format!("CREATE TABLESPACE {name} LOCATION {directory}"))?;
+    }
+    Ok(())
+}
