@@ -88,10 +88,10 @@ fn described(layout: &Definition) -> String {
                 mib.unwrap_or_default()
             ),
         };
-        let _ = writeln!(text, "  device {:<8} {what}", device.name);
+        let _ = writeln!(text, "  device {:<10} {what}", device.name);
     }
     for volume in &layout.volumes {
-        let _ = writeln!(text, "  volume {:<8} {}", volume.name, volume.summary());
+        let _ = writeln!(text, "  volume {:<10} {}", volume.name, volume.summary());
     }
     for (purpose, volume) in &layout.place {
         let _ = writeln!(text, "  {:<9} on volume {volume}", purpose.name());
@@ -109,7 +109,7 @@ fn standing(made: &Made) -> String {
     for device in &layout.devices {
         let node = made.device(device);
         let node = node.map_or("–".to_owned(), |node| node.display().to_string());
-        let _ = writeln!(text, "  device {:<8} {node}", device.name);
+        let _ = writeln!(text, "  device {:<10} {node}", device.name);
     }
     for volume in &layout.volumes {
         let point = made.mount_point(&volume.name);
@@ -119,7 +119,7 @@ fn standing(made: &Made) -> String {
         };
         let _ = writeln!(
             text,
-            "  volume {:<8} {}{point}",
+            "  volume {:<10} {}{point}",
             volume.name,
             volume.summary()
         );
