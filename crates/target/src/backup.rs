@@ -112,11 +112,20 @@ pub struct BackupOptions {
     pub max_mb_per_s: Option<u32>,
 }
 
+/// What programs took of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ProgramUse {
+    /// Processor time, with that of their children.
+    pub cpu: Duration,
+    /// Largest resident memory of one of their processes; `None` where no program was executed.
+    pub memory_bytes: Option<u64>,
+}
+
 /// What a backup that was made tells about itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BackedUp {
-    /// Processor time of the programs that were executed for it.
-    pub programs_cpu: Duration,
+    /// What the programs took that were executed for it.
+    pub programs: ProgramUse,
     /// How long it took by the tool's own clock, where the tool tells.
     pub tool_took: Option<Duration>,
 }

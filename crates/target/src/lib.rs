@@ -52,7 +52,7 @@ mod watch;
 mod whereabouts;
 
 pub use activity::{Activity, LoadCount, LoadCounts, Look, SessionSeen, TimeInStatements, Wanted};
-pub use backup::{BackedUp, BackupMethod, BackupOptions, Variant};
+pub use backup::{BackedUp, BackupMethod, BackupOptions, ProgramUse, Variant};
 pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};

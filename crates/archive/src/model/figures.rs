@@ -140,6 +140,7 @@ figures! {
     backup_tb_per_h, "TB/h", Higher, "Bytes of the database backed up per hour of the backup's time, durable on the repository's device, in 10^12.";
     backup_tool_s, "s", Lower, "Time of the backup by the tool's own clock, where the tool tells; elapsed_s is that of dbdyno's.";
     backup_cpu_s_per_gb, "s/GB", Lower, "Processor time of the backup per 10^9 bytes of the database; of a server with everything that it did at the same time.";
+    backup_tool_memory_mb, "MB", Lower, "Largest resident memory of one process of the programs that made the backup, in 10^6; of the library's own methods it is in that of dbdyno's process.";
     backup_log_mb, "MB", Neither, "Written to the engine's log while the backup was made, in 10^6.";
     backup_archived_mb, "MB", Neither, "Log archived in the repository since the users began, as it lies there, in 10^6; of methods that archive it.";
     restore_tb_per_h, "TB/h", Higher, "Bytes of the database restored per hour, from the first byte copied to the first commit, in 10^12.";

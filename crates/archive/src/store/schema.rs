@@ -50,6 +50,7 @@ const ADDED: &[(i64, &[&str])] = &[
             "backup_tb_per_h",
             "backup_tool_s",
             "backup_cpu_s_per_gb",
+            "backup_tool_memory_mb",
             "backup_log_mb",
             "backup_archived_mb",
             "restore_tb_per_h",

@@ -450,6 +450,7 @@ mod tests {
             "backup_tb_per_h",
             "backup_tool_s",
             "backup_cpu_s_per_gb",
+            "backup_tool_memory_mb",
             "backup_log_mb",
             "backup_archived_mb",
             "restore_tb_per_h",

@@ -22,7 +22,7 @@ const KINDS: [&str; 2] = ["backup", "restore"];
 /// Ends of the names of both ends of a published range.
 const RANGE_ENDS: [&str; 2] = [": lower end", ": upper end"];
 /// Heads and figures.
-const COLUMNS: [(&str, &str); 18] = [
+const COLUMNS: [(&str, &str); 19] = [
     ("backup TB/h", "backup_tb_per_h"),
     ("backup s", "elapsed_s"),
     ("tool's clock s", "backup_tool_s"),
@@ -30,6 +30,7 @@ const COLUMNS: [(&str, &str); 18] = [
     ("repository MB", "backup_repository_mb"),
     ("ratio", "backup_ratio"),
     ("CPU s/GB", "backup_cpu_s_per_gb"),
+    ("tool's memory MB", "backup_tool_memory_mb"),
     ("log MB", "backup_log_mb"),
     ("archived log MB", "backup_archived_mb"),
     ("restore TB/h", "restore_tb_per_h"),
@@ -43,8 +44,9 @@ const COLUMNS: [(&str, &str); 18] = [
     ("p95 beside µs", "foreground_beside_us_p95"),
 ];
 /// What not every backup has.
-const OPTIONAL: [&str; 7] = [
+const OPTIONAL: [&str; 8] = [
     "backup_tool_s",
+    "backup_tool_memory_mb",
     "backup_log_mb",
     "backup_archived_mb",
     "foreground_alone_per_s",

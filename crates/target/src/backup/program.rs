@@ -1,21 +1,24 @@
 //! The programs that carry backups out.
 
 use std::ffi::OsString;
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use crate::server::failed;
-use crate::{ErrorKind, Result, TargetError};
+use crate::{ErrorKind, ProgramUse, Result, TargetError};
 
 /// The end of what a program says, where its reason stands.
 const COMPLAINT_CHARACTERS_MAX: usize = 300;
 
 /// A program that has ended well.
 pub(crate) struct Ran {
-    /// Its processor time, with that of its children.
-    pub cpu: Duration,
+    /// What it took, with its children.
+    pub took: ProgramUse,
     /// What it wrote to both of its outputs.
     pub said: String,
 }
@@ -28,15 +31,12 @@ pub(crate) fn run(mut command: Command) -> Result<Ran> {
     let name = Path::new(command.get_program()).display().to_string();
     // What it writes is worth nothing without dbdyno, which awaits it.
     host::die_with_parent(&mut command);
-    let before = of_ended_children();
-    let output = command
-        .output()
-        .map_err(|e| failed(&format!("{name} cannot be executed"), &e))?;
-    let cpu = of_ended_children().saturating_sub(before);
-    let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
-    if output.status.success() {
+    let Ended { status, took, said } =
+        end(command).map_err(|e| failed(&format!("{name} cannot be executed"), &e))?;
+    let said = said.map(|said| String::from_utf8_lossy(&said).into_owned());
+    if status.success() {
         let said = said.concat();
-        return Ok(Ran { cpu, said });
+        return Ok(Ran { took, said });
     }
     let lines = said.iter().flat_map(|said| said.lines());
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
@@ -68,17 +68,103 @@ pub(crate) fn warm(file: &Path) -> Result<()> {
     run(command).map(drop)
 }
 
-/// Processor time of all children that have ended and were awaited.
-fn of_ended_children() -> Duration {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the struct, and zeros are valid where it does not.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
+/// A program that has ended.
+struct Ended {
+    status: ExitStatus,
+    took: ProgramUse,
+    /// Both of its outputs.
+    said: [Vec<u8>; 2],
+}
+
+/// Runs a program until it ends.
+fn end(mut command: Command) -> io::Result<Ended> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let read = |from: Option<&mut dyn Read>| -> io::Result<Vec<u8>> {
+        let mut said = Vec::new();
+        from.map_or(Ok(0), |from| from.read_to_end(&mut said))?;
+        Ok(said)
     };
+    let said = thread::scope(|scope| {
+        let said = scope.spawn(|| read(out.as_mut().map(|it| it as &mut dyn Read)));
+        let complained = read(err.as_mut().map(|it| it as &mut dyn Read));
+        let said = said
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok::<_, io::Error>([said?, complained?])
+    });
+    // Awaited whatever came of reading, so that it does not stay behind.
+    let (status, took) = wait(&child)?;
+    Ok(Ended {
+        status,
+        took,
+        said: said?,
+    })
+}
+
+/// Waits for a child to end, for the kernel to tell what it and its own children took.
+fn wait(child: &Child) -> io::Result<(ExitStatus, ProgramUse)> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: the call fills both, and zeros are valid where it does not; nobody else awaits the child, because `Child` is
+        // not asked to and does not by itself.
+        let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, usage.as_mut_ptr()) };
+        match ended {
+            -1 => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => {}
+                error => return Err(error),
+            },
+            _ => break,
+        }
+    }
+    // SAFETY: see above.
+    let usage = unsafe { usage.assume_init() };
     let of = |time: libc::timeval| {
         let micros = time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
         Duration::from_micros(micros)
     };
-    of(usage.ru_utime) + of(usage.ru_stime)
+    let took = ProgramUse {
+        cpu: of(usage.ru_utime) + of(usage.ru_stime),
+        // Linux tells it in KiB.
+        memory_bytes: Some(usage.ru_maxrss.unsigned_abs() << 10),
+    };
+    Ok((ExitStatus::from_raw(status), took))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_program_is_that_of_its_largest_process() {
+        let sh = |script: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", script]);
+            run(command)
+        };
+        // A child that holds a block of 64 MiB for a moment.
+        let ran = sh("dd if=/dev/zero of=/dev/null bs=64M count=1; echo said").unwrap();
+        assert!(
+            ran.said.starts_with("said") && ran.said.contains("64 MiB"),
+            "{}",
+            ran.said
+        );
+        assert!(ran.took.memory_bytes.unwrap() > 64 << 20, "{:?}", ran.took);
+        let small = sh("true").unwrap();
+        assert!(
+            small.took.memory_bytes.unwrap() < 64 << 20,
+            "{:?}",
+            small.took
+        );
+        // Both outputs are read, however much comes.
+        let much = sh("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2").unwrap();
+        assert_eq!(much.said.len(), 600_000);
+        let failed = sh("echo why >&2; exit 3").err().unwrap();
+        assert!(failed.message.ends_with(": why"), "{failed}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Apart;
+use super::apart::TABLE;
 use super::kind::ServerKind;
 use super::spec::{ServerSpec, parse_bytes};
 use crate::url::{PLACE, absolute};
@@ -10,6 +11,8 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Least memory of a group: a server with the smallest areas does not start with much less.
 const MEMORY_BYTES_MIN: u64 = 128 << 20;
+/// Longer names are none of a table that every server takes.
+const TABLE_CHARACTERS_MAX: usize = 48;
 /// Settings that a URL may carry.
 const SETTINGS_MAX: usize = 256;
 
@@ -45,7 +48,7 @@ impl ServerSpec {
     }
 
     fn add_place(&mut self, kind: &dyn ServerKind, key: &str, value: &str) -> Result<()> {
-        let apart = Apart::parse(kind, key).map_err(bad)?;
+        let apart = apart(kind, key).map_err(bad)?;
         self.places.insert(apart, absolute(key, value)?);
         Ok(())
     }
@@ -84,6 +87,27 @@ impl ServerSpec {
         settings.extend(self.settings.clone());
         settings
     }
+}
+
+/// What `place.KEY` puts apart on a kind of server.
+fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String> {
+    if let Some(table) = key.strip_prefix(TABLE).filter(|_| kind.places_tables()) {
+        let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let fits = (1..=TABLE_CHARACTERS_MAX).contains(&table.len()) && table.chars().all(is_fit);
+        return match fits {
+            true => Ok(Apart::Table(table.to_owned())),
+            false => Err(format!(
+                "{PLACE}{key}: a table has a name of 1 to {TABLE_CHARACTERS_MAX} lower-case letters, digits and underscores"
+            )),
+        };
+    }
+    let known = kind.places().iter().find(|it| it.name() == key);
+    known.map(|of| Apart::Kind(*of)).ok_or_else(|| {
+        let mut names: Vec<&str> = kind.places().iter().map(|it| it.name()).collect();
+        names.extend(kind.places_tables().then_some("table.NAME"));
+        let (title, names) = (kind.title(), names.join(", "));
+        format!("{PLACE}{key}: {title} keeps apart from its data: {names}")
+    })
 }
 
 fn memory(text: &str) -> Result<u64> {

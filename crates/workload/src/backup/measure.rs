@@ -482,7 +482,7 @@ impl Place<'_> {
         let logical = logical_bytes as f64;
         let cpu_s = self
             .cpu_s(figures)
-            .map(|s| s + made.programs_cpu.as_secs_f64());
+            .map(|s| s + made.programs.cpu.as_secs_f64());
         figures.rows = None;
         figures.rows_per_s = None;
         figures.backup_logical_mb = Some(logical / MB);
@@ -490,6 +490,8 @@ impl Place<'_> {
         figures.backup_log_mb =
             (figures.redo_mb_per_s.zip(figures.elapsed_s)).map(|(rate, s)| rate * s);
         figures.backup_tool_s = made.tool_took.map(|took| took.as_secs_f64());
+        let memory_bytes = made.programs.memory_bytes.map(|bytes| bytes as f64);
+        figures.backup_tool_memory_mb = memory_bytes.map(|bytes| bytes / MB);
         figures.backup_cpu_s_per_gb = cpu_s.and_then(|s| per(s, logical / GB));
     }
 

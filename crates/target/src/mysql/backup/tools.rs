@@ -24,7 +24,7 @@ pub(super) fn backed_up(
     let ran = run(command)?;
     copy::sync(into).map_err(|e| failed("cannot synchronise the backup", &e))?;
     Ok(BackedUp {
-        programs_cpu: ran.cpu,
+        programs: ran.took,
         tool_took: took(&ran.said),
     })
 }

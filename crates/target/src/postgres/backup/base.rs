@@ -139,7 +139,7 @@ impl Method for Base<'_> {
         let arguments = self.1.arguments.iter();
         command.args(arguments.map(|argument| argument.replace("{level}", &level)));
         Ok(BackedUp {
-            programs_cpu: run(command)?.cpu,
+            programs: run(command)?.took,
             tool_took: None,
         })
     }

@@ -63,7 +63,7 @@ impl Method for Dump<'_> {
             .arg(into)
             .arg(self.0.database());
         Ok(BackedUp {
-            programs_cpu: run(command)?.cpu,
+            programs: run(command)?.took,
             tool_took: None,
         })
     }

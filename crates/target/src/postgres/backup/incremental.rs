@@ -61,7 +61,7 @@ impl Method for Incremental<'_> {
         let mut command = base_backup(self.0, options, &incremental)?;
         command.arg("--incremental").arg(full.join(MANIFEST));
         Ok(BackedUp {
-            programs_cpu: run(command)?.cpu,
+            programs: run(command)?.took,
             tool_took: None,
         })
     }

@@ -64,7 +64,7 @@ impl Method for Null<'_> {
             command.arg(format!("--compress=server-zstd:level={level}"));
         }
         Ok(BackedUp {
-            programs_cpu: run(command)?.cpu,
+            programs: run(command)?.took,
             tool_took: None,
         })
     }

@@ -196,7 +196,7 @@ impl Method for Rest<'_> {
             .arg("backup");
         let ran = run(command)?;
         Ok(BackedUp {
-            programs_cpu: ran.cpu,
+            programs: ran.took,
             tool_took: took(&ran.said),
         })
     }

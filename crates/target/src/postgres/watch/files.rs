@@ -165,7 +165,11 @@ mod tests {
                     assert_eq!(unknown, &Err(IoUnknown::NotCounted), "{major}");
                 }
             }
-            assert_eq!(files.len(), 6);
+            for operation in IoOperation::ALL {
+                let of_indexes = &of(&files, Purpose::Indexes, operation).counted;
+                assert_eq!(of_indexes, &Err(IoUnknown::CountedAsData), "{major}");
+            }
+            assert_eq!(files.len(), 8);
         }
     }
 
