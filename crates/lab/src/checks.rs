@@ -127,8 +127,7 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Rem
     if let Some(stolen_pct) = figures.cpu_steal_pct.filter(|pct| *pct > STEAL_PCT_NOTED) {
         notes.push(Remark::TimeStolen { stolen_pct });
     }
-    notes.extend(crowded_note(figures));
-    notes.extend(shared_device_note(figures));
+    notes.extend(notes_on_others(figures));
     if outcome.retries() > 0 {
         notes.push(Remark::TriedAgain {
             retries: outcome.retries(),
@@ -137,7 +136,14 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Rem
     notes
 }
 
-/// What other programs took away from the database.
+/// What other programs took away from the database: processors, and the device.
+pub fn notes_on_others(figures: &Figures) -> impl Iterator<Item = Remark> {
+    [crowded_note(figures), shared_device_note(figures)]
+        .into_iter()
+        .flatten()
+}
+
+/// What other programs took of the processors.
 fn crowded_note(figures: &Figures) -> Option<Remark> {
     let others_pct = figures.cpu_by_others_pct?;
     (figures.are_processors_crowded()?).then_some(Remark::Crowded { others_pct })

@@ -119,6 +119,9 @@ pub struct ProgramUse {
     pub cpu: Duration,
     /// Largest resident memory of one of their processes; `None` where no program was executed.
     pub memory_bytes: Option<u64>,
+    /// Read from devices and written to them, by the kernel's account of their processes.
+    pub read_bytes: u64,
+    pub written_bytes: u64,
 }
 
 /// What a backup that was made tells about itself.

@@ -12,6 +12,7 @@ mod code;
 mod felt;
 mod figures;
 mod measure;
+mod programs;
 mod proof;
 mod repository;
 mod restore;

@@ -391,6 +391,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 10);
-        assert_eq!(&digest[..16], "53496c41cf23e04a", "{columns:#?}");
+        assert_eq!(&digest[..16], "b80fa74fe636ba7c", "{columns:#?}");
     }
 }

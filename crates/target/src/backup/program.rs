@@ -132,6 +132,9 @@ fn wait(child: &Child) -> io::Result<(ExitStatus, ProgramUse)> {
         cpu: of(usage.ru_utime) + of(usage.ru_stime),
         // Linux tells it in KiB.
         memory_bytes: Some(usage.ru_maxrss.unsigned_abs() << 10),
+        // In sectors, whatever the device's are.
+        read_bytes: usage.ru_inblock.unsigned_abs() << 9,
+        written_bytes: usage.ru_oublock.unsigned_abs() << 9,
     };
     Ok((ExitStatus::from_raw(status), took))
 }

@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use archive::Purpose;
 use rusqlite::ffi;
 
-use crate::{ErrorKind, Result, TargetError};
+use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Ending of the log's name.
 const LOG: &[u8] = b"-wal";
@@ -32,6 +33,17 @@ pub(super) struct Apart {
 }
 
 impl Apart {
+    /// What a URL says of it.
+    ///
+    /// # Errors
+    /// When a directory is not an absolute path.
+    pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
+        Ok(Self {
+            log: url.apart(Purpose::Log)?,
+            temporary: url.apart(Purpose::Temporary)?,
+        })
+    }
+
     /// The name of a file system that puts files there, after making the directories; `None` where all lie beside the database.
     ///
     /// # Errors

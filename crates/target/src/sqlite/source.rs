@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::target::SetUp;
+use super::apart::Apart;
 use super::{configure_library, explain, resolved};
 use crate::catalogue::{
     Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
@@ -48,7 +48,7 @@ impl SqliteSource {
         let path = url
             .place()
             .ok_or_else(|| statement("a new in-memory database is empty; name a file".into()))?;
-        let apart = SetUp::from_url(url)?.apart();
+        let apart = Apart::from_url(url)?;
         resolved(&path, &apart)?;
         let source = Self {
             path,

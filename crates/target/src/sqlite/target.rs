@@ -141,17 +141,9 @@ impl SetUp {
             page_bytes: number("page_size", PAGE_BYTES_DEFAULT)?,
             cache_mb: number("cache_mb", CACHE_MB_DEFAULT)?,
             synchronous: synchronous.to_owned(),
-            apart: Apart {
-                log: url.apart(Purpose::Log)?,
-                temporary: url.apart(Purpose::Temporary)?,
-            },
+            apart: Apart::from_url(url)?,
             file_system: None,
         })
-    }
-
-    /// Where files lie that are not beside the database.
-    pub(super) fn apart(&self) -> Apart {
-        self.apart.clone()
     }
 
     fn connect(&self, place: &Place) -> Result<Connection> {

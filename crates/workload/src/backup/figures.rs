@@ -1,5 +1,7 @@
 //! Units of the figures, and quotients of them.
 
+/// Bytes of a megabyte.
+pub(super) const MB: f64 = 1e6;
 /// Bytes per second of a terabyte an hour.
 pub(super) const TB_PER_H: f64 = 1e12 / 3600.0;
 

@@ -19,7 +19,8 @@ use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 
 use super::code::{method_of, name_of, title};
 use super::felt::Felt;
-use super::figures::{TB_PER_H, per};
+use super::figures::{MB, TB_PER_H, per};
+use super::programs::take_in;
 use super::proof::{self, Digests, Evidence};
 use super::repository::Repository;
 use super::restore::{Chosen, enter_restore, restore_and_prove};
@@ -29,7 +30,6 @@ use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 
 const GB: f64 = 1e9;
-const MB: f64 = 1e6;
 /// Users beside a backup work no longer than this, were they not stopped with it.
 const BESIDE_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
 /// The name of the point in time that a backup is restored to.
@@ -148,8 +148,9 @@ impl Place<'_> {
             ..
         } = &mut made.seen;
         self.tell(point, (method, few), &repository);
+        self.figures_of_backup(&mut point.figures, (*logical_bytes, *told));
+        take_in(point, told.programs, self.context.hardware_threads);
         let figures = &mut point.figures;
-        self.figures_of_backup(figures, (*logical_bytes, *told));
         let repository_bytes = manifest.bytes_below("") as f64;
         figures.backup_repository_mb = Some(repository_bytes / MB);
         figures.backup_ratio = per(*logical_bytes as f64, repository_bytes);
@@ -183,6 +184,7 @@ impl Place<'_> {
         } = made.seen;
         self.tell(&mut point, on, repository);
         self.figures_of_backup(&mut point.figures, (logical_bytes, told));
+        take_in(&mut point, told.programs, self.context.hardware_threads);
         if let Some(felt) = &made.felt {
             felt.enter(&mut point, self.asked);
         }

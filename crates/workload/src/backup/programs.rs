@@ -1,0 +1,125 @@
+//! What the programs of a backup took of the machine.
+
+use archive::{Figures, Point, Remark};
+use lab::checks::notes_on_others;
+use target::ProgramUse;
+
+use super::figures::MB;
+
+/// Gives what the programs took to the driver, which executed them: the host saw it as that of others. What held the jobs back
+/// is not told, because they waited for the programs, and not for the server.
+pub(super) fn take_in(point: &mut Point, programs: ProgramUse, threads: Option<u32>) {
+    if programs.memory_bytes.is_none() {
+        return;
+    }
+    if let Some(elapsed_s) = point.figures.elapsed_s.filter(|s| *s > 0.0) {
+        move_to_driver(&mut point.figures, programs, (elapsed_s, threads));
+    }
+    let is_on_others =
+        |note: &Remark| matches!(note, Remark::Crowded { .. } | Remark::DeviceShared { .. });
+    point.notes.retain(|note| !is_on_others(note));
+    point.notes.extend(notes_on_others(&point.figures));
+    point.held_back.bottleneck = None;
+}
+
+fn move_to_driver(
+    figures: &mut Figures,
+    programs: ProgramUse,
+    (elapsed_s, threads): (f64, Option<u32>),
+) {
+    let cpu = (figures.cpu_by_others_pct).zip(figures.cpu_by_driver_pct);
+    if let Some(((others, driver), threads)) = cpu.zip(threads) {
+        let pct = 100.0 * programs.cpu.as_secs_f64() / (elapsed_s * f64::from(threads));
+        // Both clocks are coarse: of what the host saw there can be less.
+        let moved = pct.min(others);
+        figures.cpu_by_others_pct = Some(others - moved);
+        figures.cpu_by_driver_pct = Some(driver + moved);
+    }
+    let less = |seen: &mut Option<f64>, bytes: u64| {
+        let own_mb_per_s = bytes as f64 / MB / elapsed_s;
+        *seen = seen.map(|seen| (seen - own_mb_per_s).max(0.0));
+    };
+    less(&mut figures.read_by_others_mb_per_s, programs.read_bytes);
+    less(
+        &mut figures.write_by_others_mb_per_s,
+        programs.written_bytes,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use archive::{Bottleneck, Component, PointKey, Resource};
+
+    use super::*;
+
+    /// Four seconds on four processors, of which others had a half, and wrote 100 MB.
+    fn point() -> Point {
+        let key = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 1,
+            test: "BACKUP-TOOL".into(),
+            nodes: 1,
+            jobs: 1,
+            threads: 1,
+        };
+        let mut point = Point::blank(key, String::new(), Component::Database);
+        point.figures = Figures {
+            elapsed_s: Some(4.0),
+            cpu_by_others_pct: Some(50.0),
+            cpu_by_driver_pct: Some(1.0),
+            read_mb_per_s: Some(0.0),
+            write_mb_per_s: Some(26.0),
+            read_by_others_mb_per_s: Some(0.0),
+            write_by_others_mb_per_s: Some(25.0),
+            ..Figures::default()
+        };
+        point.held_back.bottleneck = Some(Bottleneck {
+            resource: Resource::Scheduling,
+            sentence: String::new(),
+        });
+        point.notes = notes_on_others(&point.figures).collect();
+        assert_eq!(point.notes.len(), 2);
+        point
+    }
+
+    fn programs(cpu_s: u64, written_bytes: u64) -> ProgramUse {
+        ProgramUse {
+            cpu: Duration::from_secs(cpu_s),
+            memory_bytes: Some(1 << 20),
+            read_bytes: 0,
+            written_bytes,
+        }
+    }
+
+    #[test]
+    fn what_the_programs_took_is_none_of_others() {
+        let mut whole = point();
+        take_in(&mut whole, programs(8, 100_000_000), Some(4));
+        assert_eq!(whole.figures.cpu_by_others_pct, Some(0.0));
+        assert_eq!(whole.figures.cpu_by_driver_pct, Some(51.0));
+        assert_eq!(whole.figures.write_by_others_mb_per_s, Some(0.0));
+        assert_eq!((whole.notes.len(), whole.held_back.bottleneck), (0, None));
+        // Half of it was by somebody else.
+        let mut half = point();
+        take_in(&mut half, programs(4, 50_000_000), Some(4));
+        assert_eq!(half.figures.cpu_by_others_pct, Some(25.0));
+        assert_eq!(half.figures.write_by_others_mb_per_s, Some(12.5));
+        assert_eq!(half.notes.len(), 2);
+        // More than the host saw.
+        let mut more = point();
+        take_in(&mut more, programs(80, 1_000_000_000), Some(4));
+        assert_eq!(more.figures.cpu_by_driver_pct, Some(51.0));
+        assert_eq!(more.figures.write_by_others_mb_per_s, Some(0.0));
+    }
+
+    #[test]
+    fn without_programs_everything_stays() {
+        let mut same = point();
+        take_in(&mut same, ProgramUse::default(), Some(4));
+        assert_eq!(same.notes.len(), 2);
+        assert!(same.held_back.bottleneck.is_some());
+    }
+}
