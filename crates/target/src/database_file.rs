@@ -1,7 +1,9 @@
 //! What may be the file of an embedded database.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +40,19 @@ pub(crate) fn resolved(engine: &str, path: &Path) -> Result<PathBuf> {
             path.display()
         ),
     ))
+}
+
+/// A path as one name within a directory, different for every path.
+pub(crate) fn as_one_name(path: &Path) -> OsString {
+    let mut name = Vec::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' => name.extend(b"%25"),
+            b'/' => name.extend(b"%2F"),
+            byte => name.push(*byte),
+        }
+    }
+    OsString::from_vec(name)
 }
 
 /// Removes a database file with everything that its engine puts beside it.

@@ -27,6 +27,14 @@ use apart::Apart;
 /// When something else is there, or beside it.
 fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
     let real = database_file::resolved("SQLite", path)?;
+    let mut log = real.clone().into_os_string();
+    log.push("-wal");
+    if let Some(why) = apart.obstacle(Path::new(&log)) {
+        return Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!("SQLite: {why}"),
+        ));
+    }
     match archive::companions::foreign(&real) {
         // Its log is open, or was left by a process that was killed.
         Ok(Some(link)) if apart.is_link_to_log(&link) => Ok(real),

@@ -1,17 +1,21 @@
 //! The programs that carry backups out.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::server::failed;
 use crate::{ErrorKind, ProgramUse, Result, TargetError};
 
+/// Between two looks at the memory of a program.
+const LOOK: Duration = Duration::from_millis(20);
 /// The end of what a program says, where its reason stands.
 const COMPLAINT_CHARACTERS_MAX: usize = 300;
 
@@ -89,21 +93,60 @@ fn end(mut command: Command) -> io::Result<Ended> {
         from.map_or(Ok(0), |from| from.read_to_end(&mut said))?;
         Ok(said)
     };
-    let said = thread::scope(|scope| {
+    let (is_over, pid) = (AtomicBool::new(false), child.id());
+    let (said, memory_bytes) = thread::scope(|scope| {
         let said = scope.spawn(|| read(out.as_mut().map(|it| it as &mut dyn Read)));
+        let memory = scope.spawn(|| peak_bytes(pid, &is_over));
         let complained = read(err.as_mut().map(|it| it as &mut dyn Read));
-        let said = said
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok::<_, io::Error>([said?, complained?])
+        let said = joined(said);
+        is_over.store(true, Ordering::Relaxed);
+        let both = said.and_then(|said| Ok([said, complained?]));
+        (both, joined(memory))
     });
     // Awaited whatever came of reading, so that it does not stay behind.
-    let (status, took) = wait(&child)?;
+    let (status, mut took) = wait(&child)?;
+    took.memory_bytes = Some(memory_bytes);
     Ok(Ended {
         status,
         took,
         said: said?,
     })
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    let ended = thread.join();
+    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The largest resident memory that one process of a program and its descendants was seen with until it is over. What the kernel tells
+/// when a process ends has the memory in it of whoever started it.
+fn peak_bytes(program: u32, is_over: &AtomicBool) -> u64 {
+    let mut peak = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let mut left = vec![program];
+        while let Some(pid) = left.pop() {
+            peak = peak.max(high_water_bytes(pid).unwrap_or(0));
+            let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+            let children = children.unwrap_or_default();
+            left.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+        thread::sleep(LOOK);
+    }
+    peak
+}
+
+/// The largest resident memory of a process since it began its program.
+fn high_water_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kib << 10)
 }
 
 /// Waits for a child to end, for the kernel to tell what it and its own children took.
@@ -131,7 +174,7 @@ fn wait(child: &Child) -> io::Result<(ExitStatus, ProgramUse)> {
     let took = ProgramUse {
         cpu: of(usage.ru_utime) + of(usage.ru_stime),
         // Linux tells it in KiB.
-        memory_bytes: Some(usage.ru_maxrss.unsigned_abs() << 10),
+        memory_bytes: None,
         // In sectors, whatever the device's are.
         read_bytes: usage.ru_inblock.unsigned_abs() << 9,
         written_bytes: usage.ru_oublock.unsigned_abs() << 9,
@@ -150,20 +193,24 @@ mod tests {
             command.args(["-c", script]);
             run(command)
         };
-        // A child that holds a block of 64 MiB for a moment.
-        let ran = sh("dd if=/dev/zero of=/dev/null bs=64M count=1; echo said").unwrap();
+        // This process is larger than what it starts.
+        let block = vec![1_u8; 128 << 20];
+        // A child that holds a block of 64 MiB for a while.
+        let ran = sh("dd if=/dev/zero of=/dev/null bs=64M count=40; echo said").unwrap();
         assert!(
-            ran.said.starts_with("said") && ran.said.contains("64 MiB"),
+            ran.said.starts_with("said") && ran.said.contains("copied"),
             "{}",
             ran.said
         );
         assert!(ran.took.memory_bytes.unwrap() > 64 << 20, "{:?}", ran.took);
-        let small = sh("true").unwrap();
+        let small = sh("sleep 0.3").unwrap();
         assert!(
             small.took.memory_bytes.unwrap() < 64 << 20,
             "{:?}",
             small.took
         );
+        let sum: usize = block.iter().map(|byte| usize::from(*byte)).sum();
+        assert_eq!(sum, 128 << 20);
         // Both outputs are read, however much comes.
         let much = sh("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2").unwrap();
         assert_eq!(much.said.len(), 600_000);

@@ -1,5 +1,6 @@
 //! One DuckDB instance: opened, closed to forget its cache, opened again with the same settings.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -9,6 +10,7 @@ use super::handle::{Connection, Database};
 use super::library::Loaded;
 use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
+use crate::database_file::as_one_name;
 use crate::register::{self, quoted};
 use crate::value::Identities;
 use crate::{Cooled, ErrorKind, OWN_TABLES, Result, TargetError, files};
@@ -158,7 +160,13 @@ impl Instance {
         };
         let open = || {
             let path = self.path.as_deref();
-            let database = Database::open(&self.loaded.api, path, &state.set_up.options())?;
+            let mut options = state.set_up.options();
+            if let Some(directory) = self.temporary_of(state) {
+                fs::create_dir_all(&directory)
+                    .map_err(|e| format!("cannot create {}: {e}", directory.display()))?;
+                options.push(("temp_directory", directory.display().to_string()));
+            }
+            let database = Database::open(&self.loaded.api, path, &options)?;
             let control = database.connect()?;
             if self.path.is_none() {
                 // A database in memory would spill into the working directory.
@@ -222,7 +230,13 @@ impl Instance {
 
     /// Where its temporary files lie, if the URL says so.
     pub(super) fn temporary(&self) -> Option<PathBuf> {
-        self.state().set_up.temporary.clone()
+        self.temporary_of(&self.state())
+    }
+
+    /// A directory of this database's own: DuckDB names its temporary files by their sizes and numbers alone.
+    fn temporary_of(&self, state: &State) -> Option<PathBuf> {
+        let directory = state.set_up.temporary.as_ref()?;
+        Some(directory.join(as_one_name(self.path.as_deref()?)))
     }
 
     /// Sets how tables are stored, now and whenever the database is opened again.

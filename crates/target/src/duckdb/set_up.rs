@@ -70,9 +70,6 @@ impl SetUp {
         if let Some(mb) = self.memory_limit_mb {
             options.push(("memory_limit", format!("{mb}MB")));
         }
-        if let Some(directory) = &self.temporary {
-            options.push(("temp_directory", directory.display().to_string()));
-        }
         options
     }
 }

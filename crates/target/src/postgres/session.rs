@@ -362,7 +362,7 @@ impl Session for PostgresSession {
     }
 
     fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
-        let (schema, place) = (&self.schema, self.spaces.of_new_index());
+        let (schema, place) = (&self.schema, self.spaces.of_new_index(table));
         let sql = format!("CREATE INDEX {index} ON {schema}.{table} ({columns}){place}");
         self.batch(&sql)
     }
@@ -412,6 +412,11 @@ impl Session for PostgresSession {
     /// freezes its rows, so that no later vacuum comes in between.
     fn analyse(&mut self, table: &str) -> Result<()> {
         let schema = &self.schema;
+        // Keys that were added by statements of a workload's own.
+        let moved = self.spaces.move_indexes(schema, table);
+        if !moved.is_empty() {
+            self.connection.batch(&moved)?;
+        }
         self.connection
             .batch(&format!("VACUUM (FREEZE, ANALYZE) {schema}.{table}"))
     }

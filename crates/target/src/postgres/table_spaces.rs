@@ -47,24 +47,30 @@ impl TableSpaces {
         }
     }
 
-    /// What moves the indexes that were made with a table, while they are empty; nothing where they stay.
+    /// What moves the indexes of a table that lie elsewhere than they should; nothing where all stay with the data.
     pub(super) fn move_indexes(&self, schema: &str, table: &str) -> String {
-        if !self.has_indexes {
+        let Some(space) = self.of_indexes(table) else {
             return String::new();
-        }
+        };
         let table = quoted(&format!("{schema}.{table}"));
         format!(
-            "DO $$ DECLARE i regclass; BEGIN \
-             FOR i IN SELECT indexrelid FROM pg_index WHERE indrelid = {table}::regclass LOOP \
-             EXECUTE format('ALTER INDEX %s SET TABLESPACE {OF_INDEXES}', i); END LOOP; END $$"
+            "DO $$ DECLARE i regclass; BEGIN FOR i IN SELECT indexrelid FROM pg_index JOIN pg_class ON oid = indexrelid \
+             WHERE indrelid = {table}::regclass AND reltablespace <> (SELECT oid FROM pg_tablespace WHERE spcname = '{space}') \
+             LOOP EXECUTE format('ALTER INDEX %s SET TABLESPACE {space}', i); END LOOP; END $$"
         )
     }
 
-    /// What stands behind a statement that makes an index.
-    pub(super) fn of_new_index(&self) -> String {
+    /// What stands behind a statement that makes an index of a table.
+    pub(super) fn of_new_index(&self, table: &str) -> String {
+        let space = self.of_indexes(table);
+        space.map_or(String::new(), |space| format!(" TABLESPACE {space}"))
+    }
+
+    /// Where the indexes of a table lie: apart, or with their table; `None` with the data.
+    fn of_indexes(&self, table: &str) -> Option<String> {
         match self.has_indexes {
-            true => format!(" TABLESPACE {OF_INDEXES}"),
-            false => String::new(),
+            true => Some(OF_INDEXES.to_owned()),
+            false => (self.tables.iter().any(|name| name == table)).then(|| of_table(table)),
         }
     }
 }
@@ -93,4 +99,23 @@ fn make(connection: &mut Connection, name: &str, directory: &Path) -> Result<()>
         connection.batch(&format!("CREATE TABLESPACE {name} LOCATION {directory}"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_lie_apart_or_with_their_table_or_with_the_data() {
+        let spaces = |has_indexes| TableSpaces {
+            has_indexes,
+            tables: vec!["stock".into()],
+        };
+        let of = |has_indexes, table| spaces(has_indexes).of_new_index(table);
+        assert_eq!(of(true, "stock"), " TABLESPACE dbdyno_indexes");
+        assert_eq!(of(true, "item"), " TABLESPACE dbdyno_indexes");
+        assert_eq!(of(false, "stock"), " TABLESPACE dbdyno_table_stock");
+        assert_eq!(of(false, "item"), "");
+        assert_eq!(spaces(false).move_indexes("dbdyno", "item"), "");
+    }
 }

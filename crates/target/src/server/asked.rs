@@ -1,6 +1,7 @@
 //! What a URL asks of a kind of local server.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::Apart;
 use super::apart::TABLE;
@@ -38,6 +39,15 @@ impl ServerSpec {
                     None => spec.add_setting(kind, key, value)?,
                 },
             }
+        }
+        let mut directories: Vec<&PathBuf> = spec.places.values().collect();
+        directories.extend(&spec.data_directory);
+        directories.sort();
+        if let Some(pair) = directories.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(bad(format!(
+                "{url} names {} twice; each place needs a directory of its own",
+                pair[0].display()
+            )));
         }
         if !spec.places.is_empty() && spec.data_directory.is_none() {
             return Err(bad(format!(

@@ -51,6 +51,8 @@ pub struct LocalServer {
     // Dropped in this order: the data's lock, the group when nobody is in it, the directory with the notes.
     place: Place,
     apart: BTreeMap<Apart, Place>,
+    /// Where the URL puts them.
+    asked: BTreeMap<Apart, PathBuf>,
     group: Option<MemoryGroup>,
     run: RunDirectory,
 }
@@ -101,6 +103,7 @@ impl LocalServer {
             child: Mutex::new(None),
             place,
             apart,
+            asked: spec.places.clone(),
             group,
             run,
         };
@@ -334,7 +337,7 @@ impl LocalServer {
         let configuration = self.kind.configuration(&self.layout, &self.settings);
         let blank = Blank::of(&self.layout, &command, &self.account, &configuration);
         if blank.as_ref().is_some_and(|b| b.copy_to(&self.layout.data)) {
-            return self.place.set_initialised(self.kind);
+            return self.place.set_initialised(self.kind, &self.asked);
         }
         command.current_dir(&self.layout.run);
         self.run_to_end(command)?;
@@ -343,9 +346,9 @@ impl LocalServer {
         }
         // The data last: until then all of it is taken for half made.
         for place in self.apart.values_mut() {
-            place.set_initialised(self.kind)?;
+            place.set_initialised(self.kind, &BTreeMap::new())?;
         }
-        self.place.set_initialised(self.kind)
+        self.place.set_initialised(self.kind, &self.asked)
     }
 
     /// Has a command make the data directory.

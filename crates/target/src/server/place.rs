@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use super::kind::ServerKind;
 use super::{Account, Apart, failed, run_directory};
 use crate::file_snapshot::FileSnapshot;
+use crate::url::PLACE;
 use crate::{ErrorKind, Result, TargetError};
 
 /// Stands in every given directory that dbdyno made a server in.
 pub(super) const MARKER: &str = ".dbdyno-server";
+const MARKER_BYTES_MAX: u64 = 256 << 10;
 /// The server's own directory inside the given one.
 pub(super) const DATA: &str = "data";
 /// What a new file system holds; a directory with nothing else is empty.
@@ -24,6 +26,8 @@ pub(super) struct Place {
     pub data: PathBuf,
     /// Whether a server was made in it before.
     pub is_initialised: bool,
+    /// What lay apart from it when it was made, as URLs have it; nothing where the marker is of a time that did not tell.
+    apart: Vec<String>,
     given: Option<Given>,
 }
 
@@ -44,6 +48,7 @@ impl Place {
         Ok(Self {
             data,
             is_initialised: false,
+            apart: Vec::new(),
             given: None,
         })
     }
@@ -92,7 +97,8 @@ impl Place {
             ));
         }
         let text = read(&mut marker).map_err(|e| cannot(&e))?;
-        let is_initialised = match text.trim() {
+        let mut lines = text.lines();
+        let is_initialised = match lines.next().unwrap_or_default().trim() {
             "" => false,
             name if name == kind.name() => true,
             name => {
@@ -113,6 +119,7 @@ impl Place {
         Ok(Self {
             data,
             is_initialised,
+            apart: lines.map(str::to_owned).collect(),
             given: Some(Given { directory, marker }),
         })
     }
@@ -127,6 +134,17 @@ impl Place {
         kind: &dyn ServerKind,
         account: &Account,
     ) -> Result<BTreeMap<Apart, Self>> {
+        let now = in_url(asked);
+        if self.is_initialised && !self.apart.is_empty() && self.apart != now {
+            return Err(TargetError::new(
+                ErrorKind::Foreign,
+                format!(
+                    "the server in {} was made with {}; name these places again, or its data would not be whole",
+                    self.data.display(),
+                    self.apart.join(", ")
+                ),
+            ));
+        }
         let mut places = BTreeMap::new();
         for (apart, directory) in asked {
             let place = Self::given(directory, kind, account)?;
@@ -155,14 +173,19 @@ impl Place {
         self.given.is_some()
     }
 
-    /// Remembers that the server in it is whole.
+    /// Remembers that the server in it is whole, with these directories apart from it.
     ///
     /// # Errors
     /// When that cannot be written.
-    pub(super) fn set_initialised(&mut self, kind: &dyn ServerKind) -> Result<()> {
+    pub(super) fn set_initialised(
+        &mut self,
+        kind: &dyn ServerKind,
+        apart: &BTreeMap<Apart, PathBuf>,
+    ) -> Result<()> {
         if let Some(given) = &mut self.given {
+            let lines = [vec![kind.name().to_owned()], in_url(apart)].concat();
             let write = |marker: &mut File| {
-                marker.write_all(kind.name().as_bytes())?;
+                marker.write_all(lines.join("\n").as_bytes())?;
                 marker.sync_all()
             };
             write(&mut given.marker).map_err(|e| {
@@ -192,6 +215,13 @@ impl Drop for Place {
     }
 }
 
+/// Directories as URLs name them: "place.log=/fast".
+fn in_url(apart: &BTreeMap<Apart, PathBuf>) -> Vec<String> {
+    let places = apart.iter();
+    let places = places.map(|(of, place)| format!("{PLACE}{of}={}", place.display()));
+    places.collect()
+}
+
 fn is_free(directory: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(directory)? {
         if entry?.file_name() != LOST_AND_FOUND {
@@ -212,8 +242,8 @@ fn open_marker(directory: &Path) -> io::Result<File> {
 fn read(marker: &mut File) -> io::Result<String> {
     let mut text = String::new();
     marker.rewind()?;
-    // A name; more would be somebody else's file.
-    marker.take(256).read_to_string(&mut text)?;
+    // A name and some directories; more would be somebody else's file.
+    marker.take(MARKER_BYTES_MAX).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -255,7 +285,9 @@ mod tests {
         };
         let open = || Place::given(directory.path(), &PostgresServer, &account);
         let mut place = open().unwrap();
-        place.set_initialised(&PostgresServer).unwrap();
+        place
+            .set_initialised(&PostgresServer, &BTreeMap::new())
+            .unwrap();
         assert!(
             open().is_err(),
             "two servers at once use one data directory"

@@ -6,10 +6,11 @@
 //! other directory opens the database without its log and takes what is left for all of it.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsStr, OsString};
-use std::fs;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::{self, File};
+use std::io;
 use std::os::raw::{c_char, c_int};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +19,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use archive::Purpose;
 use rusqlite::ffi;
 
+use crate::database_file::as_one_name;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// Ending of the log's name.
 const LOG: &[u8] = b"-wal";
+/// Of a name within a directory.
+const FILE_NAME_BYTES_MAX: usize = 255;
 /// Room for a name behind each open file, which SQLite wants to live as long as the file.
 const NAME_BYTES_MAX: usize = 1024;
 
@@ -73,10 +77,52 @@ impl Apart {
 
     /// The file that is the log of a database, with all directories in its name: databases may share the directory.
     pub(super) fn log_file(&self, log: &Path) -> Option<PathBuf> {
-        let name: Vec<u8> = log.as_os_str().as_bytes().to_vec();
-        let name = name.into_iter().map(|b| if b == b'/' { b'%' } else { b });
-        let name = OsString::from_vec(name.collect());
-        Some(self.log.as_ref()?.join(name))
+        Some(self.log.as_ref()?.join(as_one_name(log)))
+    }
+
+    /// What is wrong with where the log of a database would be: SQLite would only say that it cannot be opened.
+    pub(super) fn obstacle(&self, log: &Path) -> Option<String> {
+        let file = self.log_file(log)?;
+        if file.file_name()?.len() > FILE_NAME_BYTES_MAX {
+            return Some(format!(
+                "the path {} is too long for place.log",
+                log.display()
+            ));
+        }
+        match Link::of(log, &file) {
+            Ok(Link::Absent) => None,
+            Ok(Link::ToLog) if file.is_file() => None,
+            Ok(Link::ToLog) => Some(format!(
+                "{} leads to {}, which is not there: mount what it lies on, or remove database and link",
+                log.display(),
+                file.display()
+            )),
+            Ok(Link::Other) => Some(format!(
+                "{} is a log that lies with the database: open it once without place.log, which brings it into the file",
+                log.display()
+            )),
+            Err(error) => Some(format!("{}: {error}", log.display())),
+        }
+    }
+}
+
+/// What is where the log would be.
+enum Link {
+    Absent,
+    ToLog,
+    Other,
+}
+
+impl Link {
+    fn of(link: &Path, file: &Path) -> io::Result<Self> {
+        match fs::read_link(link) {
+            Ok(to) if to == file => Ok(Self::ToLog),
+            Ok(_) => Ok(Self::Other),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::Absent),
+            // Not a link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(Self::Other),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -117,12 +163,6 @@ fn register(apart: Apart, number: usize) -> Result<&'static CStr> {
     }
 }
 
-/// A log is cut or made anew by one thread at a time.
-fn logs() -> MutexGuard<'static, ()> {
-    static LOGS: Mutex<()> = Mutex::new(());
-    LOGS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// # Safety
 /// `vfs` was made by [`register`].
 unsafe fn redirection<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a Redirection {
@@ -146,12 +186,14 @@ impl Redirection {
         Some((link, file))
     }
 
-    /// Makes the log with its link, where they are not there. A log that no link leads to is of a database that is gone.
-    fn opened(link: &Path, file: &Path) -> std::io::Result<()> {
-        let _alone = logs();
-        match fs::symlink_metadata(link) {
-            Ok(_) => Ok(()),
-            Err(_) => {
+    /// Makes the log with its link, where they are not there. A log that no link leads to is of a database that is gone or has
+    /// all of it: the link is durable before anything is in the log, and goes first.
+    fn opened(&self, link: &Path, file: &Path) -> io::Result<()> {
+        let _alone = self.alone()?;
+        match Link::of(link, file)? {
+            Link::ToLog if file.is_file() => Ok(()),
+            Link::ToLog | Link::Other => Err(io::ErrorKind::NotFound.into()),
+            Link::Absent => {
                 remove_if_there(file)?;
                 let mut options = fs::OpenOptions::new();
                 options
@@ -159,10 +201,41 @@ impl Redirection {
                     .create_new(true)
                     .mode(0o600)
                     .open(file)?;
-                symlink(file, link)
+                symlink(file, link)?;
+                sync_directory(file)?;
+                sync_directory(link)
             }
         }
     }
+
+    fn deleted(&self, link: &Path, file: &Path) -> io::Result<()> {
+        let _alone = self.alone()?;
+        match Link::of(link, file)? {
+            Link::Absent => Ok(()),
+            Link::Other => Err(io::ErrorKind::AlreadyExists.into()),
+            Link::ToLog => {
+                remove_if_there(link)?;
+                sync_directory(link)?;
+                remove_if_there(file)
+            }
+        }
+    }
+
+    /// One thread of one process at a time makes or removes logs in the directory.
+    fn alone(&self) -> io::Result<(MutexGuard<'static, ()>, Option<File>)> {
+        static LOGS: Mutex<()> = Mutex::new(());
+        let of_process = LOGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let directory = self.apart.log.as_ref().map(File::open).transpose()?;
+        if let Some(directory) = &directory {
+            directory.lock()?;
+        }
+        Ok((of_process, directory))
+    }
+}
+
+fn sync_directory(of: &Path) -> io::Result<()> {
+    of.parent()
+        .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
 }
 
 /// SQLite makes the file for itself alone, and removes its name at once.
@@ -174,22 +247,18 @@ fn name_of_temporary() -> String {
 
 /// Makes a directory that is this user's alone, where it is not there.
 fn make(directory: &Path) -> Result<()> {
-    match fs::DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(refused(&format!(
-            "cannot create {}: {error}",
-            directory.display()
-        ))),
-        _ => Ok(()),
-    }
+    let mut builder = fs::DirBuilder::new();
+    let made = builder.recursive(true).mode(0o700).create(directory);
+    made.map_err(|error| refused(&format!("cannot create {}: {error}", directory.display())))
 }
 
 fn refused(why: &str) -> TargetError {
     TargetError::new(ErrorKind::Unreachable, format!("SQLite: {why}"))
 }
 
-fn remove_if_there(file: &Path) -> std::io::Result<()> {
+fn remove_if_there(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
@@ -227,11 +296,13 @@ unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: SQLite calls it with its own file system, with a name that ends with a zero, and with room for the file.
     unsafe {
+        // Nothing is to be closed where nothing is opened.
+        (*file).pMethods = std::ptr::null();
         let own = redirection(vfs);
         let open_usual = (*own.usual).xOpen.expect("every file system opens files");
         let mut flags = flags;
         let place = match (own.log(name), &own.apart.temporary) {
-            (Some((link, log)), _) => match Redirection::opened(&link, &log) {
+            (Some((link, log)), _) => match own.opened(&link, &log) {
                 Ok(()) => {
                     // It would look beside the log for the database, to give the log the same mode.
                     flags = flags & !ffi::SQLITE_OPEN_WAL | ffi::SQLITE_OPEN_SUPER_JOURNAL;
@@ -268,9 +339,7 @@ unsafe extern "C" fn delete(
         let Some((link, log)) = own.log(name) else {
             return delete_usual(own.usual, name, sync_directory);
         };
-        let _alone = logs();
-        let removed = remove_if_there(&log).and_then(|()| remove_if_there(&link));
-        match removed {
+        match own.deleted(&link, &log) {
             Ok(()) => ffi::SQLITE_OK,
             Err(_) => ffi::SQLITE_IOERR_DELETE,
         }
@@ -291,13 +360,18 @@ unsafe extern "C" fn access(
         let Some((link, log)) = own.log(name) else {
             return access_usual(own.usual, name, flags, found);
         };
-        if fs::symlink_metadata(&link).is_err() {
-            *found = 0;
-            return ffi::SQLITE_OK;
-        }
-        match CString::new(log.as_os_str().as_bytes()) {
-            Ok(log) => access_usual(own.usual, log.as_ptr(), flags, found),
-            Err(_) => ffi::SQLITE_IOERR_ACCESS,
+        match (
+            Link::of(&link, &log),
+            CString::new(log.as_os_str().as_bytes()),
+        ) {
+            (Ok(Link::Absent), _) => {
+                *found = 0;
+                ffi::SQLITE_OK
+            }
+            (Ok(Link::ToLog), Ok(name)) if log.is_file() => {
+                access_usual(own.usual, name.as_ptr(), flags, found)
+            }
+            _ => ffi::SQLITE_IOERR_ACCESS,
         }
     }
 }

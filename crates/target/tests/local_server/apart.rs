@@ -40,10 +40,14 @@ fn a_log_apart_is_written_there_and_stays_with_its_data() {
         drop(server);
         // Again on the same data and log.
         drop(parent.start(kind, &rest).unwrap());
+        // Without them it would not be whole.
+        let bare = at("server").display().to_string();
+        let refused = parent.refusal(kind, &bare);
+        assert!(refused.contains("was made with place.log="), "{refused}");
         // With a log that is not its own it would not be the same database.
         let other = format!("{}?{}", at("server").display(), places("-new"));
         let refused = parent.refusal(kind, &other);
-        assert!(refused.contains("are made together"), "{refused}");
+        assert!(refused.contains("name these places again"), "{refused}");
         assert!(files(&at("log")).iter().any(|name| name == file));
     }
 }
@@ -59,6 +63,10 @@ fn places_that_make_no_sense_are_refused_before_anything_is_made() {
     assert_eq!(
         refused(KINDS[1], "/data/my?place.table.Stock;=/stock"),
         "place.table.Stock;: a table has a name of 1 to 48 lower-case letters, digits and underscores"
+    );
+    assert_eq!(
+        refused(KINDS[0], "/data/pg?place.log=/log&place.temporary=/log"),
+        "test+local:/data/pg?place.log=/log&place.temporary=/log names /log twice; each place needs a directory of its own"
     );
     assert_eq!(
         refused(KINDS[1], "/data/my?place.log=log"),

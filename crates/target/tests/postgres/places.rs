@@ -61,6 +61,16 @@ fn tables_indexes_and_temporary_files_lie_where_the_url_says() {
     ] {
         assert_eq!(space_of(session.as_mut(), relation), space, "{relation}");
     }
+    // Keys of a workload's own are moved with its statistics, as those of order entry.
+    let table = "CREATE TABLE {schema}.district (id BIGINT)";
+    session.create_table("district", table).unwrap();
+    session
+        .batch("ALTER TABLE dbdyno.district ADD PRIMARY KEY (id)")
+        .unwrap();
+    assert_eq!(space_of(session.as_mut(), "district_pkey"), "");
+    session.analyse("district").unwrap();
+    let of_key = space_of(session.as_mut(), "district_pkey");
+    assert_eq!(of_key, "dbdyno_indexes");
     // While a sort that does not fit into memory is under way, its file is there.
     session.batch("BEGIN").unwrap();
     session

@@ -149,7 +149,12 @@ impl Place<'_> {
         } = &mut made.seen;
         self.tell(point, (method, few), &repository);
         self.figures_of_backup(&mut point.figures, (*logical_bytes, *told));
-        take_in(point, told.programs, self.context.hardware_threads);
+        let shares = self.shares_device(&repository);
+        take_in(
+            point,
+            told.programs,
+            (self.context.hardware_threads, shares),
+        );
         let figures = &mut point.figures;
         let repository_bytes = manifest.bytes_below("") as f64;
         figures.backup_repository_mb = Some(repository_bytes / MB);
@@ -184,7 +189,12 @@ impl Place<'_> {
         } = made.seen;
         self.tell(&mut point, on, repository);
         self.figures_of_backup(&mut point.figures, (logical_bytes, told));
-        take_in(&mut point, told.programs, self.context.hardware_threads);
+        let shares = self.shares_device(repository);
+        take_in(
+            &mut point,
+            told.programs,
+            (self.context.hardware_threads, shares),
+        );
         if let Some(felt) = &made.felt {
             felt.enter(&mut point, self.asked);
         }
@@ -478,6 +488,14 @@ impl Place<'_> {
             how: method.about.how.into(),
             repository: repository.path().display().to_string(),
         });
+    }
+
+    /// Whether the repository is on the file system of the data.
+    fn shares_device(&self, repository: &Repository) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
+        let data = self.on.first().data_directory().ok();
+        data.and_then(|data| device(&data)) == device(repository.path())
     }
 
     fn figures_of_backup(&self, figures: &mut Figures, (logical_bytes, made): (u64, BackedUp)) {

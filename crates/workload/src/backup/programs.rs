@@ -8,11 +8,23 @@ use super::figures::MB;
 
 /// Gives what the programs took to the driver, which executed them: the host saw it as that of others. What held the jobs back
 /// is not told, because they waited for the programs, and not for the server.
-pub(super) fn take_in(point: &mut Point, programs: ProgramUse, threads: Option<u32>) {
+/// `shares_device` says whether the repository is where the database is: what is written elsewhere is none of its device.
+pub(super) fn take_in(
+    point: &mut Point,
+    programs: ProgramUse,
+    (threads, shares_device): (Option<u32>, bool),
+) {
     if programs.memory_bytes.is_none() {
         return;
     }
     if let Some(elapsed_s) = point.figures.elapsed_s.filter(|s| *s > 0.0) {
+        let programs = match shares_device {
+            true => programs,
+            false => ProgramUse {
+                written_bytes: 0,
+                ..programs
+            },
+        };
         move_to_driver(&mut point.figures, programs, (elapsed_s, threads));
     }
     let is_on_others =
@@ -97,20 +109,25 @@ mod tests {
     #[test]
     fn what_the_programs_took_is_none_of_others() {
         let mut whole = point();
-        take_in(&mut whole, programs(8, 100_000_000), Some(4));
+        take_in(&mut whole, programs(8, 100_000_000), (Some(4), true));
         assert_eq!(whole.figures.cpu_by_others_pct, Some(0.0));
         assert_eq!(whole.figures.cpu_by_driver_pct, Some(51.0));
         assert_eq!(whole.figures.write_by_others_mb_per_s, Some(0.0));
         assert_eq!((whole.notes.len(), whole.held_back.bottleneck), (0, None));
         // Half of it was by somebody else.
         let mut half = point();
-        take_in(&mut half, programs(4, 50_000_000), Some(4));
+        take_in(&mut half, programs(4, 50_000_000), (Some(4), true));
         assert_eq!(half.figures.cpu_by_others_pct, Some(25.0));
         assert_eq!(half.figures.write_by_others_mb_per_s, Some(12.5));
         assert_eq!(half.notes.len(), 2);
+        // A repository on another device.
+        let mut elsewhere = point();
+        take_in(&mut elsewhere, programs(8, 100_000_000), (Some(4), false));
+        assert_eq!(elsewhere.figures.write_by_others_mb_per_s, Some(25.0));
+        assert_eq!(elsewhere.notes.len(), 1);
         // More than the host saw.
         let mut more = point();
-        take_in(&mut more, programs(80, 1_000_000_000), Some(4));
+        take_in(&mut more, programs(80, 1_000_000_000), (Some(4), true));
         assert_eq!(more.figures.cpu_by_driver_pct, Some(51.0));
         assert_eq!(more.figures.write_by_others_mb_per_s, Some(0.0));
     }
@@ -118,7 +135,7 @@ mod tests {
     #[test]
     fn without_programs_everything_stays() {
         let mut same = point();
-        take_in(&mut same, ProgramUse::default(), Some(4));
+        take_in(&mut same, ProgramUse::default(), (Some(4), true));
         assert_eq!(same.notes.len(), 2);
         assert!(same.held_back.bottleneck.is_some());
     }
