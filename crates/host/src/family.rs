@@ -105,7 +105,7 @@ fn children(pid: u32) -> Option<HashMap<u32, u64>> {
 }
 
 /// The living children of a process; `None` where it cannot be seen.
-pub(crate) fn pids_of_children(pid: u32) -> Option<Vec<u32>> {
+pub fn pids_of_children(pid: u32) -> Option<Vec<u32>> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let pids = text.split_ascii_whitespace().take(CHILDREN_MAX);
     Some(pids.filter_map(|word| word.parse().ok()).collect())

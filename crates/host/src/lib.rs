@@ -58,6 +58,7 @@ pub use clock::{Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of, devices_of};
 pub use facts::facts;
+pub use family::pids_of_children;
 pub use interfaces::INTERFACES_MAX;
 pub use lockable::LockableFile;
 pub use mounts::mounted_below;

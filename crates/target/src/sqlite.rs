@@ -27,9 +27,7 @@ use apart::Apart;
 /// When something else is there, or beside it.
 fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
     let real = database_file::resolved("SQLite", path)?;
-    let mut log = real.clone().into_os_string();
-    log.push("-wal");
-    if let Some(why) = apart.obstacle(Path::new(&log)) {
+    if let Some(why) = apart.obstacle(&log_of(&real)) {
         return Err(TargetError::new(
             ErrorKind::Foreign,
             format!("SQLite: {why}"),
@@ -58,6 +56,13 @@ fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
         // What cannot be looked at cannot be opened either, which says more.
         Ok(None) | Err(_) => Ok(real),
     }
+}
+
+/// Where SQLite has the log of a database, or a link to it.
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
 }
 
 /// Turns SQLite's error codes into what the user can do about them.

@@ -37,6 +37,19 @@ impl Trial {
     }
 }
 
+impl Trial {
+    /// Twice: what the first one built must not stop the second.
+    fn makes_and_removes(&self, layout: &Definition, when: &str) {
+        for _ in 0..2 {
+            self.layouts
+                .make(layout, Stands::UntilRemoved, &mut |_| {})
+                .unwrap();
+            self.layouts.remove("trial", &mut |_| {}).unwrap();
+            assert_clean(&self.parent, when);
+        }
+    }
+}
+
 impl Drop for Trial {
     fn drop(&mut self) {
         for made in self.layouts.made().unwrap_or_default() {
@@ -202,14 +215,7 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
     let device = attached.path().display().to_string();
     let text = LAYOUT.replacen("size_mib = 320", &format!("path = \"{}\"", device), 1);
     let layout = Definition::parse(&text).unwrap();
-    // Twice: what the first one built must not stop the second.
-    for _ in 0..2 {
-        layouts
-            .make(&layout, Stands::UntilRemoved, &mut |_| {})
-            .unwrap();
-        layouts.remove("trial", &mut |_| {}).unwrap();
-        assert_clean(parent, "given");
-    }
+    trial.makes_and_removes(&layout, "given");
     let built = Command::new("mkfs.ext4")
         .args(["-q", &device])
         .status()
@@ -233,7 +239,7 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
 #[test]
 fn a_given_device_with_the_log_of_a_file_system_is_left_clean() {
     let trial = Trial::new();
-    let (folder, parent, layouts) = (&trial.folder, &trial.parent, &trial.layouts);
+    let (folder, layouts) = (&trial.folder, &trial.layouts);
     let file = folder.path().join("given.img");
     File::create(&file).unwrap().set_len(320 << 20).unwrap();
     for file_system in ["ext4", "xfs"] {
@@ -249,13 +255,7 @@ fn a_given_device_with_the_log_of_a_file_system_is_left_clean() {
         let device = attached.path().display();
         let given = format!("{text}[[device]]\nname = \"log\"\npath = \"{device}\"\n");
         let layout = Definition::parse(&given).unwrap();
-        for _ in 0..2 {
-            layouts
-                .make(&layout, Stands::UntilRemoved, &mut |_| {})
-                .unwrap();
-            layouts.remove("trial", &mut |_| {}).unwrap();
-            assert_clean(parent, file_system);
-        }
+        trial.makes_and_removes(&layout, file_system);
     }
 }
 

@@ -126,13 +126,7 @@ fn peak_bytes(program: u32, is_over: &AtomicBool) -> u64 {
         let mut left = vec![program];
         while let Some(pid) = left.pop() {
             peak = peak.max(high_water_bytes(pid).unwrap_or(0));
-            let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-            let children = children.unwrap_or_default();
-            left.extend(
-                children
-                    .split_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            );
+            left.extend(host::pids_of_children(pid).unwrap_or_default());
         }
         thread::sleep(LOOK);
     }
@@ -149,7 +143,7 @@ fn high_water_bytes(pid: u32) -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Waits for a child to end, for the kernel to tell what it and its own children took.
+/// Waits for a child to end, for the kernel to tell what it and its own children took, but for their memory.
 fn wait(child: &Child) -> io::Result<(ExitStatus, ProgramUse)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -173,11 +167,10 @@ fn wait(child: &Child) -> io::Result<(ExitStatus, ProgramUse)> {
     };
     let took = ProgramUse {
         cpu: of(usage.ru_utime) + of(usage.ru_stime),
-        // Linux tells it in KiB.
-        memory_bytes: None,
         // In sectors, whatever the device's are.
         read_bytes: usage.ru_inblock.unsigned_abs() << 9,
         written_bytes: usage.ru_oublock.unsigned_abs() << 9,
+        memory_bytes: None,
     };
     Ok((ExitStatus::from_raw(status), took))
 }

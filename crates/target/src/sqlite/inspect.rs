@@ -1,14 +1,14 @@
 //! What a run would find in a file: it is opened to be read, and one that is not there stays so.
 
 use std::ffi::CStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::apart::Apart;
 use super::features::lacks;
 use super::guard::refuse_foreign_tables;
-use super::{configure_library, explain, resolved};
+use super::{configure_library, explain, log_of, resolved};
 use crate::inspection::{Inspection, PlaceState};
 use crate::{Result, TargetUrl};
 
@@ -63,10 +63,6 @@ fn look_into(found: &mut Inspection, path: &Path, apart: &Apart) -> Result<Place
         Some(()) => PlaceState::Usable,
         None => PlaceState::Foreign,
     })
-}
-
-fn log_of(path: &Path) -> PathBuf {
-    PathBuf::from(format!("{}-wal", path.display()))
 }
 
 /// A reader of a file with a log would leave files beside it; without a log the file is all there is.

@@ -56,24 +56,33 @@ fn a_log_apart_is_written_there_and_stays_with_its_data() {
 fn places_that_make_no_sense_are_refused_before_anything_is_made() {
     let parent = Parent::new();
     let refused = |kind, rest: &str| parent.spec(kind, rest).unwrap_err().message;
-    assert_eq!(
-        refused(KINDS[0], "/data/pg?place.undo=/undo"),
-        "place.undo: PostgreSQL keeps apart from its data: indexes, log, temporary, table.NAME"
-    );
-    assert_eq!(
-        refused(KINDS[1], "/data/my?place.table.Stock;=/stock"),
-        "place.table.Stock;: a table has a name of 1 to 48 lower-case letters, digits and underscores"
-    );
-    assert_eq!(
-        refused(KINDS[0], "/data/pg?place.log=/log&place.temporary=/log"),
-        "test+local:/data/pg?place.log=/log&place.temporary=/log names /log twice; each place needs a directory of its own"
-    );
-    assert_eq!(
-        refused(KINDS[1], "/data/my?place.log=log"),
-        "place.log=log is not an absolute path"
-    );
-    assert_eq!(
-        refused(KINDS[0], "?place.log=/log"),
-        "test+local:?place.log=/log puts files apart from its data; name the directory of the data too, behind the colon"
-    );
+    for (kind, rest, why) in [
+        (
+            KINDS[0],
+            "/data/pg?place.undo=/undo",
+            "place.undo: PostgreSQL keeps apart from its data: indexes, log, temporary, table.NAME",
+        ),
+        (
+            KINDS[1],
+            "/data/my?place.table.Stock;=/stock",
+            "place.table.Stock;: a table has a name of 1 to 48 lower-case letters, digits and underscores",
+        ),
+        (
+            KINDS[0],
+            "/data/pg?place.log=/log&place.temporary=/log",
+            "test+local:/data/pg?place.log=/log&place.temporary=/log names /log twice; each place needs a directory of its own",
+        ),
+        (
+            KINDS[1],
+            "/data/my?place.log=log",
+            "place.log=log is not an absolute path",
+        ),
+        (
+            KINDS[0],
+            "?place.log=/log",
+            "test+local:?place.log=/log puts files apart from its data; name the directory of the data too, behind the colon",
+        ),
+    ] {
+        assert_eq!(refused(kind, rest), why);
+    }
 }

@@ -1,12 +1,12 @@
 //! The target as a whole: what it tells, its checkpoints, caches and compression.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 
 use archive::Purpose;
 use target::{Cooled, Feature, Session, Target};
 
 use crate::common::*;
+use crate::networked::directory;
 
 fn loaded(session: &mut dyn Session, table: &str, rows: i64) {
     session
@@ -212,11 +212,7 @@ fn compression_is_read_back() {
 
 #[test]
 fn a_table_lies_where_the_url_says() {
-    let parent = tempfile::Builder::new()
-        .prefix("dbdyno-test-")
-        .tempdir_in("/var/tmp")
-        .unwrap();
-    std::fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();
+    let parent = directory();
     let at = |name: &str| parent.path().join(name);
     let url = format!(
         "mysql+local:{}?innodb_buffer_pool_size=16M&performance_schema=OFF&place.table.stock={}&place.table.copied={}",

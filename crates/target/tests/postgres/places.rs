@@ -1,13 +1,13 @@
 //! Tables, indexes and temporary files that lie apart from the data.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use archive::Purpose;
 use target::Session;
 
 use crate::common::*;
+use crate::networked::directory;
 
 /// Where a table or index lies: the name of its table space, nothing for the data's own.
 fn space_of(session: &mut dyn Session, relation: &str) -> String {
@@ -28,11 +28,7 @@ fn files(directory: &Path) -> usize {
 
 #[test]
 fn tables_indexes_and_temporary_files_lie_where_the_url_says() {
-    let parent = tempfile::Builder::new()
-        .prefix("dbdyno-test-")
-        .tempdir_in("/var/tmp")
-        .unwrap();
-    fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();
+    let parent = directory();
     let at = |name: &str| parent.path().join(name);
     let url = format!(
         "postgres+local:{}?version=15&shared_buffers=16MB&work_mem=64kB&place.indexes={}&place.temporary={}&place.table.stock={}",

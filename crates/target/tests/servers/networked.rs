@@ -161,7 +161,7 @@ fn put_certificate(directory: &Path, owner: (u32, u32), issued: &Issued) {
 }
 
 /// A directory that the server's user can enter.
-fn directory() -> tempfile::TempDir {
+pub fn directory() -> tempfile::TempDir {
     let directory = tempfile::Builder::new()
         .prefix("dbdyno-test-")
         .tempdir_in("/var/tmp")
