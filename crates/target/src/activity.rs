@@ -85,6 +85,15 @@ pub struct TimeInStatements {
     pub source: &'static str,
 }
 
+/// What others' sessions have had of the processors, by the kernel's account.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeOnProcessors {
+    /// Seconds that their threads were on a processor or waited for one, since [`Activity::begin`].
+    pub seconds: f64,
+    /// How many of them there are at this moment, idle ones among them.
+    pub sessions: usize,
+}
+
 /// Looks at one server.
 pub trait Activity: Send {
     /// Where sessions are looked up, e.g. "pg_stat_activity".
@@ -121,12 +130,12 @@ pub trait Activity: Send {
     /// When the server does not answer.
     fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>>;
 
-    /// How long threads of others' sessions were on a processor or waited for one since [`Self::begin`], in seconds, by the kernel's
-    /// account; `None` where they are not to be seen, as on another machine. A session counts from the first call that finds it.
+    /// What threads of others' sessions have had of the processors; `None` where they are not to be seen, as on another machine. A session
+    /// counts from the first call that finds it.
     ///
     /// # Errors
     /// When the server does not answer.
-    fn time_on_processors(&mut self) -> Result<Option<f64>>;
+    fn time_on_processors(&mut self) -> Result<Option<TimeOnProcessors>>;
 
     /// Cumulative counters of the server's own work.
     ///

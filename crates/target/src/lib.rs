@@ -51,7 +51,9 @@ mod value;
 mod watch;
 mod whereabouts;
 
-pub use activity::{Activity, LoadCount, LoadCounts, Look, SessionSeen, TimeInStatements, Wanted};
+pub use activity::{
+    Activity, LoadCount, LoadCounts, Look, SessionSeen, TimeInStatements, TimeOnProcessors, Wanted,
+};
 pub use backup::{BackedUp, BackupMethod, BackupOptions, ProgramUse, Variant};
 pub use capability::Feature;
 pub use counted::Counted;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use crate::TimeOnProcessors;
+
 /// What a thread has had of the processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Schedule {
@@ -48,8 +50,9 @@ pub(crate) struct OnProcessors {
 }
 
 impl OnProcessors {
-    /// Follows these threads from now on, and those that it followed before to this moment; gives the seconds of all so far.
-    pub fn follow(&mut self, threads: impl Iterator<Item = u32>) -> f64 {
+    /// Follows these threads from now on, and those that it followed before to this moment; gives the seconds of all so far, and how many
+    /// there are now.
+    pub fn follow(&mut self, threads: impl Iterator<Item = u32>) -> TimeOnProcessors {
         let now = threads.take(FOLLOWED_MAX).filter_map(|thread| {
             let Schedule { cpu_ns, queued_ns } = schedule(thread)?;
             Some((thread, cpu_ns + queued_ns))
@@ -61,7 +64,10 @@ impl OnProcessors {
         });
         self.total_ns += risen.sum::<u64>();
         self.last_ns = now_ns;
-        self.total_ns as f64 / 1e9
+        TimeOnProcessors {
+            seconds: self.total_ns as f64 / 1e9,
+            sessions: self.last_ns.len(),
+        }
     }
 }
 
@@ -148,9 +154,10 @@ mod tests {
         let own = unsafe { libc::gettid() } as u32;
         let mut followed = OnProcessors::default();
         let begin_ns = schedule(own).unwrap();
-        assert_eq!(followed.follow([own, u32::MAX].into_iter()), 0.0);
+        let begun = followed.follow([own, u32::MAX].into_iter());
+        assert_eq!((begun.seconds, begun.sessions), (0.0, 1));
         while cpu_ns(own).unwrap() < begin_ns.cpu_ns + 20_000_000 {}
-        let first_s = followed.follow([own, 1].into_iter());
+        let first_s = followed.follow([own, 1].into_iter()).seconds;
         assert!(first_s >= 0.019, "{first_s}");
         let most_s = schedule(own).unwrap();
         let risen_ns = most_s.cpu_ns + most_s.queued_ns - begin_ns.cpu_ns - begin_ns.queued_ns;
@@ -158,8 +165,10 @@ mod tests {
             first_s <= risen_ns as f64 / 1e9,
             "{first_s} in {risen_ns} ns"
         );
-        assert!(followed.follow(std::iter::empty()) == first_s);
-        assert!(followed.follow([own].into_iter()) == first_s, "found anew");
+        let none = followed.follow(std::iter::empty());
+        assert_eq!((none.seconds, none.sessions), (first_s, 0));
+        let found_anew = followed.follow([own].into_iter());
+        assert_eq!((found_anew.seconds, found_anew.sessions), (first_s, 1));
     }
 
     #[test]

@@ -102,6 +102,10 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
         (head, told.unwrap_or_else(|| number::UNKNOWN.to_owned()))
     };
     let average = |head| (head, "active_sessions_mean", "");
+    let between = point.notes.iter().find_map(|note| match note {
+        Remark::ObservedBetween { low, .. } => Some(number::figure(*low)),
+        _ => None,
+    });
     let account = point.notes.iter().find_map(|note| match note {
         Remark::ObservedByAccount { .. } => Some("active sessions, mean, by the server's account"),
         Remark::ObservedByKernel { .. } => Some("active sessions, mean, by the kernel's account"),
@@ -112,7 +116,11 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
         None => vec![average("active sessions, mean, by the looks")],
     };
     let all = averages.into_iter().chain(FACTS);
-    all.map(fact).collect()
+    let mut facts: Vec<_> = all.map(fact).collect();
+    if let Some(low) = between {
+        facts[0].1 = format!("{low} to {}", facts[0].1);
+    }
+    facts
 }
 
 /// Title of a table, and how to read it.

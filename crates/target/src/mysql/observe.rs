@@ -15,7 +15,9 @@ use super::access::Access;
 use super::flavour::Flavour;
 use super::watch::counts;
 use crate::process::{self, OnProcessors};
-use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
+use crate::{
+    Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, TimeOnProcessors, Wanted,
+};
 use account::Account;
 use asking::Asking;
 use look::Looker;
@@ -26,6 +28,8 @@ pub(super) struct MySqlActivity {
     access: Access,
     rights_missing: Option<RightsMissing>,
     wanted: Wanted,
+    /// The number of another session of this observer, which does nothing meanwhile.
+    own_session: u32,
     asking: Asking,
     looker: Looker,
     account: Option<Account>,
@@ -45,6 +49,7 @@ impl MySqlActivity {
         flavour: Flavour,
         rights_missing: Option<RightsMissing>,
         wanted: Wanted,
+        own_session: u32,
     ) -> Result<Self> {
         let mut asking = Asking::open(access, flavour, 0)?;
         let looker = Looker::of(&mut asking, wanted.texts);
@@ -53,6 +58,7 @@ impl MySqlActivity {
             access: access.clone(),
             rights_missing,
             wanted,
+            own_session,
             asking,
             looker,
             account: None,
@@ -102,11 +108,11 @@ impl Activity for MySqlActivity {
         }
     }
 
-    fn time_on_processors(&mut self) -> Result<Option<f64>> {
+    fn time_on_processors(&mut self) -> Result<Option<TimeOnProcessors>> {
         if self.asking.thread.is_none() {
             return Ok(None);
         }
-        let rows = self.asking.rows(&look::threads_sql())?;
+        let rows = self.asking.rows(&look::threads_sql(self.own_session))?;
         let threads = rows
             .iter()
             .filter_map(|row| row.first()?.as_ref()?.parse().ok());

@@ -516,7 +516,9 @@ impl Target for MySqlTarget {
             return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
         }
         let rights_missing = self.rights_missing.clone();
-        let activity = MySqlActivity::open(&self.access, self.flavour, rights_missing, wanted)?;
+        let own = self.with_control(|client| Ok(client.connection()))?;
+        let activity =
+            MySqlActivity::open(&self.access, self.flavour, rights_missing, wanted, own)?;
         Ok(Box::new(activity))
     }
 

@@ -18,7 +18,9 @@ use super::version::VERSION_OF_FLUSH;
 use super::watch::counts;
 use super::wire::Prepared;
 use crate::process::{self, OnProcessors};
-use crate::{Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, Wanted};
+use crate::{
+    Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, TimeOnProcessors, Wanted,
+};
 use account::Account;
 use asking::{APPLICATION, Asking};
 use statements::Statements;
@@ -110,7 +112,7 @@ impl Activity for PostgresActivity {
         Ok(end.and_then(|end| begin.until(&end)))
     }
 
-    fn time_on_processors(&mut self) -> Result<Option<f64>> {
+    fn time_on_processors(&mut self) -> Result<Option<TimeOnProcessors>> {
         if self.asking.process.is_none() {
             return Ok(None);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::kind::ServerKind;
 use super::{Account, Apart, failed, run_directory};
@@ -14,6 +15,9 @@ use crate::{ErrorKind, Result, TargetError};
 /// Stands in every given directory that dbdyno made a server in.
 pub(super) const MARKER: &str = ".dbdyno-server";
 const MARKER_BYTES_MAX: u64 = 256 << 10;
+/// A dbdyno that was killed while it started a program leaves its lock to that program's process until the program runs.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// The server's own directory inside the given one.
 pub(super) const DATA: &str = "data";
 /// What a new file system holds; a directory with nothing else is empty.
@@ -88,7 +92,7 @@ impl Place {
             ));
         }
         let mut marker = open_marker(&directory).map_err(|e| cannot(&e))?;
-        if marker.try_lock().is_err() {
+        if !is_locked_soon(&marker) {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
                 format!(
@@ -239,6 +243,18 @@ fn open_marker(directory: &Path) -> io::Result<File> {
         .open(directory.join(MARKER))
 }
 
+/// Locks it, or gives up if another one keeps it.
+fn is_locked_soon(marker: &File) -> bool {
+    let end = Instant::now() + LOCK_PATIENCE;
+    while marker.try_lock().is_err() {
+        if Instant::now() >= end {
+            return false;
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
+    true
+}
+
 fn read(marker: &mut File) -> io::Result<String> {
     let mut text = String::new();
     marker.rewind()?;
@@ -297,5 +313,24 @@ mod tests {
         drop(place);
         open().unwrap();
         drop(copy);
+    }
+
+    /// Whoever is killed unlocks nothing; what it was just starting has the lock until it runs.
+    #[test]
+    fn a_place_whose_owner_was_killed_is_free_when_its_children_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let account = Account {
+            is_changed_to: false,
+            ..Account::for_server(&["nobody"]).unwrap()
+        };
+        let open = || Place::given(directory.path(), &PostgresServer, &account);
+        let of_the_child = open().unwrap().given.take();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(LOCK_PAUSE);
+                drop(of_the_child);
+            });
+            open().unwrap();
+        });
     }
 }

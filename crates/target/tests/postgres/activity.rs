@@ -148,7 +148,7 @@ fn sessions_have_of_the_processors_what_the_kernel_tells() {
     while !both(&activity.look().unwrap().sessions) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_one_of_two_works(activity.as_mut(), begin, clients);
+    assert_one_of_two_works(activity.as_mut(), begin, clients, 2);
 }
 
 fn active_s(activity: &mut dyn Activity) -> f64 {

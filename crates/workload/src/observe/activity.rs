@@ -22,6 +22,15 @@ const CLASSES: [WaitClass; 9] = [
 const CPU: usize = 0;
 const UNTOLD: usize = 7;
 
+/// What the kernel says of the sessions of an interval.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// Seconds that they were on a processor or waited for one.
+    pub on_processors_s: f64,
+    /// How many there were, idle ones among them.
+    pub sessions: usize,
+}
+
 /// What one interval was.
 #[derive(Debug)]
 struct Interval {
@@ -37,6 +46,8 @@ pub(super) struct Activity {
     intervals: Vec<Interval>,
     seconds: HashMap<WaitClass, f64>,
     looked_s: f64,
+    /// Most sessions at work that one look of this interval saw.
+    at_work_max: f64,
     /// Seconds that sessions had of the processors in the last interval beyond those in which looks saw them at work: looks come seldom,
     /// and more of one interval is less of the next.
     ahead_s: f64,
@@ -58,27 +69,32 @@ impl Activity {
         for ((class, _), weight) in &look.sessions {
             *self.seconds.entry(*class).or_default() += weight * stands_for_s;
         }
+        let at_work: f64 = look.sessions.values().sum();
+        self.at_work_max = self.at_work_max.max(at_work);
         self.looked_s += stands_for_s;
     }
 
-    /// The interval ends here. For so many seconds of it sessions were on a processor or waited for one, where that is known. Gives the
-    /// seconds of active sessions that no look saw: they waited for a processor before their statement began for the server.
+    /// The interval ends here. The kernel says what sessions had of the processors in it, where that is known. Gives the seconds of active
+    /// sessions that no look saw: they waited for a processor before their statement began for the server.
     pub fn end_interval(
         &mut self,
         end_s: f64,
         transactions_per_s: Option<f64>,
-        on_processors_s: Option<f64>,
+        told: Option<Told>,
     ) -> f64 {
         let mut seconds = CLASSES.map(|class| self.seconds.get(&class).copied().unwrap_or(0.0));
         let seen_s: f64 = seconds.iter().sum();
         self.seen_s += seen_s;
         self.knows_processors =
-            on_processors_s.is_some() && (self.knows_processors || self.intervals.is_empty());
+            told.is_some() && (self.knows_processors || self.intervals.is_empty());
         let begin_s = self.intervals.last().map_or(0.0, |interval| interval.end_s);
         // Of that, the part that looks stand for.
         let seen_part = self.looked_s / (end_s - begin_s).max(1e-9);
-        if let Some(told_s) = on_processors_s {
-            self.with_processors(&mut seconds, told_s * seen_part);
+        let at_work_max = std::mem::take(&mut self.at_work_max);
+        if let Some(told) = told {
+            self.with_processors(&mut seconds, told.on_processors_s * seen_part);
+            let sessions = at_work_max.max(told.sessions as f64);
+            at_most(&mut seconds, sessions * self.looked_s);
         }
         let sum_s: f64 = seconds.iter().sum();
         self.at_work_s += sum_s;
@@ -133,6 +149,20 @@ impl Activity {
     }
 }
 
+/// No more sessions are active than there are. A wait that is over is shown until its session has a processor, for which it waits
+/// meanwhile: so waits give way.
+fn at_most(seconds: &mut [f64; 9], most_s: f64) {
+    let sum_s: f64 = seconds.iter().sum();
+    let waits_s = sum_s - seconds[CPU];
+    if sum_s <= most_s || waits_s <= 0.0 {
+        return;
+    }
+    let kept = (most_s - seconds[CPU]).max(0.0) / waits_s;
+    for (at, wait_s) in seconds.iter_mut().enumerate() {
+        *wait_s *= if at == CPU { 1.0 } else { kept };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +202,7 @@ mod tests {
             look.session(WaitClass::Cpu, "at work", 1.0);
             look.session(WaitClass::Lock, "row", 1.0);
             activity.add(&look, 1.0);
-            let unseen = activity.end_interval(end_s, None, Some(told_s));
+            let unseen = activity.end_interval(end_s, None, many(told_s));
             assert_eq!(unseen, unseen_s);
         }
         assert!(activity.knows_processors);
@@ -187,9 +217,44 @@ mod tests {
         assert_eq!(rows(untold.name()), [0.0, 0.0, 0.25]);
         // Of the fourth second looks stand for a half.
         activity.add(&Tally::default(), 0.5);
-        activity.end_interval(4.0, None, Some(1.0));
+        activity.end_interval(4.0, None, many(1.0));
         assert_eq!((activity.at_work_s, activity.waiting_s), (7.0, 3.25));
         activity.end_interval(5.0, None, None);
         assert!(!activity.knows_processors, "not the whole time");
+    }
+
+    /// Sessions that are far more than any that are active here.
+    fn many(on_processors_s: f64) -> Option<Told> {
+        let sessions = 100;
+        Some(Told {
+            on_processors_s,
+            sessions,
+        })
+    }
+
+    /// Looks see three sessions wait for the log and one for a lock, while four sessions had the processors for a second in two.
+    #[test]
+    fn golden_no_more_sessions_are_active_than_there_are() {
+        let mut activity = Activity::default();
+        let mut look = Tally::default();
+        look.session(WaitClass::LogSync, "log", 3.0);
+        look.session(WaitClass::Lock, "row", 1.0);
+        activity.add(&look, 2.0);
+        let told = |sessions| Told {
+            on_processors_s: 1.0,
+            sessions,
+        };
+        // Another one came and went between.
+        activity.end_interval(2.0, None, Some(told(3)));
+        assert_eq!((activity.at_work_s, activity.waiting_s), (8.0, 7.0));
+        let table = activity.table("looks");
+        let of = |column: &str| table.number(&table.rows[0], column).unwrap();
+        assert_eq!(of("CPU"), 0.5);
+        let log = EventClass::from(WaitClass::LogSync);
+        assert_eq!((of(log.name()), of("lock")), (2.625, 0.875));
+        // Five sessions have room for all of it.
+        activity.add(&look, 2.0);
+        activity.end_interval(4.0, None, Some(told(5)));
+        assert_eq!((activity.at_work_s, activity.waiting_s), (17.0, 15.0));
     }
 }

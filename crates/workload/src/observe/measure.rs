@@ -10,9 +10,11 @@ use lab::session_sampler::SessionSamples;
 use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
-use target::{Activity as Server, ErrorKind, Tally, TargetError, WaitClass, Wanted};
+use target::{
+    Activity as Server, ErrorKind, Tally, TargetError, TimeOnProcessors, WaitClass, Wanted,
+};
 
-use super::activity::Activity;
+use super::activity::{Activity, Told};
 use super::code::{DEFINITION, TITLE};
 use super::pace::{HELD_UP, Pace, Sight};
 use super::point::{self, Cost};
@@ -92,8 +94,8 @@ struct Observer<'a> {
     seen: Seen,
     rates: Rates,
     seconds: Tally,
-    /// Time of sessions on processors and in their queue, by the last answer.
-    on_processors_s: Option<f64>,
+    /// What sessions had of the processors, by the last answer.
+    on_processors: Option<TimeOnProcessors>,
     cost: Cost,
 }
 
@@ -118,7 +120,7 @@ impl<'a> Observer<'a> {
             seen: Seen::default(),
             rates: Rates::default(),
             seconds: Tally::default(),
-            on_processors_s: None,
+            on_processors: None,
             cost: Cost::default(),
         }
     }
@@ -262,11 +264,14 @@ impl<'a> Observer<'a> {
             .last()
             .map_or(0.0, |(end_s, _)| *end_s);
         let transactions = self.rates.add(at_s, counts);
-        let before = std::mem::replace(&mut self.on_processors_s, on_processors);
+        let before = std::mem::replace(&mut self.on_processors, on_processors);
         if self.cost.loads > 0 {
             let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
-            let on_processors_s = on_processors.zip(before).map(|(now, before)| now - before);
-            let unseen_s = self.activity.end_interval(at_s, per_s, on_processors_s);
+            let told = on_processors.zip(before).map(|(now, before)| Told {
+                on_processors_s: now.seconds - before.seconds,
+                sessions: now.sessions.max(before.sessions),
+            });
+            let unseen_s = self.activity.end_interval(at_s, per_s, told);
             (self.seconds).session(WaitClass::Cpu, QUEUED, unseen_s);
             self.progress
                 .add(transactions.unwrap_or(0.0).max(0.0) as u64, 0);

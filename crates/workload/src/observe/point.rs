@@ -14,6 +14,8 @@ use super::sessions::Seen;
 
 /// A pause that is longer tells of a server that answers slowly.
 const SLOW_ANSWER_S: f64 = 0.05;
+/// Accounts of active sessions that are so many times apart are told both.
+const ACCOUNTS_DIFFER_MIN: f64 = 1.05;
 /// Unseen time that is worth a word, as a part of the whole.
 const UNSEEN_MIN: f64 = 0.01;
 
@@ -156,7 +158,7 @@ impl Observed<'_> {
 
     /// Active sessions on average, and by what account, where the looks do not decide. A session is in the server's account while it is in
     /// a statement, and in the kernel's on processors also before and behind it: so the truth lies between the server's and both together.
-    fn average(&self, seen: f64) -> (f64, Option<Remark>) {
+    fn average(&self, seen: f64) -> (f64, Vec<Remark>) {
         let activity = self.activity;
         let mean = |seconds: f64| seconds / activity.all_looked_s;
         let by_server = self.by_account();
@@ -166,13 +168,17 @@ impl Observed<'_> {
         });
         match (by_kernel, by_server) {
             (Some(kernel), server) if server.is_none_or(|(_, sessions)| kernel > sessions) => {
-                (kernel, Some(Remark::ObservedByKernel { seen }))
+                let low = server.map(|(_, sessions)| sessions);
+                let low = low.filter(|low| kernel > low * ACCOUNTS_DIFFER_MIN);
+                let between = low.map(|low| Remark::ObservedBetween { low, high: kernel });
+                let notes = std::iter::once(Remark::ObservedByKernel { seen });
+                (kernel, notes.chain(between).collect())
             }
             (_, Some((account, sessions))) => {
                 let account = account.into();
-                (sessions, Some(Remark::ObservedByAccount { account, seen }))
+                (sessions, vec![Remark::ObservedByAccount { account, seen }])
             }
-            _ => (seen, None),
+            _ => (seen, Vec::new()),
         }
     }
 
@@ -197,7 +203,10 @@ impl Observed<'_> {
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
-        notes.extend(self.seen_mean().and_then(|seen| self.average(seen).1));
+        notes.extend(
+            self.seen_mean()
+                .map_or_else(Vec::new, |seen| self.average(seen).1),
+        );
         let hidden = self.hidden.clone();
         notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
         if self.rates.resets > 0 {

@@ -149,9 +149,9 @@ fn sessions_sql(flavour: Flavour, texts: bool) -> String {
     )
 }
 
-/// Threads of a MariaDB server that serve these sessions, idle ones among them.
-pub(super) fn threads_sql() -> String {
-    format!("SELECT TID {}", of_others())
+/// Threads of a MariaDB server that serve these sessions, idle ones among them; without one more of the observer's own.
+pub(super) fn threads_sql(own_session: u32) -> String {
+    format!("SELECT TID {} AND ID <> {own_session}", of_others())
 }
 
 /// Sessions of clients but observers'.
