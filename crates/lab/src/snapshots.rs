@@ -124,10 +124,16 @@ impl<'a> Taker<'a> {
     }
 
     fn snapshot(&self, current: &mut Current) -> Snapshot {
+        let length_s = current.taken.elapsed().as_secs_f64();
+        let observed = self.context.told_rate();
+        if observed.is_some() {
+            current.taken = Instant::now();
+        }
+        let observed = observed.map(|per_s| (per_s * length_s).round() as u64);
         let silent = Snapshot {
             at_s: current.begun.elapsed().as_secs_f64(),
-            length_s: current.taken.elapsed().as_secs_f64(),
-            operations: current.is_measuring.then_some(0),
+            length_s,
+            operations: observed.or(current.is_measuring.then_some(0)),
             users: current.key.jobs,
             cores: self.context.hardware_threads,
             ..Snapshot::default()

@@ -153,6 +153,7 @@ impl<'a> Observer<'a> {
             }
         }
         let elapsed = self.begun.elapsed();
+        self.context.tell_rate(None);
         start.end();
         self.told(elapsed, &before)
     }
@@ -267,6 +268,7 @@ impl<'a> Observer<'a> {
         let before = std::mem::replace(&mut self.on_processors, on_processors);
         if self.cost.loads > 0 {
             let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
+            self.context.tell_rate(per_s);
             let told = on_processors.zip(before).map(|(now, before)| Told {
                 on_processors_s: now.seconds - before.seconds,
                 sessions: now.sessions.max(before.sessions),
