@@ -359,3 +359,31 @@ fn line(label: String, colour: usize, dash: Dash, points: Vec<(f64, Option<f64>)
         extras: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use archive::{Component, PointKey};
+
+    use super::*;
+
+    #[test]
+    fn accounts_that_differ_are_a_range() {
+        let key = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 0,
+            test: "OBSERVE".into(),
+            nodes: 1,
+            jobs: 1,
+            threads: 1,
+        };
+        let mut point = Point::blank(key, String::new(), Component::Database);
+        point.figures.active_sessions_mean = Some(2.99);
+        point.notes = vec![Remark::ObservedByKernel { seen: 0.73 }];
+        let head = "active sessions, mean, by the kernel's account";
+        assert_eq!(facts(&point)[0], (head, "2.99".to_owned()));
+        let (low, high) = (1.35, 2.99);
+        point.notes.push(Remark::ObservedBetween { low, high });
+        assert_eq!(facts(&point)[0], (head, "1.35 to 2.99".to_owned()));
+    }
+}
