@@ -1,7 +1,7 @@
 //! What all points of a run share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use archive::{Component, Point, PointKey};
@@ -47,10 +47,8 @@ pub struct RunContext<'a> {
     pub server_memory: ServerMemory,
     /// The side of a study that is measured in slices, in turn with the other one.
     pub side: Option<&'a Side<'a>>,
-    /// Where the sessions' waits are added up for who watches the run.
+    /// What sessions were seen doing, for who watches the run.
     pub(crate) waits_seen: Option<WaitsSeen>,
-    /// Transactions per second that an observation counted last, as the bits of the number; where somebody watches.
-    pub(crate) observed_rate: AtomicU64,
 }
 
 impl RunContext<'_> {

@@ -1,7 +1,7 @@
 //! A thread that looks at what a target's sessions wait for, as often as its own cost allows.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -171,24 +171,50 @@ impl Bell {
     }
 }
 
-/// Seconds that sessions spent in each class since somebody asked last, and the time that they cover.
+/// What sessions were seen doing, for who watches the run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct WaitsSeen(Arc<Mutex<(HashMap<WaitClass, f64>, Duration)>>);
+pub(crate) struct WaitsSeen(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Seconds that they spent in each class since somebody asked last, and the time that these cover.
+    seconds: HashMap<WaitClass, f64>,
+    covered: Duration,
+    /// Transactions per second that an observation counted last.
+    rate_per_s: Option<f64>,
+}
 
 impl WaitsSeen {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn add(&self, look: &Tally, stands_for: Duration) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.lock();
         for ((class, _), weight) in &look.sessions {
-            *seen.0.entry(*class).or_default() += weight * stands_for.as_secs_f64();
+            *seen.seconds.entry(*class).or_default() += weight * stands_for.as_secs_f64();
         }
-        seen.1 += stands_for;
+        seen.covered += stands_for;
+    }
+
+    pub(crate) fn set_rate(&self, per_s: Option<f64>) {
+        self.lock().rate_per_s = per_s;
+    }
+
+    pub(crate) fn rate_per_s(&self) -> Option<f64> {
+        self.lock().rate_per_s
+    }
+
+    /// What is of a point that is over.
+    pub(crate) fn forget(&self) {
+        *self.lock() = Seen::default();
     }
 
     /// Sessions in each class on average, by class; forgets them.
     pub fn take(&self) -> Vec<(WaitClass, f64)> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (seconds, covered) = std::mem::take(&mut *seen);
-        let covered_s = covered.as_secs_f64();
+        let mut seen = self.lock();
+        let seconds = std::mem::take(&mut seen.seconds);
+        let covered_s = std::mem::take(&mut seen.covered).as_secs_f64();
         let means = seconds.into_iter().filter(|_| covered_s > 0.0);
         let mut means: Vec<_> = means.map(|(class, s)| (class, s / covered_s)).collect();
         means.sort_by_key(|(class, _)| *class);

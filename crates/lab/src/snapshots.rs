@@ -11,6 +11,7 @@ use load::{Progress, ToldKind};
 use crate::beside::beside;
 use crate::context::RunContext;
 use crate::observer::Snapshots;
+use crate::session_sampler::WaitsSeen;
 
 /// However short the intervals of the series are, nobody reads faster.
 const INTERVAL_MIN: Duration = Duration::from_millis(250);
@@ -72,6 +73,9 @@ impl<'a> Taker<'a> {
         operations: &'static [&'static str],
         progress: &Arc<Progress>,
     ) {
+        if let Some(waits) = &self.context.waits_seen {
+            waits.forget();
+        }
         let now = Instant::now();
         self.lock().current = Some(Current {
             key: key.clone(),
@@ -125,11 +129,11 @@ impl<'a> Taker<'a> {
 
     fn snapshot(&self, current: &mut Current) -> Snapshot {
         let length_s = current.taken.elapsed().as_secs_f64();
-        let observed = self.context.told_rate();
-        if observed.is_some() {
+        let waits_seen = self.context.waits_seen.as_ref();
+        let observed = waits_seen.and_then(WaitsSeen::rate_per_s).map(|per_s| {
             current.taken = Instant::now();
-        }
-        let observed = observed.map(|per_s| (per_s * length_s).round() as u64);
+            (per_s * length_s).round() as u64
+        });
         let silent = Snapshot {
             at_s: current.begun.elapsed().as_secs_f64(),
             length_s,
@@ -139,7 +143,7 @@ impl<'a> Taker<'a> {
             ..Snapshot::default()
         };
         let mut snapshot = self.operations(current).unwrap_or(silent);
-        if let Some(waits) = &self.context.waits_seen {
+        if let Some(waits) = waits_seen {
             let waits = waits.take().into_iter();
             snapshot.waits = waits.map(|(class, n)| (class.into(), n)).collect();
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use archive::{Archive, Point, PointKey, Run, RunName, RunState};
@@ -16,7 +16,6 @@ use crate::done::Done;
 use crate::error::{LabError, Result};
 use crate::machine::{Machine, Site};
 use crate::nodes::Nodes;
-use crate::observe::at_work::UNKNOWN_RATE;
 use crate::observer::Observer;
 use crate::point::fingerprint;
 use crate::registry::Registry;
@@ -108,7 +107,6 @@ impl Work<'_> {
             server_memory: ServerMemory::default(),
             side: self.side,
             waits_seen: sink.as_ref().map(|_| WaitsSeen::default()),
-            observed_rate: AtomicU64::new(UNKNOWN_RATE),
         };
         let taker = sink.map(|sink| Taker::new(&context, sink));
         let limit = self.plan.stall_limit_s.map(Duration::from_secs_f64);

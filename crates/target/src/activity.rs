@@ -94,6 +94,16 @@ pub struct TimeOnProcessors {
     pub sessions: usize,
 }
 
+impl TimeOnProcessors {
+    /// Seconds since `earlier`, and the most sessions that there were at either moment.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            seconds: self.seconds - earlier.seconds,
+            sessions: self.sessions.max(earlier.sessions),
+        }
+    }
+}
+
 /// Looks at one server.
 pub trait Activity: Send {
     /// Where sessions are looked up, e.g. "pg_stat_activity".

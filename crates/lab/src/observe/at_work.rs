@@ -1,6 +1,5 @@
 //! A point without a load: a server on which others are at work is watched together with its machine.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use archive::{EngineIo, Figures, HeldBack, Observed, Point, Remark, Sample};
@@ -37,9 +36,6 @@ pub struct AtWork {
     pub cpu: Duration,
 }
 
-/// No rate: the bits of a number that is none.
-pub(crate) const UNKNOWN_RATE: u64 = f64::NAN.to_bits();
-
 impl RunContext<'_> {
     /// Tells whoever watches the run what sessions were seen doing, for so long.
     pub fn tell_waits(&self, look: &Tally, stands_for: Duration) {
@@ -50,14 +46,9 @@ impl RunContext<'_> {
 
     /// Tells whoever watches the run how many transactions a second sessions ended in the last interval; `None` where that is not known.
     pub fn tell_rate(&self, per_s: Option<f64>) {
-        let bits = per_s.map_or(UNKNOWN_RATE, f64::to_bits);
-        self.observed_rate.store(bits, Ordering::Relaxed);
-    }
-
-    /// What was told last.
-    pub(crate) fn told_rate(&self) -> Option<f64> {
-        let per_s = f64::from_bits(self.observed_rate.load(Ordering::Relaxed));
-        per_s.is_finite().then_some(per_s)
+        if let Some(waits) = &self.waits_seen {
+            waits.set_rate(per_s);
+        }
     }
 }
 

@@ -291,15 +291,20 @@ mod tests {
     use super::*;
     use crate::postgres::local::PostgresServer;
 
-    /// A process that is just being started by another thread still has a copy of every descriptor.
-    #[test]
-    fn a_place_that_is_dropped_is_free_whoever_has_a_copy_of_the_lock() {
-        let directory = tempfile::tempdir().unwrap();
+    /// The place of a server of the user at hand.
+    fn given(directory: &Path) -> Result<Place> {
         let account = Account {
             is_changed_to: false,
             ..Account::for_server(&["nobody"]).unwrap()
         };
-        let open = || Place::given(directory.path(), &PostgresServer, &account);
+        Place::given(directory, &PostgresServer, &account)
+    }
+
+    /// A process that is just being started by another thread still has a copy of every descriptor.
+    #[test]
+    fn a_place_that_is_dropped_is_free_whoever_has_a_copy_of_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let open = || given(directory.path());
         let mut place = open().unwrap();
         place
             .set_initialised(&PostgresServer, &BTreeMap::new())
@@ -319,11 +324,7 @@ mod tests {
     #[test]
     fn a_place_whose_owner_was_killed_is_free_when_its_children_run() {
         let directory = tempfile::tempdir().unwrap();
-        let account = Account {
-            is_changed_to: false,
-            ..Account::for_server(&["nobody"]).unwrap()
-        };
-        let open = || Place::given(directory.path(), &PostgresServer, &account);
+        let open = || given(directory.path());
         let of_the_child = open().unwrap().given.take();
         std::thread::scope(|scope| {
             scope.spawn(|| {

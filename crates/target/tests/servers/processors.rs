@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use target::Activity;
 
-/// There are so many sessions, and one of the last two works: it is on a processor or waits for one all the time. The other sleeps in its statement and never does. Ends
-/// their clients, which were started after `begin`: the kernel accounts for a wait when it ends, so that one may have begun before it is
-/// asked first.
+/// There are so many sessions, and one of the last two works: it is on a processor or waits for one all the time. The other sleeps in its
+/// statement and never does. Ends their clients, which were started after `begin`: the kernel accounts for a wait when it ends, so that one
+/// may have begun before it is asked first.
 pub fn assert_one_of_two_works(
     activity: &mut dyn Activity,
     begin: Instant,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use archive::{About, EventClass, Observed};
-use target::{Tally, WaitClass};
+use target::{Tally, TimeOnProcessors, WaitClass};
 
 /// Classes in the order of table and chart.
 const CLASSES: [WaitClass; 9] = [
@@ -21,15 +21,6 @@ const CLASSES: [WaitClass; 9] = [
 /// Where that stands which the kernel tells, and what it leaves.
 const CPU: usize = 0;
 const UNTOLD: usize = 7;
-
-/// What the kernel says of the sessions of an interval.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
-    /// Seconds that they were on a processor or waited for one.
-    pub on_processors_s: f64,
-    /// How many there were, idle ones among them.
-    pub sessions: usize,
-}
 
 /// What one interval was.
 #[derive(Debug)]
@@ -80,7 +71,7 @@ impl Activity {
         &mut self,
         end_s: f64,
         transactions_per_s: Option<f64>,
-        told: Option<Told>,
+        told: Option<TimeOnProcessors>,
     ) -> f64 {
         let mut seconds = CLASSES.map(|class| self.seconds.get(&class).copied().unwrap_or(0.0));
         let seen_s: f64 = seconds.iter().sum();
@@ -92,7 +83,7 @@ impl Activity {
         let seen_part = self.looked_s / (end_s - begin_s).max(1e-9);
         let at_work_max = std::mem::take(&mut self.at_work_max);
         if let Some(told) = told {
-            self.with_processors(&mut seconds, told.on_processors_s * seen_part);
+            self.with_processors(&mut seconds, told.seconds * seen_part);
             let sessions = at_work_max.max(told.sessions as f64);
             at_most(&mut seconds, sessions * self.looked_s);
         }
@@ -224,12 +215,9 @@ mod tests {
     }
 
     /// Sessions that are far more than any that are active here.
-    fn many(on_processors_s: f64) -> Option<Told> {
+    fn many(seconds: f64) -> Option<TimeOnProcessors> {
         let sessions = 100;
-        Some(Told {
-            on_processors_s,
-            sessions,
-        })
+        Some(TimeOnProcessors { seconds, sessions })
     }
 
     /// Looks see three sessions wait for the log and one for a lock, while four sessions had the processors for a second in two.
@@ -240,12 +228,12 @@ mod tests {
         look.session(WaitClass::LogSync, "log", 3.0);
         look.session(WaitClass::Lock, "row", 1.0);
         activity.add(&look, 2.0);
-        let told = |sessions| Told {
-            on_processors_s: 1.0,
-            sessions,
+        let told = |sessions| {
+            let seconds = 1.0;
+            Some(TimeOnProcessors { seconds, sessions })
         };
         // Another one came and went between.
-        activity.end_interval(2.0, None, Some(told(3)));
+        activity.end_interval(2.0, None, told(3));
         assert_eq!((activity.at_work_s, activity.waiting_s), (8.0, 7.0));
         let table = activity.table("looks");
         let of = |column: &str| table.number(&table.rows[0], column).unwrap();
@@ -254,7 +242,7 @@ mod tests {
         assert_eq!((of(log.name()), of("lock")), (2.625, 0.875));
         // Five sessions have room for all of it.
         activity.add(&look, 2.0);
-        activity.end_interval(4.0, None, Some(told(5)));
+        activity.end_interval(4.0, None, told(5));
         assert_eq!((activity.at_work_s, activity.waiting_s), (17.0, 15.0));
     }
 }

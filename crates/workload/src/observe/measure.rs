@@ -14,7 +14,7 @@ use target::{
     Activity as Server, ErrorKind, Tally, TargetError, TimeOnProcessors, WaitClass, Wanted,
 };
 
-use super::activity::{Activity, Told};
+use super::activity::Activity;
 use super::code::{DEFINITION, TITLE};
 use super::pace::{HELD_UP, Pace, Sight};
 use super::point::{self, Cost};
@@ -269,10 +269,8 @@ impl<'a> Observer<'a> {
         if self.cost.loads > 0 {
             let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
             self.context.tell_rate(per_s);
-            let told = on_processors.zip(before).map(|(now, before)| Told {
-                on_processors_s: now.seconds - before.seconds,
-                sessions: now.sessions.max(before.sessions),
-            });
+            let told = on_processors.zip(before);
+            let told = told.map(|(now, before)| now.since(&before));
             let unseen_s = self.activity.end_interval(at_s, per_s, told);
             (self.seconds).session(WaitClass::Cpu, QUEUED, unseen_s);
             self.progress

@@ -203,10 +203,8 @@ impl Observed<'_> {
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
-        notes.extend(
-            self.seen_mean()
-                .map_or_else(Vec::new, |seen| self.average(seen).1),
-        );
+        let seen = self.seen_mean().into_iter();
+        notes.extend(seen.flat_map(|seen| self.average(seen).1));
         let hidden = self.hidden.clone();
         notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
         if self.rates.resets > 0 {
