@@ -35,7 +35,7 @@ pub use layout::{LayoutArguments, LayoutVerb};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
-    ReconcileArguments, RestoreArguments, UsersArguments,
+    ReconcileArguments, RestoreArguments, Rows, UsersArguments,
 };
 pub use run::{Occasion, RunArguments, ServerHost};
 pub use runs::{RunsArguments, RunsVerb};

@@ -226,7 +226,7 @@ fn the_study_sets_levels_beside_the_disk() {
 fn order_entry_and_queries_go_on_in_one_server() {
     let place = Place::new();
     let plan = "name = 'mixed'\nsample_ms = 100\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
-        [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\n\
+        [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         users = 2\n[step.olap]\ndo = 'run'\nqueries = '1,6,14'\nstreams = 2\n";
     let plan = place.file("plan.toml", plan);
     let ended = place.dbdyno(&[
@@ -275,7 +275,7 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
     common::need_duckdb();
     let place = Place::new();
     let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
-        warehouses = 1\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\nfollow_seconds = 0\n";
+        warehouses = 1\nwarehouse_rows = 'tenth'\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\nfollow_seconds = 0\n";
     let plan = place.file("plan.toml", plan);
     let source = place.url("sqlite", "a");
     let copies = ["duckdb+query-high:", "duckdb+capacity-low:"];

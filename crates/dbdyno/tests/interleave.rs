@@ -211,7 +211,7 @@ fn updates_take_turns_on_two_mariadb_servers() {
 #[test]
 fn order_entry_takes_turns_on_two_postgres_servers() {
     two_servers_take_turns(
-        "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\n\
+        "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\nwarehouse_rows = \"tenth\"\n\
          [[step]]\nuse = \"oltp\"\nseconds = 3\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n",
         ("postgres+local:", "target.work_mem=8MB"),
         &[

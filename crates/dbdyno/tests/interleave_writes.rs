@@ -19,7 +19,7 @@ use target::server::LocalServer;
 /// tests.
 const SLICE: &str = "300ms";
 const UPDATES: &str = "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\nthink_ms = 5\n";
-const ORDER_ENTRY: &str = "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\n\
+const ORDER_ENTRY: &str = "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\nwarehouse_rows = \"tenth\"\n\
      [[step]]\nuse = \"oltp\"\nseconds = 3\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n";
 const ORDER_ENTRY_TESTS: [&str; 9] = [
     "OLTP-LOAD",

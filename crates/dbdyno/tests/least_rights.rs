@@ -16,7 +16,7 @@ use serde_json::Value;
 const PLAN: &str = "name = \"rights\"\nsample_ms = 50\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T152\", \"T153\", \"T211\", \"T311\", \"T331\", \"T332\", \"T421\", \"T611\", \
     \"T621\", \"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 0.3\n\
-    [[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\nforeign_keys = true\n\
+    [[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\nwarehouse_rows = \"tenth\"\nforeign_keys = true\n\
     [[step]]\nuse = \"oltp\"\nseconds = 1.0\nramp_up_seconds = 0.2\n\
     [step.oltp]\ndo = \"run\"\nusers = 2\nstatements = \"procedure\"\nwarm_up_max_seconds = 0.0\n";
 

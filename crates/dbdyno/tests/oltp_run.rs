@@ -14,7 +14,9 @@ use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
-const SHORT: [&str; 8] = [
+const SHORT: [&str; 10] = [
+    "--set",
+    "step.oltp.warehouse_rows=tenth",
     "--set",
     "step.2.seconds=1.0",
     "--set",
@@ -109,7 +111,7 @@ fn a_load_is_kept_only_untouched() {
             .unwrap()
             .to_owned()
     };
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     ramp(&place, &url);
     assert_eq!(state(), "kept as loaded");
     ramp(&place, &url);
@@ -140,7 +142,7 @@ fn a_load_is_kept_only_untouched() {
 fn a_database_broken_before_is_not_measured() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
     let plan = place.file(
         "run.toml",
@@ -164,7 +166,7 @@ fn a_database_broken_before_is_not_measured() {
 fn a_database_broken_meanwhile_makes_its_points_invalid() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     add_trigger(
         &place,
         "forger",
@@ -190,7 +192,7 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
     for is_broken in [false, true] {
         let place = Place::new();
         let url = place.url("sqlite", "oltp.db");
-        place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+        place.load_order_entry(&url);
         interrupt_a_ramp(&place, &url);
         let kept = of(&place.export("cut"), "OLTP").len();
         assert!((1..6).contains(&kept), "{kept}");
@@ -250,7 +252,7 @@ fn interrupt_a_ramp(place: &Place, url: &str) {
 fn a_database_of_another_size_is_not_measured() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
-    let loaded = place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let loaded = place.load_order_entry(&url);
     assert!(
         loaded.stdout.starts_with("1 warehouse is loaded"),
         "{}",
@@ -260,7 +262,8 @@ fn a_database_of_another_size_is_not_measured() {
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
-        sentence.contains("1 warehouse instead of 5") && sentence.contains("oltp load --replace"),
+        sentence.contains("1 warehouse, a tenth of the rows instead of 5")
+            && sentence.contains("oltp load --replace"),
         "{sentence}"
     );
     assert_eq!(points(&place.export("last")).len(), 0);
@@ -318,7 +321,7 @@ fn add_trigger(place: &Place, name: &str, what: &str) {
 fn a_database_that_drops_what_it_acknowledged_is_invalid() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     let users = ["--users", "2", "--seconds", "0.5"];
     let ended = let_work(&place, &url, &[&users[..], &["--name", "sound"]].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -349,7 +352,7 @@ fn a_database_that_drops_what_it_acknowledged_is_invalid() {
 fn what_was_acknowledged_is_held_against_the_tables() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     let users = |status: i32| {
         let more = ["--users", "2", "--seconds", "1", "--journal"];
         let ended = let_work(&place, &url, &more);
@@ -443,7 +446,7 @@ fn user_at_work(server: &target::server::LocalServer) -> String {
 #[test]
 fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
     let place = Place::new();
-    let (server, url) = loaded_server(&place, "&restart_after_crash=on");
+    let (server, url) = loaded_server(&place, "&restart_after_crash=on", "tenth");
     let log = std::fs::File::create(place.path("log")).unwrap();
     let arguments = [
         "oltp",
@@ -526,7 +529,8 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
 #[test]
 fn the_highest_rate_that_holds_is_searched() {
     let place = Place::new();
-    let (server, url) = loaded_server(&place, "&fsync=off");
+    // Whole, so that the search need not bring it back.
+    let (server, url) = loaded_server(&place, "&fsync=off", "full");
     let orders = || -> u64 {
         let sql = "SELECT count(*) FROM dbdyno.orders";
         postgres::psql(&server, sql).parse().unwrap()

@@ -24,7 +24,7 @@ fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
     let place = Place::new();
-    let (_server, url) = loaded_server(&place, "&max_connections=20");
+    let (_server, url) = loaded_server(&place, "&max_connections=20", "tenth");
     let ended = let_work(&place, &url, &["--users", "1,64,65", "--seconds", "0.5"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
@@ -62,7 +62,7 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
 #[test]
 fn connections_that_others_take_meanwhile_cost_their_level() {
     let place = Place::new();
-    let (server, url) = loaded_server(&place, "&max_connections=20");
+    let (server, url) = loaded_server(&place, "&max_connections=20", "tenth");
     let log = std::fs::File::create(place.path("log")).unwrap();
     let levels = ["--users", "1,14", "--seconds", "4", "--warm-up-max", "0"];
     let asked = ["oltp", "run", "--target", &url, "--yes", "--all-levels"];
@@ -104,7 +104,7 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
     let plan = "name = 'many'\nsample_ms = 250\n\
         [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
-        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n\
+        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         [[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\nusers = 8\ncheck = 'none'\n\
         [[step]]\nuse = 'oltp'\nseconds = 1\n[step.oltp]\ndo = 'run'\nusers = 520\npauses = true\ncheck = 'none'\n";
     let url = "postgres+local:?version=15&shared_buffers=32MB&fsync=off";
@@ -133,7 +133,7 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
         "name = 'falls'\nsample_ms = 250\n\
         [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
-        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n{level} 200\n{level} 100\n"
+        [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n{level} 200\n{level} 100\n"
     );
     let url = "mysql+local:?innodb_flush_method=nosync";
     let plan = place.file("plan.toml", &plan);
@@ -159,7 +159,7 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
 #[test]
 fn sides_that_take_turns_share_the_files_of_the_driver() {
     let place = Place::new();
-    let plan = "name = 'both'\n[[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\n\
+    let plan = "name = 'both'\n[[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         [[step]]\nuse = 'oltp'\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nusers = 150\npauses = false\n";
     let plan = place.file("plan.toml", plan);
     let url = "postgres+local:?shared_buffers=32MB&fsync=off";

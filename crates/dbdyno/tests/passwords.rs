@@ -67,7 +67,16 @@ fn every_verb_keeps_a_password_to_itself() {
         &[
             "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
         ],
-        &["oltp", "load", "--target", &url, "--warehouses", "1"],
+        &[
+            "oltp",
+            "load",
+            "--target",
+            &url,
+            "--warehouses",
+            "1",
+            "--warehouse-rows",
+            "tenth",
+        ],
         &["columnar", "size", "--from", &url, "--level", "query-low"],
         &["list", "runs", "--target", "postgres"],
         &["export", "two-b"],

@@ -145,7 +145,16 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
     for command in [
         &["run", &writes, "--target", url][..],
         &["oltp", "run", "--target", url, "--users", "1"],
-        &["oltp", "load", "--target", url, "--warehouses", "1"],
+        &[
+            "oltp",
+            "load",
+            "--target",
+            url,
+            "--warehouses",
+            "1",
+            "--warehouse-rows",
+            "tenth",
+        ],
     ] {
         let refused = place.dbdyno(command);
         assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);

@@ -157,7 +157,7 @@ impl Workload for Backups {
         let mut written = Written::default();
         for step in steps {
             let backup: &BackupStep = step.table();
-            let load = of_order_entry_load(backup.warehouses);
+            let load = of_order_entry_load(backup.whole_warehouses());
             written.loads_bytes = written.loads_bytes.saturating_add(load.written_bytes);
             volumes(backup, engine).for_each(|volume| written.add(volume));
         }
@@ -166,7 +166,7 @@ impl Workload for Backups {
 
     fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
         let backup: &BackupStep = step.table();
-        let load = of_order_entry_load(backup.warehouses).written_bytes;
+        let load = of_order_entry_load(backup.whole_warehouses()).written_bytes;
         let points = volumes(backup, engine);
         let point_s = |point: Volume| duration::of_load(point.written_bytes) + backup.work_seconds;
         Ok(duration::of_load(load) + points.map(point_s).sum::<f64>())
@@ -187,7 +187,7 @@ impl Workload for Backups {
 
 /// Backups and restored copies, beside the database: one for each point.
 fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
-    let load = of_order_entry_load(backup.warehouses);
+    let load = of_order_entry_load(backup.whole_warehouses());
     let work = of_small_transactions(backup.work_seconds_in_all());
     let methods = target::backup_methods(engine);
     let needed = backup

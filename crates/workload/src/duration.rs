@@ -33,8 +33,8 @@ pub fn of_load(written_bytes: u64) -> f64 {
 }
 
 /// One check of an order-entry database.
-pub fn of_check(warehouses: u32) -> f64 {
-    CHECK_S_PER_WAREHOUSE * f64::from(warehouses)
+pub fn of_check(whole_warehouses: f64) -> f64 {
+    CHECK_S_PER_WAREHOUSE * whole_warehouses
 }
 
 /// A point of a component test at a size, at so many jobs on so many hardware threads.

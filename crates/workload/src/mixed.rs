@@ -116,10 +116,12 @@ impl Workload for Mixed {
         let degrees = step.table::<OlapStep>().dop.len().max(1) as f64;
         // The queries alone take as long as beside order entry.
         let points_s = (1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s();
-        let warehouses = step.table::<OltpStep>().warehouses.unwrap_or(1);
+        let oltp = step.table::<OltpStep>();
+        let warehouses = oltp.whole_warehouses();
         // A load before each point with users, and before queries on their tables.
         let loads = 1.0 + degrees * f64::from(1 + replicas) * f64::from(loads_of_a_degree(step));
-        let load_s = duration::of_load(of_order_entry_load(warehouses).written_bytes);
+        let load = of_order_entry_load(warehouses);
+        let load_s = duration::of_load(load.written_bytes);
         Ok(points_s + loads * (load_s + duration::of_check(warehouses)))
     }
 
@@ -183,7 +185,7 @@ fn volume(step: &Step, replicas: u32) -> Volume {
     let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
     let sides = 1 + u64::from(replicas);
     let of_degrees = sides * olap.dop.len().max(1) as u64;
-    let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
+    let load = of_order_entry_load(oltp.whole_warehouses());
     let run = oltp::measure::volume(step, oltp);
     let loads = 1 + of_degrees * u64::from(loads_of_a_degree(step));
     let loaded_bytes = load.written_bytes.saturating_mul(loads);

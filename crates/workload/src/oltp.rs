@@ -47,6 +47,7 @@ pub use check::{Checked, Finding, Verdict, check};
 pub use commit_log::{CommitLog, CommitLogError};
 pub use executor::{BlockingExecutor, ExecutorContext, NonblockingExecutor};
 pub use files::{fingerprint, obstacle};
+pub use initial_rows::WarehouseRows;
 pub use load::{LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};

@@ -35,11 +35,11 @@ pub enum Extent {
 }
 
 /// Bytes of a warehouse of the order-entry database with its keys: 100 MB, and the items' share.
-const WAREHOUSE_BYTES: u64 = 110_000_000;
+const WAREHOUSE_BYTES: f64 = 110e6;
 
 /// What loading an order-entry database writes.
-pub fn of_order_entry_load(warehouses: u32) -> Volume {
-    let stored = u64::from(warehouses).saturating_mul(WAREHOUSE_BYTES);
+pub fn of_order_entry_load(whole_warehouses: f64) -> Volume {
+    let stored = (whole_warehouses * WAREHOUSE_BYTES) as u64;
     Volume {
         written_bytes: stored.saturating_mul(TIMES_WRITTEN),
         room_bytes: stored.saturating_mul(TIMES_WRITTEN),

@@ -7,4 +7,4 @@ FROM (
   SELECT no_w_id, no_d_id, 0, count(*) FROM new_order GROUP BY no_w_id, no_d_id
 ) AS sides
 GROUP BY w, d
-HAVING sum(all_orders) - sum(new_orders) <> 2100
+HAVING sum(all_orders) - sum(new_orders) <> :delivered

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use workload::backup::WAREHOUSES_DEFAULT;
 
-use super::{Occasion, SecretText};
+use super::{Occasion, Rows, SecretText};
 
 /// `dbdyno backup`.
 #[derive(Debug, Args)]
@@ -40,6 +40,9 @@ pub struct BackupRunArguments {
     /// Number of warehouses to load if there is no order-entry database
     #[arg(long, value_name = "W", default_value_t = WAREHOUSES_DEFAULT)]
     pub warehouses: u32,
+    /// Rows of each of these warehouses: those of the TPC-C specification, or a tenth of them (default: full)
+    #[arg(long, value_enum)]
+    pub warehouse_rows: Option<Rows>,
     /// Seconds for which a user enters orders before each backup; its acknowledged transactions must be in the restored copy
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     pub work_seconds: f64,

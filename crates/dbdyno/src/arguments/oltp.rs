@@ -41,6 +41,9 @@ pub struct LoadArguments {
     /// Number of warehouses, about 100 MB each
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=i64::from(WAREHOUSES_MAX)))]
     pub warehouses: u32,
+    /// Rows of each warehouse: those of the TPC-C specification, or a tenth of them, to try something out
+    #[arg(long, value_enum, default_value = "full")]
+    pub warehouse_rows: Rows,
     /// Concurrent loading sessions (default: 2, or 1 if the engine has a single writer)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
@@ -55,6 +58,13 @@ pub struct LoadArguments {
     pub replace: bool,
 }
 
+/// How many rows a warehouse has.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Rows {
+    Full,
+    Tenth,
+}
+
 /// `dbdyno oltp run`.
 #[derive(Debug, Args)]
 #[command(
@@ -67,6 +77,9 @@ pub struct UsersArguments {
     /// Number of warehouses that the database must have; with --repeat it is restored before each repetition
     #[arg(long, value_name = "W")]
     pub warehouses: Option<u32>,
+    /// Rows that each warehouse must have; with --repeat, those that are restored (default: full)
+    #[arg(long, value_enum)]
+    pub warehouse_rows: Option<Rows>,
     /// Users: a number, a list (1,2,4) or a ramp (FROM..TO/STEP)
     #[arg(long, value_name = "USERS", default_value = "1")]
     pub users: String,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use toml::{Table, Value};
 
-use super::plan_text::{number, numbers, step, table};
+use super::plan_text::{number, numbers, step, table, word};
 use super::run;
 use crate::arguments::BackupVerb;
 use crate::arguments::backup::BackupRunArguments;
@@ -32,6 +32,10 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
             (!asked.channels.is_empty()).then(|| numbers(&asked.channels)),
         ),
         ("warehouses", Some(number(asked.warehouses))),
+        (
+            "warehouse_rows",
+            asked.warehouse_rows.map(|rows| word(rows).into()),
+        ),
         ("work_seconds", Some(asked.work_seconds.into())),
         ("users", (asked.users != 1).then(|| number(asked.users))),
         ("beside_per_s", asked.beside.map(Value::from)),

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use stats::words::counted;
 use target::Cooled;
-use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, Way};
+use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, WarehouseRows, Way};
 
 use super::database::{bar, open, show, sound};
 use super::{print, print_json};
 use crate::arguments::{
     CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
+    Rows,
 };
 use crate::exit::Status;
 
@@ -37,6 +37,10 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     let options = LoadOptions {
         warehouses: asked.warehouses,
+        rows: match asked.warehouse_rows {
+            Rows::Full => WarehouseRows::Full,
+            Rows::Tenth => WarehouseRows::Tenth,
+        },
         jobs: asked.jobs,
         seed: asked.seed,
         foreign_keys: asked.foreign_keys,
@@ -80,14 +84,10 @@ fn check(asked: &CheckArguments) -> Result<Status> {
     Ok(sound(checked.is_sound()))
 }
 
-fn warehouses(count: u32) -> String {
-    counted(u64::from(count), "warehouse")
-}
-
 fn lines(checked: &Checked) -> String {
     let mut text = format!(
         "order-entry database of {}, seed {}, {}\n",
-        warehouses(checked.metadata.warehouses),
+        checked.metadata.rows.size(checked.metadata.warehouses),
         checked.metadata.seed,
         match checked.metadata.transactions_since_load {
             true => "transactions have run since the load",
@@ -147,6 +147,7 @@ fn document(checked: &Checked, url: &str) -> Value {
         "format": FORMAT,
         "target": url,
         "warehouses": checked.metadata.warehouses,
+        "warehouse_rows": checked.metadata.rows,
         "seed": checked.metadata.seed,
         "c_last_load": checked.metadata.c_last_load,
         "foreign_keys": checked.metadata.foreign_keys,
@@ -183,7 +184,7 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     };
     print(&format!(
         "the order-entry database of {} is as loaded after {:.3} s: {way}; {caches}\n",
-        warehouses(restored.metadata.warehouses),
+        restored.metadata.rows.size(restored.metadata.warehouses),
         restored.took.as_secs_f64(),
     ))?;
     Ok(Status::Fine)

@@ -122,6 +122,12 @@ impl Place {
         ended
     }
 
+    /// Loads a warehouse of order entry, of a tenth of the rows.
+    pub fn load_order_entry(&self, url: &str) -> Ended {
+        let load = ["oltp", "load", "--target", url, "--warehouses", "1"];
+        self.fine(&[&load[..], &["--warehouse-rows", "tenth"]].concat())
+    }
+
     /// Measures a plan on one SQLite file.
     pub fn run(&self, plan: &str, more: &[&str]) -> Ended {
         let plan = self.file("plan.toml", plan);

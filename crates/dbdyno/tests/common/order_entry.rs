@@ -12,10 +12,19 @@ pub fn let_work(place: &Place, url: &str, more: &[&str]) -> Ended {
     place.dbdyno(&[&asked[..], &light, more].concat())
 }
 
-/// A server with a small database.
-pub fn loaded_server(place: &Place, settings: &str) -> (LocalServer, String) {
+/// A server with a warehouse of so many rows.
+pub fn loaded_server(place: &Place, settings: &str, rows: &str) -> (LocalServer, String) {
     let server = postgres::server(settings);
     let url = postgres::url(&server, "dbdyno");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.fine(&[
+        "oltp",
+        "load",
+        "--target",
+        &url,
+        "--warehouses",
+        "1",
+        "--warehouse-rows",
+        rows,
+    ]);
     (server, url)
 }

@@ -26,7 +26,14 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
     let repository = repository(&place);
     let repository_text = repository.to_str().unwrap();
     let backup = ["backup", "run", "--target", target, "--methods", methods];
-    let usual = ["--work-seconds", "0.3", "--repository", repository_text];
+    let usual = [
+        "--warehouse-rows",
+        "tenth",
+        "--work-seconds",
+        "0.3",
+        "--repository",
+        repository_text,
+    ];
     let ended = place.dbdyno(&[&backup[..], &usual[..], more].concat());
     assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
     let exported = place.export("last");
@@ -147,7 +154,15 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
         "--methods",
         "pgbackrest-none",
     ];
-    let more = ["--channels", "2", "--work-seconds", "0.3", "--repository"];
+    let more = [
+        "--warehouse-rows",
+        "tenth",
+        "--channels",
+        "2",
+        "--work-seconds",
+        "0.3",
+        "--repository",
+    ];
     let arguments = [&asked[..], &more, &[repository.to_str().unwrap()]].concat();
     let mut command = place.command(&arguments);
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -186,7 +201,7 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
 /// However fast the machine is, a backup takes as long as its rate asks for. On the data of another test, whose load would take
 /// longer than this.
 fn is_held_to_a_rate(place: &Place, target: &str) {
-    const MB_PER_S: f64 = 40.0;
+    const MB_PER_S: f64 = 20.0;
     let backup = [
         "backup",
         "run",
@@ -195,7 +210,7 @@ fn is_held_to_a_rate(place: &Place, target: &str) {
         "--methods",
         "basebackup-null",
     ];
-    let more = ["--work-seconds", "0.1", "--max-mb-per-s", "40"];
+    let more = ["--work-seconds", "0.1", "--max-mb-per-s", "20"];
     place.fine(&[&backup[..], &more].concat());
     let exported = place.export("last");
     let [point] = points(&exported) else {

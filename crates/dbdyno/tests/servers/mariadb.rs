@@ -347,7 +347,7 @@ fn a_disk_that_fills_under_sequential_writes_is_told() {
 fn users_beyond_the_connections_of_the_server_are_refused() {
     let (server, place) = (server("&max_connections=20"), Place::new());
     let url = url(&server, "root");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
     let ended = place.dbdyno(&users);
     assert_eq!(ended.status, 2, "{}", ended.stderr);

@@ -34,14 +34,23 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
     for ignored in ["", IGNORED] {
         let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
         let url = pooler.url("");
-        let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
+        let load = [
+            "oltp",
+            "load",
+            "--target",
+            &url,
+            "--warehouses",
+            "1",
+            "--warehouse-rows",
+            "tenth",
+        ];
         place.fine(&load);
         are_whole(&server);
         let again = place.dbdyno(&load);
         assert_eq!(again.status, 2, "{}", again.stderr);
         assert!(again.sentence().contains("--replace"), "{}", again.stderr);
         let ours = "SELECT count(*) FROM dbdyno.customer";
-        assert_eq!(psql(&server, ours), "30000");
+        assert_eq!(psql(&server, ours), "3000");
         place.fine(&[&load[..], &["--replace"]].concat());
         are_whole(&server);
         place.fine(&["oltp", "drop", "--target", &url]);
@@ -61,7 +70,16 @@ fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
             let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));
             let url = pooler.url("");
             for arguments in [
-                &["oltp", "load", "--target", &url, "--warehouses", "1"][..],
+                &[
+                    "oltp",
+                    "load",
+                    "--target",
+                    &url,
+                    "--warehouses",
+                    "1",
+                    "--warehouse-rows",
+                    "tenth",
+                ][..],
                 &["oltp", "drop", "--target", &url],
                 &["olap", "load", "--target", &url, "--scale", "0.01"],
                 &["olap", "drop", "--target", &url],

@@ -104,7 +104,7 @@ fn the_tail_of_a_slow_device_is_gone_after_its_update() {
     let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
     let server = LocalServer::start(&PostgresServer, &spec).unwrap();
     let url = postgres::url(&server, server.superuser());
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    place.load_order_entry(&url);
     let plan = place.file("update.toml", PLAN);
     slow.hold(&server, true);
     let run = |name| {

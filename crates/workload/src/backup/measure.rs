@@ -14,7 +14,6 @@ use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, 
 use host::FewerProcessors;
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
-use stats::words::counted;
 use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 
 use super::code::{method_of, name_of, title};
@@ -315,6 +314,7 @@ impl Place<'_> {
         }
         let options = LoadOptions {
             warehouses: self.asked.warehouses,
+            rows: self.asked.warehouse_rows,
             jobs: None,
             seed: self.context.seed,
             foreign_keys: false,
@@ -370,6 +370,7 @@ impl Place<'_> {
         let users = self.asked.users;
         let asked = WorkOptions {
             warehouses: None,
+            rows: None,
             users,
             connections: users,
             pacing: Pacing::None,
@@ -460,10 +461,10 @@ impl Place<'_> {
     ) {
         let session = self.on.first().open_session().ok();
         let metadata = session.and_then(|mut s| Metadata::read(s.as_mut()).ok().flatten());
-        let size = metadata.map(|metadata| metadata.warehouses);
+        let size = metadata.map(|metadata| metadata.rows.size(metadata.warehouses));
         point.work = WorkDone {
             mode: "work".into(),
-            size: size.map_or(String::new(), |w| counted(u64::from(w), "warehouse")),
+            size: size.unwrap_or_default(),
             operations_per_job: Some(1),
             state: format!(
                 "after a checkpoint, {} at work{}",

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use ::load::{Arrivals, Schedule};
 use archive::Remark;
-use lab::plan::{Keys, TableKind};
+use lab::plan::{Keys, TableKind, is_default};
 use serde::{Deserialize, Serialize};
 use stats::words::counted;
 use target::{BackupMethod, Target};
 
 use super::code::method_of;
-use crate::oltp::WAREHOUSES_MAX;
+use crate::oltp::{WAREHOUSES_MAX, WarehouseRows};
 
 /// `[step.backup]`.
 pub(super) const TABLE: TableKind = TableKind {
@@ -20,6 +20,7 @@ pub(super) const TABLE: TableKind = TableKind {
             "methods",
             "channels",
             "warehouses",
+            "warehouse_rows",
             "work_seconds",
             "users",
             "beside_per_s",
@@ -58,6 +59,9 @@ pub(super) struct BackupStep {
     /// Size of the order-entry database that is loaded where there is none.
     #[serde(default = "warehouses")]
     pub warehouses: u32,
+    /// How many of the specification's rows each warehouse has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warehouse_rows: WarehouseRows,
     /// Seconds for which a user enters orders before each backup.
     #[serde(default = "work_seconds")]
     pub work_seconds: f64,
@@ -240,6 +244,11 @@ fn work_seconds() -> f64 {
 }
 
 impl BackupStep {
+    /// Of how many whole warehouses what is loaded has the rows.
+    pub fn whole_warehouses(&self) -> f64 {
+        self.warehouse_rows.whole(self.warehouses)
+    }
+
     /// What contradicts itself.
     pub fn check(&self) -> Result<(), String> {
         if !(1..=WAREHOUSES_MAX).contains(&self.warehouses) {

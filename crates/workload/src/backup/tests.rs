@@ -15,7 +15,7 @@ use super::restore::{Chosen, restore_and_prove};
 use super::room::Needed;
 use super::step::BackupStep;
 use crate::oltp::commit_log::Record;
-use crate::oltp::{self, Constants, LoadOptions, Pacing, World, reconcile};
+use crate::oltp::{self, Constants, LoadOptions, Pacing, WarehouseRows, World, reconcile};
 
 /// An order-entry database as loaded.
 fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
@@ -27,6 +27,7 @@ fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
     };
     let options = LoadOptions {
         warehouses: 1,
+        rows: WarehouseRows::Tenth,
         jobs: None,
         seed: 1,
         foreign_keys: false,
@@ -41,7 +42,7 @@ fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
 fn begin_log(target: &dyn Target, repository: &Repository) -> oltp::CommitLog {
     let world = World {
         warehouses: 1,
-        constants: Constants::draw(1, 77),
+        constants: Constants::draw(1, 77, WarehouseRows::Tenth),
         pacing: Pacing::None,
         run: 1,
     };
@@ -86,7 +87,7 @@ fn outcome(
         Ok(seen) => {
             assert!(seen.files >= 1);
             let rows: u64 = before.values().map(|digest| digest.rows).sum();
-            assert!(before.len() >= 9 && rows > 100_000);
+            assert!(before.len() >= 9 && rows > 10_000);
             seen.proven.reasons
         }
         Err(reasons) => reasons,

@@ -181,6 +181,7 @@ mod tests {
 
     use super::*;
     use crate::oltp::executor::Five;
+    use crate::oltp::initial_rows::WarehouseRows;
     use crate::oltp::mix::Pacing;
     use crate::oltp::terminal::{Constants, Terminals, World};
 
@@ -188,7 +189,7 @@ mod tests {
     fn drawn(transactions: u32) -> Account {
         let world = World {
             warehouses: 10,
-            constants: Constants::draw(1, 77),
+            constants: Constants::draw(1, 77, WarehouseRows::Full),
             pacing: Pacing::None,
             run: 1,
         };

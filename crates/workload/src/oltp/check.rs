@@ -100,22 +100,26 @@ pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> 
     let session = session.as_mut();
     let metadata = Metadata::of_whole(session)?;
     let mut findings = vec![row_counts(session, &metadata)?];
+    let delivered = metadata.rows.delivered().to_string();
     for condition in conditions()? {
         let verdict = if condition.heavy && light {
             Verdict::PutOff("a light check was requested")
         } else if condition.after_load_only && metadata.transactions_since_load {
             Verdict::PutOff("it holds only right after a load, and transactions have run since")
         } else {
-            look(session, engine, &condition)?
+            look(session, engine, &condition, &delivered)?
         };
         findings.push(Finding {
             number: condition.number,
-            title: condition.title,
+            title: condition.title.replace(DELIVERED, &delivered),
             verdict,
         });
     }
     Ok(Checked { metadata, findings })
 }
+
+/// Stands for the orders of a district that are delivered when it is loaded.
+const DELIVERED: &str = ":delivered";
 
 fn conditions() -> Result<Vec<Condition>> {
     let text = files::text("conditions.toml");
@@ -126,9 +130,15 @@ fn conditions() -> Result<Vec<Condition>> {
     Ok(parsed.condition)
 }
 
-fn look(session: &mut dyn Session, engine: &str, condition: &Condition) -> Result<Verdict> {
+fn look(
+    session: &mut dyn Session,
+    engine: &str,
+    condition: &Condition,
+    delivered: &str,
+) -> Result<Verdict> {
     let name = format!("condition/{:02}", condition.number);
     let sql = files::sql(&name, engine).unwrap_or_default();
+    let sql = sql.replace(DELIVERED, delivered);
     // Counted by the same query: the places may be millions.
     let rows = session.texts(&format!(
         "SELECT broken.*, count(*) OVER () AS broken_places FROM (\n{sql}) AS broken ORDER BY 1, 2, 3 \
@@ -156,7 +166,7 @@ pub(super) fn words(template: &str, row: &[Option<String>]) -> String {
 /// Some tables have the same rows for ever, the others right after a load.
 fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
     let fresh = !metadata.transactions_since_load;
-    let population = InitialRows::new(metadata.seed);
+    let population = InitialRows::new(metadata.seed, metadata.rows);
     let mut places = Vec::new();
     for table in TABLES {
         let is_constant = ["item", "warehouse", "district", "customer", "stock"].contains(&table);

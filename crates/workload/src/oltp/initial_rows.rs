@@ -1,7 +1,9 @@
 //! Every row of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse:
 //! the number of jobs, an interruption or another engine change no value.
 
+use serde::{Deserialize, Serialize};
 use stats::random::{Permutation, Random, mix};
+use stats::words::counted;
 use target::{BulkRow, RowSource, Value};
 
 use super::random::{
@@ -11,18 +13,12 @@ use super::random::{
 
 /// Version of this generator; a load of another one is not gone on with.
 pub const GENERATOR: u64 = 1;
-/// Items of the catalogue, and rows of stock in each warehouse.
+/// Items of the catalogue of whole warehouses.
 pub const ITEMS: u64 = 100_000;
 /// Districts of a warehouse.
 pub const DISTRICTS: u64 = 10;
-/// Customers of a district.
-pub const CUSTOMERS: u64 = 3000;
-/// Orders of a district, one for each customer.
-pub const ORDERS: u64 = 3000;
-/// The first order that is not delivered.
-pub const FIRST_NEW_ORDER: u64 = 2101;
-/// Orders of a district that are not delivered.
-pub const NEW_ORDERS: u64 = ORDERS - FIRST_NEW_ORDER + 1;
+/// What each customer has paid, in one payment.
+const PAID_CENTS: i64 = 1000;
 /// Fewest and most lines of an order.
 pub const ORDER_LINES: std::ops::RangeInclusive<u64> = 5..=15;
 /// All moments of the load are this one, 2026-01-01, so that a seed gives the same bytes on any day.
@@ -34,10 +30,97 @@ const ZIP_END: &[u8; 5] = b"11111";
 const DIST_INFO_BYTES: usize = 24;
 const TEXT_BYTES: usize = 600;
 
+/// How many of the specification's rows a warehouse has. Warehouses and districts keep their number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WarehouseRows {
+    /// All of them.
+    #[default]
+    Full,
+    /// A tenth, which is loaded and checked in a tenth of the time: to try something out. Its figures are not those of whole
+    /// warehouses: fewer rows are worked on, and more of them fit into a cache.
+    Tenth,
+}
+
+impl WarehouseRows {
+    /// Its name, in facts and labels.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Tenth => "tenth",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Full, Self::Tenth]
+            .into_iter()
+            .find(|rows| rows.name() == name)
+    }
+
+    /// The size of a database of so many warehouses, in words.
+    pub fn size(self, warehouses: u32) -> String {
+        let warehouses = counted(u64::from(warehouses), "warehouse");
+        match self {
+            Self::Full => warehouses,
+            Self::Tenth => format!("{warehouses}, a tenth of the rows"),
+        }
+    }
+
+    /// Of how many whole ones so many warehouses have the rows.
+    pub fn whole(self, warehouses: u32) -> f64 {
+        f64::from(warehouses) * self.customers() as f64 / Self::Full.customers() as f64
+    }
+
+    /// Of so many rows of a whole warehouse.
+    fn share_of(self, whole: u64) -> u64 {
+        match self {
+            Self::Full => whole,
+            Self::Tenth => whole / 10,
+        }
+    }
+
+    /// Items of the catalogue, and rows of stock in each warehouse.
+    pub fn items(self) -> u64 {
+        self.share_of(ITEMS)
+    }
+
+    /// Customers of a district.
+    pub fn customers(self) -> u64 {
+        self.share_of(3000)
+    }
+
+    /// Last names that customers have: the first of them bear each once, and three each on average.
+    pub fn last_names(self) -> u64 {
+        self.share_of(LAST_NAMES)
+    }
+
+    /// Orders of a district, one for each customer.
+    pub fn orders(self) -> u64 {
+        self.customers()
+    }
+
+    /// The first order that is not delivered.
+    pub fn first_new_order(self) -> u64 {
+        self.delivered() + 1
+    }
+
+    /// Orders of a district that are delivered.
+    pub fn delivered(self) -> u64 {
+        self.orders() - self.new_orders()
+    }
+
+    /// Orders of a district that are not delivered.
+    pub fn new_orders(self) -> u64 {
+        self.share_of(900)
+    }
+}
+
 /// What is loaded: its rows by table and warehouse.
 #[derive(Debug, Clone, Copy)]
 pub struct InitialRows {
     seed: u64,
+    of: WarehouseRows,
     last_names: Nurand,
 }
 
@@ -146,9 +229,10 @@ fn put_data(random: &mut Random, into: &mut [u8; 50]) -> usize {
 
 impl InitialRows {
     /// The population of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, of: WarehouseRows) -> Self {
         Self {
             seed,
+            of,
             last_names: last_names_of_load(seed),
         }
     }
@@ -163,10 +247,10 @@ impl InitialRows {
         match table {
             "warehouse" => 1,
             "district" => DISTRICTS,
-            "customer" | "history" => DISTRICTS * CUSTOMERS,
-            "orders" => DISTRICTS * ORDERS,
-            "new_order" => DISTRICTS * NEW_ORDERS,
-            "stock" => ITEMS,
+            "customer" | "history" => DISTRICTS * self.of.customers(),
+            "orders" => DISTRICTS * self.of.orders(),
+            "new_order" => DISTRICTS * self.of.new_orders(),
+            "stock" => self.of.items(),
             "order_line" => self.order_lines(w),
             _ => 0,
         }
@@ -175,7 +259,7 @@ impl InitialRows {
     /// Rows of a table right after a load of so many warehouses.
     pub fn rows_in_all(&self, table: &str, warehouses: u32) -> u64 {
         match table {
-            "item" => ITEMS,
+            "item" => self.of.items(),
             _ => (1..=u64::from(warehouses))
                 .map(|w| self.rows_of_warehouse(table, w))
                 .sum(),
@@ -184,7 +268,7 @@ impl InitialRows {
 
     fn order_lines(&self, w: u64) -> u64 {
         (1..=DISTRICTS)
-            .flat_map(|d| (1..=ORDERS).map(move |o| (d, o)))
+            .flat_map(|d| (1..=self.of.orders()).map(move |o| (d, o)))
             .map(|(d, o)| self.lines_of(w, d, o))
             .sum()
     }
@@ -205,7 +289,7 @@ impl InitialRows {
     pub fn items(&self) -> Rows<'static> {
         let mut random = self.random(1, 0);
         let (mut name, mut data) = ([0; 24], [0; 50]);
-        rows(ITEMS, move |i, sink| {
+        rows(self.of.items(), move |i, sink| {
             let name_bytes = random.range(14, 24) as usize;
             fill_alphanumeric(&mut random, &mut name[..name_bytes]);
             let image = random.range(1, 10_000);
@@ -238,6 +322,7 @@ impl InitialRows {
 
     fn warehouse(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(2, w);
+        let paid_cents = self.paid_cents();
         rows(1, move |_, sink| {
             let mut name = [0; 10];
             let name_bytes = random.range(6, 10) as usize;
@@ -255,13 +340,20 @@ impl InitialRows {
                 state,
                 zip,
                 tax,
-                cents(30_000_000),
+                cents(DISTRICTS as i64 * paid_cents),
             ])
         })
     }
 
+    /// What the customers of a district have paid.
+    fn paid_cents(&self) -> i64 {
+        self.of.customers() as i64 * PAID_CENTS
+    }
+
     fn district(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(3, w);
+        let next_order = self.of.orders() + 1;
+        let paid_cents = self.paid_cents();
         rows(DISTRICTS, move |d, sink| {
             let mut name = [0; 10];
             let name_bytes = random.range(6, 10) as usize;
@@ -278,8 +370,8 @@ impl InitialRows {
                 state,
                 zip,
                 rate(random.range(0, 2000)),
-                cents(3_000_000),
-                int(ORDERS + 1),
+                cents(paid_cents),
+                int(next_order),
             ])
         })
     }
@@ -287,12 +379,13 @@ impl InitialRows {
     fn customer(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(4, w);
         let last_names = self.last_names;
-        rows(DISTRICTS * CUSTOMERS, move |row, sink| {
-            let (d, c) = (row / CUSTOMERS + 1, row % CUSTOMERS + 1);
+        let (customers, names) = (self.of.customers(), self.of.last_names());
+        rows(DISTRICTS * self.of.customers(), move |row, sink| {
+            let (d, c) = (row / customers + 1, row % customers + 1);
             // The first thousand bear every name once.
-            let number = match c {
-                1..=LAST_NAMES => c - 1,
-                _ => last_names.draw(&mut random, 0, LAST_NAMES - 1),
+            let number = match c <= names {
+                true => c - 1,
+                false => last_names.draw(&mut random, 0, names - 1),
             };
             let mut last = [0; LAST_NAME_MAX];
             let last_bytes = put_last_name(number, &mut last);
@@ -323,8 +416,8 @@ impl InitialRows {
                 Value::Text(credit),
                 cents(5_000_000),
                 rate(random.range(0, 5000)),
-                cents(-1000),
-                cents(1000),
+                cents(-PAID_CENTS),
+                cents(PAID_CENTS),
                 int(1),
                 int(0),
                 text(data),
@@ -334,8 +427,9 @@ impl InitialRows {
 
     fn history(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(5, w);
-        rows(DISTRICTS * CUSTOMERS, move |row, sink| {
-            let (d, c) = (int(row / CUSTOMERS + 1), int(row % CUSTOMERS + 1));
+        let customers = self.of.customers();
+        rows(DISTRICTS * self.of.customers(), move |row, sink| {
+            let (d, c) = (int(row / customers + 1), int(row % customers + 1));
             let mut data = [0; 24];
             let data_bytes = random.range(12, 24) as usize;
             fill_alphanumeric(&mut random, &mut data[..data_bytes]);
@@ -347,7 +441,7 @@ impl InitialRows {
                 d,
                 int(w),
                 moment,
-                cents(1000),
+                cents(PAID_CENTS),
                 text(&data[..data_bytes]),
             ])
         })
@@ -356,10 +450,11 @@ impl InitialRows {
     fn orders(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(6, w);
         let population = *self;
-        let order_of = |d: u64| Permutation::new(CUSTOMERS, mix(population.seed ^ ((w << 8) | d)));
+        let (orders, first_new) = (self.of.orders(), self.of.first_new_order());
+        let order_of = |d: u64| Permutation::new(orders, mix(population.seed ^ ((w << 8) | d)));
         let customers: Vec<Permutation> = (1..=DISTRICTS).map(order_of).collect();
-        rows(DISTRICTS * ORDERS, move |row, sink| {
-            let (d, o) = (row / ORDERS + 1, row % ORDERS + 1);
+        rows(DISTRICTS * self.of.orders(), move |row, sink| {
+            let (d, o) = (row / orders + 1, row % orders + 1);
             let customer = customers[(d - 1) as usize].at(o - 1).unwrap_or_default() + 1;
             let carrier = random.range(1, 10);
             sink(&[
@@ -368,7 +463,7 @@ impl InitialRows {
                 int(w),
                 int(customer),
                 Value::Moment(MOMENT_US),
-                if o < FIRST_NEW_ORDER {
+                if o < first_new {
                     int(carrier)
                 } else {
                     Value::Null
@@ -380,8 +475,9 @@ impl InitialRows {
     }
 
     fn new_order(&self, w: u64) -> Rows<'static> {
-        rows(DISTRICTS * NEW_ORDERS, move |row, sink| {
-            let (d, o) = (row / NEW_ORDERS + 1, row % NEW_ORDERS + FIRST_NEW_ORDER);
+        let (count, first) = (self.of.new_orders(), self.of.first_new_order());
+        rows(DISTRICTS * self.of.new_orders(), move |row, sink| {
+            let (d, o) = (row / count + 1, row % count + first);
             sink(&[int(o), int(d), int(w)])
         })
     }
@@ -391,22 +487,24 @@ impl InitialRows {
         let population = *self;
         let (mut d, mut o, mut number) = (1, 1, 0);
         let mut lines = self.lines_of(w, d, o);
+        let (orders, items) = (self.of.orders(), self.of.items());
+        let first_new = self.of.first_new_order();
         let mut info = [0; DIST_INFO_BYTES];
         rows(self.order_lines(w), move |_, sink| {
             number += 1;
             if number > lines {
                 (o, number) = (o + 1, 1);
-                if o > ORDERS {
+                if o > orders {
                     (d, o) = (d + 1, 1);
                 }
                 lines = population.lines_of(w, d, o);
             }
             fill_alphanumeric(&mut random, &mut info);
-            let item = random.range(1, ITEMS);
+            let item = random.range(1, items);
             let amount = random.range(1, 999_999) as i64;
-            let (delivered, amount) = match o {
-                FIRST_NEW_ORDER.. => (Value::Null, amount),
-                _ => (Value::Moment(MOMENT_US), 0),
+            let (delivered, amount) = match o >= first_new {
+                true => (Value::Null, amount),
+                false => (Value::Moment(MOMENT_US), 0),
             };
             sink(&[
                 int(o),
@@ -427,7 +525,7 @@ impl InitialRows {
         let mut random = self.random(7, w);
         let mut infos = [0; DIST_INFO_BYTES * DISTRICTS as usize];
         let mut data = [0; 50];
-        rows(ITEMS, move |row, sink| {
+        rows(self.of.items(), move |row, sink| {
             fill_alphanumeric(&mut random, &mut infos);
             let quantity = random.range(10, 100);
             let data_bytes = put_data(&mut random, &mut data);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use target::{Session, Target};
 
 use super::files::{self, Step};
-use super::initial_rows::{GENERATOR, ITEMS, InitialRows};
+use super::initial_rows::{GENERATOR, InitialRows, WarehouseRows};
 use super::metadata::{self, Metadata, OWNED};
 use super::procedures;
 use super::{OltpError, Result, TABLES};
@@ -23,6 +23,8 @@ use crate::room;
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions {
     pub warehouses: u32,
+    /// How many of the specification's rows each has.
+    pub rows: WarehouseRows,
     /// Sessions that load; [`JOBS_DEFAULT`] when nothing is said, one where the engine has one writer.
     pub jobs: Option<u32>,
     /// Seed of everything random.
@@ -79,7 +81,7 @@ fn load_all(
     let load = Load {
         target,
         engine,
-        population: InitialRows::new(options.seed),
+        population: InitialRows::new(options.seed, options.rows),
         warehouses: options.warehouses,
         jobs,
         stop,
@@ -139,6 +141,7 @@ impl Load<'_> {
     fn begin(&self, session: &mut dyn Session, options: &LoadOptions) -> Result<()> {
         let wanted = Metadata {
             warehouses: options.warehouses,
+            rows: options.rows,
             seed: options.seed,
             generator: GENERATOR,
             c_last_load: self.population.last_names().c,
@@ -204,7 +207,8 @@ impl Load<'_> {
         (self.tell)(Event::Step("items"));
         session.batch(&placed(session, "DELETE FROM {schema}.item"))?;
         let rows = session.bulk_load("item", &mut self.population.items())?;
-        self.account("item", rows, ITEMS)?;
+        let right = self.population.rows_in_all("item", self.warehouses);
+        self.account("item", rows, right)?;
         metadata::note_warehouse(session, 0)
     }
 
@@ -325,22 +329,20 @@ fn prefix(table: &str) -> &'static str {
 }
 
 fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
-    let differences = [
-        (
-            "size",
-            u64::from(there.warehouses),
-            u64::from(asked.warehouses),
-        ),
-        ("seed", there.seed, asked.seed),
-        ("version", there.generator, asked.generator),
-        (
-            "foreign keys (1 = with)",
-            there.foreign_keys.into(),
-            asked.foreign_keys.into(),
-        ),
-    ];
-    if let Some((what, there, asked)) = differences.into_iter().find(|(_, a, b)| a != b) {
-        let (there, asked) = (there.to_string(), asked.to_string());
+    let facts = |of: &Metadata| {
+        [
+            ("size", of.warehouses.to_string()),
+            ("rows", of.rows.name().to_owned()),
+            ("seed", of.seed.to_string()),
+            ("version", of.generator.to_string()),
+            (
+                "foreign keys (1 = with)",
+                u8::from(of.foreign_keys).to_string(),
+            ),
+        ]
+    };
+    let mut facts = facts(there).into_iter().zip(facts(asked));
+    if let Some(((what, there), (_, asked))) = facts.find(|(there, asked)| there != asked) {
         return Err(OltpError::Other { what, there, asked });
     }
     match there.whole {

@@ -212,13 +212,13 @@ pub(crate) const SHARE_CONNECTIONS: &str =
 pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
     match oltp.order {
         Order::Check => Volume::default(),
-        Order::Load => of_order_entry_load(oltp.warehouses.unwrap_or(1)),
+        Order::Load => of_order_entry_load(oltp.whole_warehouses()),
         Order::Run => {
             let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
             let mut volume = of_small_transactions(level_s * oltp.users().len() as f64);
             if oltp.slo().is_some() {
                 // Many measurements, between which the database is brought back.
-                let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
+                let load = of_order_entry_load(oltp.whole_warehouses());
                 let both = volume.written_bytes.saturating_add(load.written_bytes);
                 volume.written_bytes = both.saturating_mul(MEASUREMENTS_MAX as u64);
                 volume.room_bytes = volume.room_bytes.saturating_add(load.room_bytes);
@@ -228,11 +228,14 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
     }
 }
 
-/// The warehouses that a plan loads; 1 where it takes what is there.
-fn warehouses_of(plan: &Plan) -> u32 {
+/// The warehouses that a plan loads, counted in whole ones; one where it takes what is there.
+fn warehouses_of(plan: &Plan) -> f64 {
     let steps = plan.step.iter().filter(|step| step.uses == NAME);
-    let mut warehouses = steps.filter_map(|step| step.table::<OltpStep>().warehouses);
-    warehouses.next().unwrap_or(1)
+    let mut loaded = steps.filter_map(|step| {
+        let oltp = step.table::<OltpStep>();
+        oltp.warehouses.map(|_| oltp.whole_warehouses())
+    });
+    loaded.next().unwrap_or(1.0)
 }
 
 /// The levels of ramps, and what stands before and behind them.

@@ -2,11 +2,14 @@
 
 use target::{SCHEMA_MARK, Session};
 
+use super::initial_rows::WarehouseRows;
 use super::{OltpError, Result, TABLES};
 use crate::owned::{ORDER_ENTRY_MARK, Owned, finds};
 
 /// One row a fact.
 const FACTS: &str = "dbdyno_oltp";
+/// The fact that says how many rows a warehouse has.
+const ROWS: &str = "warehouse_rows";
 /// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
 pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
 /// The tables.
@@ -22,6 +25,8 @@ pub(crate) const OWNED: Owned = Owned {
 pub struct Metadata {
     /// Warehouses that were asked for.
     pub warehouses: u32,
+    /// How many rows each has; those that older versions loaded have all.
+    pub rows: WarehouseRows,
     /// Seed of the load.
     pub seed: u64,
     /// Version of the generator.
@@ -55,6 +60,13 @@ impl Metadata {
         };
         Ok(Some(Self {
             warehouses: u32::try_from(number("warehouses")?).unwrap_or(u32::MAX),
+            rows: match facts.get(ROWS) {
+                None => WarehouseRows::Full,
+                Some(name) => WarehouseRows::named(name).ok_or_else(|| OltpError::Metadata {
+                    table: FACTS,
+                    what: format!("{ROWS} is {name}"),
+                })?,
+            },
             seed: number("seed")?,
             generator: number("generator")?,
             c_last_load: number("c_last_load")?,
@@ -97,6 +109,8 @@ impl Metadata {
             ("transactions_since_load", 0),
         ];
         let facts = facts.map(|(name, value)| (name, value.to_string()));
+        let rows = (ROWS, self.rows.name().to_owned());
+        let facts: Vec<_> = facts.into_iter().chain([rows]).collect();
         let tables = format!(
             "{tables}\nCREATE TABLE {SCHEMA_MARK}.{WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY);"
         );

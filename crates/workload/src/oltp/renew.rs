@@ -77,12 +77,14 @@ pub fn renew(
 fn is_wanted(there: &Metadata, options: &LoadOptions) -> bool {
     let asked = (
         options.warehouses,
+        options.rows,
         options.seed,
         GENERATOR,
         options.foreign_keys,
     );
     (
         there.warehouses,
+        there.rows,
         there.seed,
         there.generator,
         there.foreign_keys,

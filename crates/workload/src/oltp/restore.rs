@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use target::{Cooled, ErrorKind, Snapshot, Target};
 
-use super::initial_rows::GENERATOR;
+use super::initial_rows::{GENERATOR, WarehouseRows};
 use super::load::LoadOptions;
 use super::{Metadata, OltpError, Result, load};
 use crate::loading::{Event, Observer};
@@ -79,13 +79,19 @@ pub fn restore(
 fn label(metadata: &Metadata) -> String {
     let Metadata {
         warehouses,
+        rows,
         seed,
         generator,
         foreign_keys,
         ..
     } = metadata;
+    // Copies of whole warehouses are called as they always were.
+    let rows = match rows {
+        WarehouseRows::Full => String::new(),
+        part => format!(" rows={}", part.name()),
+    };
     format!(
-        "order entry: warehouses={warehouses} seed={seed} generator={generator} foreign_keys={}",
+        "order entry: warehouses={warehouses} seed={seed} generator={generator} foreign_keys={}{rows}",
         u8::from(*foreign_keys)
     )
 }
@@ -166,6 +172,7 @@ impl Start<'_> {
         }
         let options = LoadOptions {
             warehouses: there.warehouses,
+            rows: there.rows,
             jobs: self.jobs,
             seed: there.seed,
             foreign_keys: there.foreign_keys,

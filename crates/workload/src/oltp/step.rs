@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::oltp::{JOBS_MAX, WAREHOUSES_MAX};
+use crate::oltp::{JOBS_MAX, WAREHOUSES_MAX, WarehouseRows};
 use load::{Objective, UserSteps, UserStepsError};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,14 @@ pub(crate) const TABLE: TableKind = TableKind {
     read: lab::plan::read::<OltpStep>,
 };
 const KEYS: Keys = Keys {
-    of_more: &["do", "warehouses", "load_jobs", "foreign_keys", "check"],
+    of_more: &[
+        "do",
+        "warehouses",
+        "warehouse_rows",
+        "load_jobs",
+        "foreign_keys",
+        "check",
+    ],
     of_a_run: &[
         "statements",
         "users",
@@ -46,6 +53,9 @@ pub struct OltpStep {
     /// Size: needed to load; a run refuses a database of another size when it is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouses: Option<u32>,
+    /// How many of the specification's rows each has: all when it is loaded and nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warehouse_rows: Option<WarehouseRows>,
     /// Sessions that load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
@@ -246,6 +256,18 @@ impl OltpStep {
             return Err("pauses and rate_per_s exclude each other: arrivals at a fixed rate have no think times".into());
         }
         Ok(())
+    }
+
+    /// What is loaded: so many warehouses, and their rows.
+    pub fn loaded(&self) -> (u32, WarehouseRows) {
+        let rows = self.warehouse_rows.unwrap_or_default();
+        (self.warehouses.unwrap_or(1), rows)
+    }
+
+    /// Of how many whole warehouses it has the rows.
+    pub fn whole_warehouses(&self) -> f64 {
+        let (warehouses, rows) = self.loaded();
+        rows.whole(warehouses)
     }
 
     /// The levels of the ramp; one user when nothing is said.

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use load::NextOperation;
 use stats::random::{Random, mix};
 
-use super::initial_rows::{CUSTOMERS, DISTRICTS, ITEMS};
+use super::initial_rows::{DISTRICTS, WarehouseRows};
 use super::mix::{Deck, Kind, Pacing};
-use super::random::{LAST_NAMES, Nurand};
+use super::random::Nurand;
 
 /// Most users of a run.
 pub const USERS_MAX: u32 = 1_000_000;
@@ -25,12 +25,14 @@ pub struct Constants {
     /// Customers.
     pub c_id: u64,
     pub c_item: u64,
+    /// Names, customers and items that there are.
+    pub rows: WarehouseRows,
 }
 
 impl Constants {
     /// Those of a seed. The names that are asked for often must not be those that were loaded often: the
     /// distance of the two constants is 65 to 119, and neither 96 nor 112 (clause 2.1.6.1).
-    pub fn draw(seed: u64, c_last_load: u64) -> Self {
+    pub fn draw(seed: u64, c_last_load: u64, rows: WarehouseRows) -> Self {
         let mut random = Random::stream(seed, STREAM_OF_RUN);
         let allowed: Vec<u64> = (0..=255)
             .filter(|c| is_far(c_last_load.abs_diff(*c)))
@@ -40,6 +42,7 @@ impl Constants {
             c_last_run: allowed[random.below(allowed.len() as u64) as usize],
             c_id: random.range(0, 1023),
             c_item: random.range(0, 8191),
+            rows,
         }
     }
 
@@ -49,7 +52,7 @@ impl Constants {
             a: 255,
             c: self.c_last_run,
         };
-        choice.draw(random, 0, LAST_NAMES - 1)
+        choice.draw(random, 0, self.rows.last_names() - 1)
     }
 
     /// Draws a customer of a district.
@@ -58,7 +61,7 @@ impl Constants {
             a: 1023,
             c: self.c_id,
         };
-        choice.draw(random, 1, CUSTOMERS)
+        choice.draw(random, 1, self.rows.customers())
     }
 
     /// Draws an item.
@@ -67,7 +70,7 @@ impl Constants {
             a: 8191,
             c: self.c_item,
         };
-        choice.draw(random, 1, ITEMS)
+        choice.draw(random, 1, self.rows.items())
     }
 }
 
@@ -203,7 +206,7 @@ mod tests {
     fn world(warehouses: u32, pacing: Pacing) -> World {
         World {
             warehouses,
-            constants: Constants::draw(1, 100),
+            constants: Constants::draw(1, 100, WarehouseRows::Full),
             pacing,
             run: 7,
         }
@@ -214,7 +217,7 @@ mod tests {
     fn constants_keep_their_distance() {
         for c_last_load in 0..=255 {
             for seed in 0..20 {
-                let drawn = Constants::draw(seed, c_last_load);
+                let drawn = Constants::draw(seed, c_last_load, WarehouseRows::Full);
                 let distance = drawn.c_last_run.abs_diff(c_last_load);
                 assert!(is_far(distance) && drawn.c_last_run <= 255, "{drawn:?}");
                 assert!(drawn.c_id <= 1023 && drawn.c_item <= 8191, "{drawn:?}");

@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use archive::Remark;
 use load::{Clients, UserPopulation};
-use stats::words::counted;
 use target::Target;
 
 use super::audit::{audit, not_judged};
 use super::counted::Totals;
 use super::{
     Account, Constants, ExecutorContext, Ledger, Metadata, Mode, OltpError, Pacing, Result,
-    Terminals, World, note_transactions, procedures, reconcile, terminal,
+    Terminals, WarehouseRows, World, note_transactions, procedures, reconcile, terminal,
 };
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkOptions {
     /// Size that the database has to have; any when nothing is said.
     pub warehouses: Option<u32>,
+    /// Rows that each has to have; any when nothing is said.
+    pub rows: Option<WarehouseRows>,
     pub users: u32,
     /// Connections that they share.
     pub connections: u32,
@@ -55,11 +56,13 @@ impl Work {
     pub fn open(target: Arc<dyn Target>, engine: &str, asked: &WorkOptions) -> Result<Self> {
         let mut session = target.open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
-        if let Some(wanted) = asked.warehouses.filter(|w| *w != metadata.warehouses) {
+        let warehouses = asked.warehouses.unwrap_or(metadata.warehouses);
+        let rows = asked.rows.unwrap_or(metadata.rows);
+        if (warehouses, rows) != (metadata.warehouses, metadata.rows) {
             return Err(OltpError::Other {
                 what: "size",
-                there: counted(u64::from(metadata.warehouses), "warehouse"),
-                asked: wanted.to_string(),
+                there: metadata.rows.size(metadata.warehouses),
+                asked: rows.size(warehouses),
             });
         }
         note_transactions(session.as_mut())?;
@@ -68,7 +71,7 @@ impl Work {
         }
         let world = World {
             warehouses: metadata.warehouses,
-            constants: Constants::draw(asked.run_seed, metadata.c_last_load),
+            constants: Constants::draw(asked.run_seed, metadata.c_last_load, metadata.rows),
             pacing: asked.pacing,
             run: terminal::new_run(),
         };
@@ -171,6 +174,12 @@ impl Work {
     /// Size of the database.
     pub fn warehouses(&self) -> u32 {
         self.context.terminals.world().warehouses
+    }
+
+    /// The same in words.
+    pub fn size(&self) -> String {
+        let world = self.context.terminals.world();
+        world.constants.rows.size(world.warehouses)
     }
 
     /// A remark on each bound of the inputs that is missed.

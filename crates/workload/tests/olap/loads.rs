@@ -139,6 +139,7 @@ fn the_order_entry_database_is_left_alone() {
     let never = AtomicBool::new(false);
     let of_order_entry = oltp::LoadOptions {
         warehouses: 1,
+        rows: oltp::WarehouseRows::Tenth,
         jobs: None,
         seed: 1,
         foreign_keys: false,

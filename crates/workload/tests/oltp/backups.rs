@@ -114,10 +114,10 @@ fn code(reason: &Remark) -> String {
     code.to_owned()
 }
 
-/// Flips a byte in the middle of a page in the middle of a file.
+/// Flips a byte in the middle of a page that is used: behind them InnoDB keeps room.
 fn flip(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
-    let at = bytes.len() / 2 / 16384 * 16384 + 8000;
+    let at = bytes.len() / 8 / 16384 * 16384 + 8000;
     bytes[at] ^= 0xff;
     fs::write(file, bytes).unwrap();
 }

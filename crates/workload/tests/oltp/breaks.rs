@@ -21,24 +21,24 @@ const BREAKS: &[Break] = &[
     Break {
         condition: 1,
         broken: &[1, 8],
-        change: "UPDATE warehouse SET w_ytd = 300000.01 WHERE w_id = 1",
-        back: "UPDATE warehouse SET w_ytd = 300000 WHERE w_id = 1",
-        says: "warehouse 1: w_ytd 300000.01, sum of d_ytd 300000.00",
+        change: "UPDATE warehouse SET w_ytd = 30000.01 WHERE w_id = 1",
+        back: "UPDATE warehouse SET w_ytd = 30000 WHERE w_id = 1",
+        says: "warehouse 1: w_ytd 30000.01, sum of d_ytd 30000.00",
     },
     Break {
         condition: 2,
         broken: &[2],
-        change: "UPDATE district SET d_next_o_id = 3002 WHERE d_w_id = 1 AND d_id = 4",
-        back: "UPDATE district SET d_next_o_id = 3001 WHERE d_w_id = 1 AND d_id = 4",
-        says: "district 1/4: d_next_o_id - 1 is 3001, largest o_id 3000, largest no_o_id 3000",
+        change: "UPDATE district SET d_next_o_id = 302 WHERE d_w_id = 1 AND d_id = 4",
+        back: "UPDATE district SET d_next_o_id = 301 WHERE d_w_id = 1 AND d_id = 4",
+        says: "district 1/4: d_next_o_id - 1 is 301, largest o_id 300, largest no_o_id 300",
     },
     // A gap in the new orders is an undelivered order that is not among them.
     Break {
         condition: 3,
         broken: &[3, 5],
-        change: "UPDATE new_order SET no_o_id = 2100 WHERE no_w_id = 1 AND no_d_id = 10 AND no_o_id = 2101",
-        back: "UPDATE new_order SET no_o_id = 2101 WHERE no_w_id = 1 AND no_d_id = 10 AND no_o_id = 2100",
-        says: "district 1/10: no_o_id from 2100 to 3000, 900 rows",
+        change: "UPDATE new_order SET no_o_id = 210 WHERE no_w_id = 1 AND no_d_id = 10 AND no_o_id = 211",
+        back: "UPDATE new_order SET no_o_id = 211 WHERE no_w_id = 1 AND no_d_id = 10 AND no_o_id = 210",
+        says: "district 1/10: no_o_id from 210 to 300, 90 rows",
     },
     // A district's lines are those of its orders.
     Break {
@@ -52,9 +52,9 @@ const BREAKS: &[Break] = &[
     Break {
         condition: 5,
         broken: &[0, 5, 11],
-        change: "INSERT INTO new_order VALUES (2100, 3, 1)",
-        back: "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 3 AND no_o_id = 2100",
-        says: "order 1/3/2100: without a carrier 0, new orders 1",
+        change: "INSERT INTO new_order VALUES (210, 3, 1)",
+        back: "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 3 AND no_o_id = 210",
+        says: "order 1/3/210: without a carrier 0, new orders 1",
     },
     // The line goes to another order of the same district.
     Break {
@@ -81,14 +81,14 @@ const BREAKS: &[Break] = &[
         broken: &[8, 9, 10],
         change: "UPDATE history SET h_amount = 10.01 WHERE h_w_id = 1 AND h_d_id = 7 AND h_c_id = 21",
         back: "UPDATE history SET h_amount = 10 WHERE h_w_id = 1 AND h_d_id = 7 AND h_c_id = 21",
-        says: "warehouse 1: w_ytd 300000.00, sum of h_amount 300000.01",
+        says: "warehouse 1: w_ytd 30000.00, sum of h_amount 30000.01",
     },
     Break {
         condition: 9,
         broken: &[1, 9],
-        change: "UPDATE district SET d_ytd = 29999.99 WHERE d_w_id = 1 AND d_id = 8",
-        back: "UPDATE district SET d_ytd = 30000 WHERE d_w_id = 1 AND d_id = 8",
-        says: "district 1/8: d_ytd 29999.99, sum of h_amount 30000.00",
+        change: "UPDATE district SET d_ytd = 2999.99 WHERE d_w_id = 1 AND d_id = 8",
+        back: "UPDATE district SET d_ytd = 3000 WHERE d_w_id = 1 AND d_id = 8",
+        says: "district 1/8: d_ytd 2999.99, sum of h_amount 3000.00",
     },
     // The payment of one customer becomes that of another: one has none then, one has two.
     Break {
@@ -105,15 +105,15 @@ const BREAKS: &[Break] = &[
         broken: &[0, 11],
         change: "INSERT INTO orders VALUES (0, 10, 1, 1, '2026-01-01 00:00:00', 1, 0, 1)",
         back: "DELETE FROM orders WHERE o_w_id = 1 AND o_d_id = 10 AND o_id = 0",
-        says: "district 1/10: orders 3001, new orders 900",
+        says: "district 1/10: orders 301, new orders 90",
     },
     // A customer without any delivered line of an amount, whom a comparison with nothing would miss.
     Break {
         condition: 12,
         broken: &[12],
-        change: "UPDATE customer SET c_ytd_payment = 10.01 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 3000",
-        back: "UPDATE customer SET c_ytd_payment = 10 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 3000",
-        says: "customer 1/1/3000: c_balance + c_ytd_payment 0.01, delivered ol_amount 0",
+        change: "UPDATE customer SET c_ytd_payment = 10.01 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 300",
+        back: "UPDATE customer SET c_ytd_payment = 10 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 300",
+        says: "customer 1/1/300: c_balance + c_ytd_payment 0.01, delivered ol_amount 0",
     },
 ];
 
@@ -220,7 +220,7 @@ fn after_transactions(database: &Database) {
     let checked = database.check();
     assert_eq!(checked.broken(), [0, 5, 10], "customers never go");
     let found = places(&checked, 10);
-    assert_eq!(found.len(), 5, "the first of 3000 are named: {found:?}");
+    assert_eq!(found.len(), 5, "the first of 300 are named: {found:?}");
 }
 
 fn places(checked: &Checked, condition: u32) -> &[String] {

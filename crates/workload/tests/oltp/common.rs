@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use target::Session;
-use workload::oltp::{self, Checked, LoadOptions, Loaded, OltpError};
+use workload::oltp::{self, Checked, LoadOptions, Loaded, OltpError, WarehouseRows};
 
 pub use crate::database::{Database, open};
 
@@ -18,9 +18,11 @@ impl Database {
     }
 }
 
+/// A tenth of the rows is as good for the logic of transactions and checks.
 pub fn options(warehouses: u32) -> LoadOptions {
     LoadOptions {
         warehouses,
+        rows: WarehouseRows::Tenth,
         jobs: None,
         seed: 1,
         foreign_keys: false,

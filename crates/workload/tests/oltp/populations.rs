@@ -10,7 +10,8 @@ use load::{
     Users,
 };
 use workload::oltp::{
-    self, Constants, ExecutorContext, Kind, Ledger, Metadata, Mode, Pacing, Terminals, World,
+    self, Constants, ExecutorContext, Kind, Ledger, Metadata, Mode, Pacing, Terminals,
+    WarehouseRows, World,
 };
 
 use crate::common::*;
@@ -23,7 +24,7 @@ fn context(database: &Database, users: u32, pacing: Pacing) -> ExecutorContext {
     oltp::note_transactions(session.as_mut()).unwrap();
     let world = World {
         warehouses: metadata.warehouses,
-        constants: Constants::draw(3, metadata.c_last_load),
+        constants: Constants::draw(3, metadata.c_last_load, metadata.rows),
         pacing,
         run: 0xc0ffee,
     };
@@ -75,7 +76,7 @@ fn five_thousand_users_keep_their_pace() {
     let (clock, _) = Clock::new_virtual();
     let world = World {
         warehouses: 500,
-        constants: Constants::draw(3, 100),
+        constants: Constants::draw(3, 100, WarehouseRows::Full),
         pacing: Pacing::KeyingAndThinking,
         run: 0xc0ffee,
     };

@@ -46,7 +46,7 @@ fn losses_are_named(database: &Database, by: By) {
     let mut session = database.session();
     let order = one(
         session.as_mut(),
-        "SELECT min(o_id * 1000 + o_w_id * 100 + o_d_id) FROM orders WHERE o_id > 3000",
+        "SELECT min(o_id * 1000 + o_w_id * 100 + o_d_id) FROM orders WHERE o_id > 300",
     );
     let order: u32 = order.parse().unwrap();
     let (o, w, d) = (order / 1000, order / 100 % 10, order % 100);
@@ -57,7 +57,7 @@ fn losses_are_named(database: &Database, by: By) {
     change_one(
         session.as_mut(),
         &format!(
-            "UPDATE orders SET o_c_id = 3001 WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"
+            "UPDATE orders SET o_c_id = 301 WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"
         ),
     );
     let mark = one(
@@ -70,7 +70,7 @@ fn losses_are_named(database: &Database, by: By) {
     );
     change_one(
         session.as_mut(),
-        "UPDATE orders SET o_carrier_id = 11 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 2101",
+        "UPDATE orders SET o_carrier_id = 11 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 211",
     );
     let lost = held(database, &path);
     assert!(!lost.is_sound(), "{lost:?}");
@@ -80,7 +80,7 @@ fn losses_are_named(database: &Database, by: By) {
     let said = lost.places.join("\n");
     assert!(
         said.contains(&format!(
-            "order {w}/{d}/{o} of customer {c} was acknowledged; the tables hold customer 3001"
+            "order {w}/{d}/{o} of customer {c} was acknowledged; the tables hold customer 301"
         )),
         "{said}"
     );
@@ -89,7 +89,7 @@ fn losses_are_named(database: &Database, by: By) {
         "{said}"
     );
     assert!(
-        said.contains("delivery of order 1/1/2101") && said.contains("hold carrier 11"),
+        said.contains("delivery of order 1/1/211") && said.contains("hold carrier 11"),
         "{said}"
     );
     // A payment that nobody was promised, as well.

@@ -57,7 +57,7 @@ fn use_up(session: &mut dyn Session) {
         "UPDATE customer SET c_data = 'other' WHERE c_id < 1000",
         "DELETE FROM new_order WHERE no_d_id = 1",
         "INSERT INTO orders VALUES (9999, 1, 1, 1, '2026-01-02 00:00:00', NULL, 0, 1)",
-        "DELETE FROM stock WHERE s_i_id > 50000",
+        "DELETE FROM stock WHERE s_i_id > 5000",
     ] {
         session.batch(sql).unwrap();
     }

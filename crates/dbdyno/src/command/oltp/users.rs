@@ -27,6 +27,10 @@ fn plan(asked: &UsersArguments) -> Result<Table> {
         let load = table([
             ("do", Some("load".into())),
             ("warehouses", Some(number(warehouses))),
+            (
+                "warehouse_rows",
+                asked.warehouse_rows.map(|rows| word(rows).into()),
+            ),
         ]);
         steps.push(step("oltp", load));
     }
@@ -43,6 +47,10 @@ fn users_step(asked: &UsersArguments) -> Table {
     let oltp = table([
         ("do", Some("run".into())),
         ("warehouses", asked.warehouses.map(number)),
+        (
+            "warehouse_rows",
+            asked.warehouse_rows.map(|rows| word(rows).into()),
+        ),
         ("users", Some(asked.users.as_str().into())),
         ("connections", asked.connections.map(number)),
         ("statements", Some(word(asked.mode).into())),

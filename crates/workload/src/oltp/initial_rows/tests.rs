@@ -27,7 +27,7 @@ fn all(mut source: Rows<'_>) -> Vec<Vec<String>> {
 }
 
 fn of(table: &str) -> Vec<Vec<String>> {
-    all(InitialRows::new(7).of_warehouse(table, 3))
+    all(InitialRows::new(7, WarehouseRows::Full).of_warehouse(table, 3))
 }
 
 /// Values of a column with how often each comes.
@@ -59,7 +59,7 @@ fn near(found: usize, of: usize, share: f64) {
 
 #[test]
 fn every_table_has_its_rows() {
-    let population = InitialRows::new(7);
+    let population = InitialRows::new(7, WarehouseRows::Full);
     for table in TABLES {
         let rows = all(population.of_warehouse(table, 3)).len() as u64;
         assert_eq!(rows, population.rows_of_warehouse(table, 3), "{table}");
@@ -72,12 +72,13 @@ fn every_table_has_its_rows() {
 
 #[test]
 fn seed_and_warehouse_alone_decide() {
-    let rows = |seed, w| all(InitialRows::new(seed).of_warehouse("district", w));
+    let rows =
+        |seed, w| all(InitialRows::new(seed, WarehouseRows::Full).of_warehouse("district", w));
     assert_eq!(rows(1, 1), rows(1, 1));
     assert_ne!(rows(1, 1)[0][2..], rows(1, 2)[0][2..]);
     assert_ne!(rows(1, 1), rows(2, 1));
     let constants: BTreeSet<u64> = (0..50)
-        .map(|s| InitialRows::new(s).last_names().c)
+        .map(|s| InitialRows::new(s, WarehouseRows::Full).last_names().c)
         .collect();
     assert!(constants.len() > 40 && constants.iter().all(|c| *c <= 255));
 }
@@ -163,7 +164,7 @@ fn orders_and_their_lines() {
     let mut of_order: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for line in &lines {
         *of_order.entry((&line[1], &line[0])).or_default() += 1;
-        let is_new = line[0].parse::<u64>().unwrap() >= FIRST_NEW_ORDER;
+        let is_new = line[0].parse::<u64>().unwrap() >= WarehouseRows::Full.first_new_order();
         assert_eq!(
             (line[6] == "-", line[8] != "0e-2"),
             (is_new, is_new),
@@ -171,7 +172,7 @@ fn orders_and_their_lines() {
         );
     }
     for order in &orders {
-        let is_new = order[0].parse::<u64>().unwrap() >= FIRST_NEW_ORDER;
+        let is_new = order[0].parse::<u64>().unwrap() >= WarehouseRows::Full.first_new_order();
         assert_eq!(order[5] == "-", is_new);
         assert_eq!(
             of_order[&(order[1].as_str(), order[0].as_str())].to_string(),
@@ -194,7 +195,10 @@ fn orders_and_their_lines() {
 
 #[test]
 fn stock_and_items() {
-    let (stock, items) = (of("stock"), all(InitialRows::new(7).items()));
+    let (stock, items) = (
+        of("stock"),
+        all(InitialRows::new(7, WarehouseRows::Full).items()),
+    );
     assert_eq!(
         (numbers(&stock, 0), numbers(&items, 0)),
         ((1, 100_000), (1, 100_000))
@@ -230,4 +234,39 @@ fn payments_and_new_orders() {
             .all(|h| h[1] == h[3] && h[2] == "3" && h[4] == "3")
     );
     assert_eq!(numbers(&new_orders, 0), (2101, 3000));
+}
+
+/// The golden numbers of a tenth, and what hangs together in it: payments, names, customers of orders, items of lines.
+#[test]
+fn a_tenth_of_the_rows_is_as_consistent_as_all_of_them() {
+    let rows = InitialRows::new(7, WarehouseRows::Tenth);
+    let counts = ["warehouse", "district", "customer", "history"].map(|t| rows.rows_in_all(t, 2));
+    assert_eq!(counts, [2, 20, 6000, 6000]);
+    let counts = ["orders", "new_order", "stock", "item"].map(|t| rows.rows_in_all(t, 2));
+    assert_eq!(counts, [6000, 1800, 20_000, 10_000]);
+    for table in TABLES.into_iter().filter(|table| *table != "item") {
+        let right = rows.rows_of_warehouse(table, 3);
+        assert_eq!(
+            all(rows.of_warehouse(table, 3)).len() as u64,
+            right,
+            "{table}"
+        );
+    }
+    let of = |table: &str| all(rows.of_warehouse(table, 3));
+    assert_eq!(of("warehouse")[0][8], "3000000e-2");
+    let districts = of("district");
+    assert!(
+        districts
+            .iter()
+            .all(|d| d[9] == "300000e-2" && d[10] == "301")
+    );
+    let customers = of("customer");
+    assert_eq!(column(&customers, 5).len(), 100, "last names");
+    assert_eq!(column(&customers[..100], 5).len(), 100, "each once");
+    let orders = of("orders");
+    let whose = column(&orders[..300], 3);
+    assert!(whose.len() == 300 && whose.values().all(|count| *count == 1));
+    assert_eq!(column(&orders[..300], 5)["-"], 90, "without a carrier");
+    assert_eq!(numbers(&of("new_order"), 0), (211, 300));
+    assert_eq!(numbers(&of("order_line"), 4), (1, 10_000));
 }

@@ -7,7 +7,7 @@ use archive::Remark;
 
 use super::{Measured, PointContext, warm_up};
 use crate::duration;
-use crate::oltp::initial_rows::{DISTRICTS, GENERATOR, ORDERS};
+use crate::oltp::initial_rows::{DISTRICTS, GENERATOR, WarehouseRows};
 use crate::oltp::{Metadata, OltpError, Result, reconcile, restore};
 use crate::volume::of_order_entry_load;
 
@@ -41,7 +41,7 @@ impl<'a> Growth<'a> {
     pub fn begin(place: &'a PointContext<'a>) -> Result<Self> {
         let mut session = place.on.first().open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
-        let loaded = DISTRICTS * ORDERS * u64::from(metadata.warehouses);
+        let loaded = orders_of(metadata.rows.whole(metadata.warehouses)) as u64;
         let begun = reconcile::orders(session.as_mut())?;
         let obstacle = if metadata.generator != GENERATOR {
             Some("another version of dbdyno has loaded it".to_owned())
@@ -158,12 +158,17 @@ impl<'a> Growth<'a> {
 }
 
 /// About how long it takes to bring a database back in a search of so many measurements, which last so long together.
-pub fn foretold_s(warehouses: u32, measurements: usize, timed_s: f64) -> f64 {
-    let loaded = u64::from(warehouses) * DISTRICTS * ORDERS;
-    let allowed = loaded as f64 * GROWTH_MAX;
+pub fn foretold_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
+    let loaded = orders_of(whole_warehouses);
+    let allowed = loaded * GROWTH_MAX;
     let times = (timed_s * ORDERS_PER_S / allowed).floor();
-    let load = of_order_entry_load(warehouses);
+    let load = of_order_entry_load(whole_warehouses);
     times.min(measurements as f64) * duration::of_load(load.written_bytes)
+}
+
+/// Orders of a load of so many warehouses.
+fn orders_of(whole_warehouses: f64) -> f64 {
+    (DISTRICTS * WarehouseRows::Full.orders()) as f64 * whole_warehouses
 }
 
 fn is_over(orders: u64, loaded: u64) -> bool {
@@ -190,8 +195,8 @@ mod tests {
     /// the warehouses never; and never more often than there are measurements.
     #[test]
     fn golden_time_of_bringing_a_database_back() {
-        assert_eq!(foretold_s(1, 40, 240.0), 6.0 * 5.5);
-        assert_eq!(foretold_s(20, 40, 240.0), 0.0);
-        assert_eq!(foretold_s(1, 2, 240.0), 2.0 * 5.5);
+        assert_eq!(foretold_s(1.0, 40, 240.0), 6.0 * 5.5);
+        assert_eq!(foretold_s(20.0, 40, 240.0), 0.0);
+        assert_eq!(foretold_s(1.0, 2, 240.0), 2.0 * 5.5);
     }
 }

@@ -79,6 +79,7 @@ impl<'a> Level<'a> {
         let users = place.key.jobs;
         let asked = WorkOptions {
             warehouses: place.oltp.warehouses,
+            rows: place.oltp.warehouse_rows,
             users,
             connections: place.oltp.connections(users),
             pacing: match place.oltp.pauses {
@@ -386,7 +387,7 @@ impl<'a> Level<'a> {
         };
         WorkDone {
             mode: "time".into(),
-            size: counted(u64::from(self.work.warehouses()), "warehouse"),
+            size: self.work.size(),
             seconds: step.seconds,
             schedule: format!(
                 "{}, {connections}{pauses}, {}",

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use crate::oltp::{self, LoadOptions};
 use archive::{CacheState, Figures, Point, Remark, WorkDone};
-use stats::words::counted;
 
 use super::{LOAD, Measured, PointContext};
 use crate::oltp::step::OltpStep;
@@ -14,8 +13,10 @@ const LOAD_SEED: u64 = 1;
 
 /// What a step asks to be loaded.
 pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
+    let (warehouses, rows) = oltp.loaded();
     LoadOptions {
-        warehouses: oltp.warehouses.unwrap_or(1),
+        warehouses,
+        rows,
         jobs: oltp.load_jobs,
         seed: LOAD_SEED,
         foreign_keys: oltp.foreign_keys,
@@ -49,7 +50,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
     Measured::Points(vec![Point {
         work: WorkDone {
             mode: "work".into(),
-            size: counted(u64::from(options.warehouses), "warehouse"),
+            size: options.rows.size(options.warehouses),
             state: renewed.how.clone(),
             cache: CacheState::AsItComes,
             ..WorkDone::default()
