@@ -111,11 +111,9 @@ fn kill_and_resume(number: u32, tally: &Tally) {
             tally.before_the_run.fetch_add(1, Ordering::Relaxed);
             assert_eq!(reported(&said), 0, "{context}: {said}");
             let refused = place.dbdyno(&resume);
-            assert!(
-                [1, 2].contains(&refused.status),
-                "{context}: {}",
-                refused.stderr
-            );
+            // Without an archive there is nothing to open; in an empty one there is no such run.
+            let status = if place.archive().exists() { 2 } else { 1 };
+            assert_eq!(refused.status, status, "{context}: {}", refused.stderr);
             refused.sentence();
             assert_done(&place.dbdyno(&run), &context);
             assert_whole(&place, &[], &context);

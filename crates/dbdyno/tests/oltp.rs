@@ -170,18 +170,18 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
         (
             "postgres+local",
             "pg?version=15&max_wal_size=64MB&min_wal_size=32MB",
-            200 << 20,
+            130 << 20,
         ),
         (
             "mysql+local",
             "my?innodb_log_file_size=64M&performance_schema=OFF",
-            220 << 20,
+            150 << 20,
         ),
     ] {
         let place = reachable_place();
         let disk = Disk::small(&place, bytes);
         let url = format!("{engine}:{}", disk.path(name).display());
-        let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
+        let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
         let full = disk.dbdyno(&place, &load);
         assert_eq!(full.status, 1, "{engine}: {}", full.stderr);
         let sentence = full.sentence().to_lowercase();

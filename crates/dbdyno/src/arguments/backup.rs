@@ -41,7 +41,7 @@ pub struct BackupRunArguments {
     #[arg(long, value_name = "W", default_value_t = WAREHOUSES_DEFAULT)]
     pub warehouses: u32,
     /// Rows of each of these warehouses: those of the TPC-C specification, or a tenth of them (default: full)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "ROWS")]
     pub warehouse_rows: Option<Rows>,
     /// Seconds for which a user enters orders before each backup; its acknowledged transactions must be in the restored copy
     #[arg(long, value_name = "S", default_value_t = 1.0)]

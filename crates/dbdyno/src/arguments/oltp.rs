@@ -42,7 +42,7 @@ pub struct LoadArguments {
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=i64::from(WAREHOUSES_MAX)))]
     pub warehouses: u32,
     /// Rows of each warehouse: those of the TPC-C specification, or a tenth of them, to try something out
-    #[arg(long, value_enum, default_value = "full")]
+    #[arg(long, value_enum, value_name = "ROWS", default_value = "full")]
     pub warehouse_rows: Rows,
     /// Concurrent loading sessions (default: 2, or 1 if the engine has a single writer)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
@@ -78,7 +78,7 @@ pub struct UsersArguments {
     #[arg(long, value_name = "W")]
     pub warehouses: Option<u32>,
     /// Rows that each warehouse must have; with --repeat, those that are restored (default: full)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "ROWS")]
     pub warehouse_rows: Option<Rows>,
     /// Users: a number, a list (1,2,4) or a ramp (FROM..TO/STEP)
     #[arg(long, value_name = "USERS", default_value = "1")]

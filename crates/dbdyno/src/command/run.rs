@@ -203,11 +203,15 @@ pub(super) fn show(run: &Run) -> Result<Status> {
     if run.valid() {
         return Ok(Status::Fine);
     }
-    say(&format!(
-        "dbdyno: {} of {} points of run {} are invalid; the tables give the reasons",
-        run.points.iter().filter(|p| !p.valid()).count(),
-        run.points.len(),
-        run.label
-    ));
+    let label = &run.label;
+    let invalid = match run.points.iter().filter(|p| !p.valid()).count() {
+        // Its record was changed, or it is not complete.
+        0 => format!("run {label} is invalid"),
+        invalid => format!(
+            "{invalid} of {} points of run {label} are invalid",
+            run.points.len()
+        ),
+    };
+    say(&format!("dbdyno: {invalid}; the tables give the reasons"));
     Ok(Status::CheckFailed)
 }

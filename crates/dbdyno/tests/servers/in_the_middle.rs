@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Place, points};
 
-/// A short point, and a long one in which something happens.
+/// A short point, and a long one in which something happens, with pauses that leave the processors to other tests.
 const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
-    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 10\n";
+    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 10\nthink_ms = 2.0\n";
 /// Reads, writes and loads, small.
 pub const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"]\njobs = [2]\n\
