@@ -76,14 +76,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
     let built = std::fs::read_to_string(&arguments.built)
         .with_context(|| format!("{} cannot be read", arguments.built.display()))?;
-    let mut programs = programs::from_cargo(&built, arguments.unit_only)?;
+    let mut programs =
+        programs::from_cargo(&built, arguments.unit_only, arguments.only.as_deref())?;
     if arguments.with_examples {
-        programs.insert(0, programs::examples()?);
-    }
-    if let Some(name) = arguments.only {
-        programs
-            .iter_mut()
-            .for_each(|program| program.arguments.push(name.clone()));
+        programs.insert(0, programs::examples(arguments.only.as_deref())?);
     }
     std::fs::create_dir_all(&arguments.logs)
         .with_context(|| format!("{} cannot be made", arguments.logs.display()))?;

@@ -9,8 +9,17 @@ use serde_json::Value;
 /// names contain; nothing for all tests of the program.
 const NOT_UNIT: &[(&str, &[&str])] = &[("report/suite", &["browser"])];
 
-/// Programs whose tests measure: nothing else runs beside them.
-const ALONE: &[&str] = &["lab/bottleneck"];
+/// Programs whose tests measure: nothing else runs beside them. The tests whose names contain one of these words run beside
+/// others all the same: they wait for what they make themselves, and so much longer than for a processor that nobody else matters.
+const ALONE: &[(&str, &[&str])] = &[(
+    "lab/bottleneck",
+    &[
+        "a_long_way",
+        "slowly_from_the_device",
+        "sleeping_sessions",
+        "that_somebody",
+    ],
+)];
 
 /// Programs that take longest. They begin first, so that the last of all does not run beside nothing.
 const LONG: &[&str] = &[
@@ -46,6 +55,8 @@ pub struct Program {
     pub directory: PathBuf,
     /// Whether it is cargo, which does not take libtest's options.
     pub is_cargo: bool,
+    /// Whether nothing else may run beside it.
+    pub is_alone: bool,
 }
 
 impl Program {
@@ -59,13 +70,37 @@ impl Program {
         !names.is_empty()
     }
 
-    pub fn is_alone(&self) -> bool {
-        ALONE.contains(&self.name.as_str())
+    /// Itself, without the tests that can run beside others, and those as another one; itself alone where only some tests run,
+    /// because libtest runs what has one of its words, and not all of them.
+    fn apart(mut self, runs_all: bool) -> Vec<Self> {
+        let Some((_, words)) = ALONE.iter().find(|(program, _)| *program == self.name) else {
+            return vec![self];
+        };
+        self.is_alone = true;
+        if !runs_all {
+            return vec![self];
+        }
+        let mut beside = self.clone();
+        beside.is_alone = false;
+        beside.name += " (beside)";
+        beside
+            .arguments
+            .extend(words.iter().map(|word| (*word).to_owned()));
+        let skip = words.iter().flat_map(|word| ["--skip", word]);
+        self.arguments.extend(skip.map(str::to_owned));
+        vec![self, beside]
     }
 }
 
 /// Reads cargo's messages, one JSON object a line. Programs that begin first come first.
-pub fn from_cargo(messages: &str, unit_only: bool) -> anyhow::Result<Vec<Program>> {
+///
+/// # Errors
+/// When a message is no JSON, or there is no program.
+pub fn from_cargo(
+    messages: &str,
+    unit_only: bool,
+    only: Option<&str>,
+) -> anyhow::Result<Vec<Program>> {
     let mut programs = Vec::new();
     for line in messages.lines().filter(|line| line.starts_with('{')) {
         let message: Value = serde_json::from_str(line).context("a message of cargo")?;
@@ -77,6 +112,15 @@ pub fn from_cargo(messages: &str, unit_only: bool) -> anyhow::Result<Vec<Program
     if unit_only {
         programs.retain_mut(Program::leave_out_what_is_not_unit);
     }
+    let mut programs: Vec<_> = programs
+        .into_iter()
+        .flat_map(|program| program.apart(only.is_none()))
+        .collect();
+    if let Some(name) = only {
+        programs
+            .iter_mut()
+            .for_each(|program| program.arguments.push(name.to_owned()));
+    }
     let rank = |program: &Program| LONG.iter().position(|long| *long == program.name);
     programs.sort_by_key(|program| rank(program).unwrap_or(usize::MAX));
     Ok(programs)
@@ -84,7 +128,7 @@ pub fn from_cargo(messages: &str, unit_only: bool) -> anyhow::Result<Vec<Program
 
 /// The examples in the documentation, which cargo runs itself: of the crates that have any, because it compiles each
 /// crate again to look for them.
-pub fn examples() -> anyhow::Result<Program> {
+pub fn examples(only: Option<&str>) -> anyhow::Result<Program> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut arguments: Vec<_> = "test --release --locked --doc"
         .split(' ')
@@ -93,12 +137,14 @@ pub fn examples() -> anyhow::Result<Program> {
     for name in with_examples(Path::new("crates"))? {
         arguments.extend(["--package".to_owned(), name]);
     }
+    arguments.extend(only.map(str::to_owned));
     Ok(Program {
         name: "documentation".to_owned(),
         executable: cargo.into(),
         arguments,
         directory: std::env::current_dir()?,
         is_cargo: true,
+        is_alone: false,
     })
 }
 
@@ -150,6 +196,7 @@ fn program(message: &Value) -> Option<Program> {
         arguments: Vec::new(),
         directory: directory.to_owned(),
         is_cargo: false,
+        is_alone: false,
     })
 }
 
@@ -167,12 +214,28 @@ mod tests {
             )
         };
         let built = line("stats", "stats", "lib") + &line("report", "suite", "test");
-        let all = from_cargo(&built, false).unwrap();
+        let all = from_cargo(&built, false, None).unwrap();
         assert!(all.iter().all(|program| program.arguments.is_empty()));
-        let unit = from_cargo(&built, true).unwrap();
+        let unit = from_cargo(&built, true, None).unwrap();
         let names: Vec<_> = unit.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["report/suite", "stats"]);
         assert_eq!(unit[0].arguments, ["--skip", "browser"]);
+    }
+
+    #[test]
+    fn each_test_of_what_measures_runs_once_alone_or_beside_others() {
+        let line = "{\"manifest_path\":\"/x/lab/Cargo.toml\",\"executable\":\"/x/p\",\"profile\":{\"test\":true},\
+                    \"target\":{\"name\":\"bottleneck\",\"kind\":[\"test\"]}}";
+        let found = from_cargo(line, false, None).unwrap();
+        let [alone, beside] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert!(alone.is_alone && !beside.is_alone);
+        assert_eq!(beside.name, "lab/bottleneck (beside)");
+        let skipped = alone.arguments.iter().filter(|word| *word != "--skip");
+        assert!(skipped.eq(&beside.arguments) && !beside.arguments.is_empty());
+        let only = from_cargo(line, false, Some("mysql")).unwrap();
+        assert!(only.len() == 1 && only[0].is_alone && only[0].arguments == ["mysql"]);
     }
 
     #[test]
@@ -187,8 +250,8 @@ mod tests {
     #[test]
     fn the_lists_name_programs_that_exist() {
         let crates = Path::new("..");
-        let listed = NOT_UNIT.iter().map(|(name, _)| name);
-        for name in listed.chain(ALONE).chain(LONG) {
+        let listed = NOT_UNIT.iter().chain(ALONE).map(|(name, _)| name);
+        for name in listed.chain(LONG) {
             let there = match name.split_once('/') {
                 Some((package, program)) => {
                     let tests = crates.join(package).join("tests");

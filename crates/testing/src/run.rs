@@ -31,7 +31,7 @@ pub struct How {
 /// Runs all programs, and tells of each as it ends.
 pub fn all(programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
     let (alone, together): (Vec<_>, Vec<_>) =
-        programs.into_iter().partition(|program| program.is_alone());
+        programs.into_iter().partition(|program| program.is_alone);
     let total = Mutex::new(Outcome::default());
     for (programs, jobs) in [(together, how.jobs.max(1)), (alone, 1)] {
         let left = Mutex::new(VecDeque::from(programs));
