@@ -38,11 +38,11 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
                 target_name,
             } = head;
             let preparing = if rate.is_none() { "preparing · " } else { "" };
-            let parallel = parallelism(key);
-            format!(
-                "{preparing}{target_name} · {} {title}, {parallel}",
-                key.test
-            )
+            let parallel = match state.observes() {
+                true => String::new(),
+                false => format!(", {}", parallelism(key)),
+            };
+            format!("{preparing}{target_name} · {} {title}{parallel}", key.test)
         }
         (None, None) => "preparing".to_owned(),
     };
@@ -51,11 +51,36 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
     let Some(newest) = newest else {
         return;
     };
+    let figures = match state.observes() {
+        true => figures_observed(newest),
+        false => figures_of_load(newest),
+    };
     let host = state
         .intervals
         .iter()
         .rev()
         .find_map(|interval| interval.cpu_pct);
+    let cpu = format!("CPU {} %", number::whole(host));
+    let figures = figures.iter().chain([&cpu]).map(String::as_str);
+    let figures: Vec<_> = figures.collect();
+    put(buffer, area, area.x, 2, &figures.join("  "), Style::new());
+}
+
+/// What a database at work did in the last interval.
+fn figures_observed(newest: &Interval) -> Vec<String> {
+    let sessions = number::one_decimal(newest.active_sessions());
+    vec![
+        format!(
+            "{} transactions/s",
+            number::figure_or_unknown(newest.operations_per_s)
+        ),
+        format!("{sessions} active sessions"),
+    ]
+}
+
+/// What the jobs did in the last interval.
+fn figures_of_load(newest: &Interval) -> Vec<String> {
+    let rate = newest.operations_per_s;
     let mut figures = vec![format!("{} ops/s", number::figure_or_unknown(rate))];
     if let Some(mean_us) = newest.mean_us {
         figures.push(format!("mean {}", number::latency(Some(mean_us))));
@@ -67,11 +92,10 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
     ] {
         figures.push(format!("{name} {}", number::latency(us)));
     }
-    figures.push(format!("CPU {} %", number::whole(host)));
     let errors = newest.errors.map(|errors| number::counted(errors, "error"));
     figures.push(errors.unwrap_or_else(|| format!("{} errors", number::UNKNOWN)));
     figures.push(number::counted(newest.users.into(), "job"));
-    put(buffer, area, area.x, 2, &figures.join("  "), Style::new());
+    figures
 }
 
 fn progress(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: Paint) {
@@ -109,10 +133,13 @@ type Draw = fn(&mut Buffer, Rect, &State, Paint);
 
 /// Draws the charts, from a row of them on; gives how many rows of charts have no room.
 pub fn charts(buffer: &mut Buffer, area: Rect, state: &State, down: usize, paint: Paint) -> usize {
-    let mut panels: Vec<Draw> = vec![throughput, response, cpu, waits, devices, heat];
+    let mut panels: Vec<Draw> = match state.observes() {
+        true => vec![throughput, cpu, waits, devices],
+        false => vec![throughput, response, cpu, waits, devices, heat],
+    };
     let columns = usize::from((area.width / WIDTH_MIN).clamp(1, COLUMNS_MAX));
     // The figures at the top have the jobs too.
-    if !panels.len().is_multiple_of(columns) {
+    if !state.observes() && !panels.len().is_multiple_of(columns) {
         panels.push(jobs);
     }
     let rows = panels.len().div_ceil(columns);
@@ -269,14 +296,11 @@ const NUMBERS: Scale = Scale {
 
 fn throughput(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
     let part = Part::of(state, "", number::figure, |i| i.operations_per_s);
-    bars(
-        buffer,
-        area,
-        "Throughput, operations/s",
-        vec![part],
-        &NUMBERS,
-        paint,
-    );
+    let title = match state.observes() {
+        true => "Throughput, transactions/s",
+        false => "Throughput, operations/s",
+    };
+    bars(buffer, area, title, vec![part], &NUMBERS, paint);
 }
 
 fn jobs(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {

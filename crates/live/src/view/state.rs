@@ -61,7 +61,17 @@ pub struct Interval {
     pub waits: Vec<(EventClass, f64)>,
 }
 
+/// The test of points at which a database at work is observed, as the page in the browser has it.
+const OBSERVATION: &str = "OBSERVE";
+
 impl State {
+    /// Whether a database at work is observed: nobody here has jobs, whose response times would be known.
+    pub fn observes(&self) -> bool {
+        self.head
+            .as_ref()
+            .is_some_and(|head| head.key.test == OBSERVATION)
+    }
+
     /// Takes an event that came so many seconds after watching began.
     pub fn take(&mut self, event: &StreamEvent, at_s: f64) {
         match event {
@@ -126,6 +136,12 @@ impl State {
 }
 
 impl Interval {
+    /// Sessions in a statement, of all classes of waits; `None` where nobody looked.
+    pub fn active_sessions(&self) -> Option<f64> {
+        let of_classes = self.waits.iter().map(|(_, sessions)| sessions);
+        (!self.waits.is_empty()).then(|| of_classes.sum())
+    }
+
     fn of(snapshot: &Snapshot) -> Self {
         let per_s = |count: u64| count as f64 / snapshot.length_s;
         let of_part = |part| quantile_us(&snapshot.response_ns, part);

@@ -159,6 +159,34 @@ fn nothing_is_shown_that_is_not_known() {
     insta::assert_snapshot!("replayed_80x24", screen(&mut view, 80, 24));
 }
 
+/// A database at work has no jobs of ours, and no response times that anybody here knows.
+#[test]
+fn an_observation_shows_what_it_counts() {
+    let mut view = View::default();
+    begins(&mut view);
+    let head = PointHead {
+        key: PointKey {
+            test: "OBSERVE".into(),
+            ..key(1)
+        },
+        title: "Database at work, observed without a load".into(),
+        target_name: "postgres".into(),
+    };
+    view.take(&StreamEvent::PointBegins(head), 0.0);
+    (0..75).for_each(|number| {
+        let of_load = interval(number);
+        let observed = Snapshot {
+            errors: None,
+            response_ns: Vec::new(),
+            users: 1,
+            ..of_load
+        };
+        snapshot(&mut view, observed);
+    });
+    insta::assert_snapshot!("observed_80x24", screen(&mut view, 80, 24));
+    insta::assert_snapshot!("observed_160x40", screen(&mut view, 160, 40));
+}
+
 #[test]
 fn each_section_fills_the_screen_and_is_scrolled() {
     let mut view = at_work();
