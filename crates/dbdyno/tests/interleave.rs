@@ -102,9 +102,12 @@ fn is_told_by_slice(compared: &Value, runs: &[Value; 2]) {
         for (order, is_a_first) in [("ratio_a_first", true), ("ratio_b_first", false)] {
             // Half of the slices of a second: whatever else the machine does in them moves this ratio as far as it likes, so that
             // no bound holds on every machine. What holds on every machine is that it is the ratio of these very slices.
-            let told = pair[order].as_f64().unwrap();
             let own = ratio_of(&slices, is_a_first);
-            assert!((told / own - 1.0).abs() < 1e-9, "{order} is {own}: {pair}");
+            match pair[order].as_f64() {
+                Some(told) => assert!((told - own).abs() <= 1e-9 * own, "{order} is {own}: {pair}"),
+                // Nor need a side have had a processor in any of them.
+                None => assert!(!own.is_normal(), "{order} is {own}: {pair}"),
+            }
         }
         assert!(["a", "b"].contains(&pair["first"].as_str().unwrap()));
         assert!(pair["started_at_b"].as_str().unwrap().ends_with('Z'));

@@ -21,6 +21,8 @@ const LITTLE: &[&str] = &[
     "--set",
     "step.1.jobs=[1]",
     "--set",
+    "step.oltp.warehouse_rows=tenth",
+    "--set",
     "step.oltp.users=2",
     "--set",
     "step.3.seconds=0.5",

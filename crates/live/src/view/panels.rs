@@ -51,23 +51,21 @@ pub fn head(buffer: &mut Buffer, area: Rect, state: &State, now_s: f64, paint: P
     let Some(newest) = newest else {
         return;
     };
-    let figures = match state.observes() {
-        true => figures_observed(newest),
-        false => figures_of_load(newest),
-    };
     let host = state
         .intervals
         .iter()
         .rev()
         .find_map(|interval| interval.cpu_pct);
     let cpu = format!("CPU {} %", number::whole(host));
-    let figures = figures.iter().chain([&cpu]).map(String::as_str);
-    let figures: Vec<_> = figures.collect();
+    let figures = match state.observes() {
+        true => figures_observed(newest, cpu),
+        false => figures_of_load(newest, cpu),
+    };
     put(buffer, area, area.x, 2, &figures.join("  "), Style::new());
 }
 
 /// What a database at work did in the last interval.
-fn figures_observed(newest: &Interval) -> Vec<String> {
+fn figures_observed(newest: &Interval, cpu: String) -> Vec<String> {
     let sessions = number::one_decimal(newest.active_sessions());
     vec![
         format!(
@@ -75,11 +73,12 @@ fn figures_observed(newest: &Interval) -> Vec<String> {
             number::figure_or_unknown(newest.operations_per_s)
         ),
         format!("{sessions} active sessions"),
+        cpu,
     ]
 }
 
 /// What the jobs did in the last interval.
-fn figures_of_load(newest: &Interval) -> Vec<String> {
+fn figures_of_load(newest: &Interval, cpu: String) -> Vec<String> {
     let rate = newest.operations_per_s;
     let mut figures = vec![format!("{} ops/s", number::figure_or_unknown(rate))];
     if let Some(mean_us) = newest.mean_us {
@@ -92,6 +91,7 @@ fn figures_of_load(newest: &Interval) -> Vec<String> {
     ] {
         figures.push(format!("{name} {}", number::latency(us)));
     }
+    figures.push(cpu);
     let errors = newest.errors.map(|errors| number::counted(errors, "error"));
     figures.push(errors.unwrap_or_else(|| format!("{} errors", number::UNKNOWN)));
     figures.push(number::counted(newest.users.into(), "job"));

@@ -145,6 +145,19 @@ fn working_below(place: &Path) -> Vec<PathBuf> {
     cwds.filter(|cwd| cwd.starts_with(place)).collect()
 }
 
+/// Processes with an open file below `place`.
+fn holders_below(place: &Path) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let open = processes.filter_map(|entry| fs::read_dir(entry.path().join("fd")).ok());
+    open.filter_map(|files| {
+        let mut files = files
+            .flatten()
+            .filter_map(|file| fs::read_link(file.path()).ok());
+        files.find(|file| file.starts_with(place))
+    })
+    .count()
+}
+
 #[test]
 fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
     for kind in KINDS {
@@ -169,6 +182,11 @@ fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
             process.kill().unwrap();
             process.wait().unwrap();
         }
+        // What they were just starting has their locks until it runs, or ends with them: on a busy machine for longer than the
+        // next start waits for.
+        wait_until("nobody has a file of theirs", || {
+            holders_below(parent.path()) == 0
+        });
         let server = parent.start(kind, given.to_str().unwrap()).unwrap();
         assert_eq!(ask(&server, "SELECT 1"), "1");
         assert_eq!(parent.runs().len(), 1, "only the new one");

@@ -35,7 +35,7 @@ impl Chromium {
         let program = program();
         assert!(
             Path::new(&program).exists(),
-            "{program} is not there; get it with `apt-get install chromium`, or name another one in $CHROMIUM"
+            "{program} is not there; get it with `apt-get install chromium-headless-shell`, or name another one in $CHROMIUM"
         );
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -166,8 +166,14 @@ impl Chromium {
     }
 }
 
+/// The build without windows, which draws the same pages with less than half of the processor time; else the usual one.
 fn program() -> String {
-    std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned())
+    const USUAL: &str = "/usr/bin/chromium";
+    const WITHOUT_WINDOWS: &str = "/usr/bin/chromium-headless-shell";
+    std::env::var("CHROMIUM").unwrap_or_else(|_| {
+        let is_there = Path::new(WITHOUT_WINDOWS).exists();
+        if is_there { WITHOUT_WINDOWS } else { USUAL }.to_owned()
+    })
 }
 
 /// Copies what was made, and the page, into $REPORT_PICTURES, so that a person can look at it.
