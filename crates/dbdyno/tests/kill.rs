@@ -21,12 +21,12 @@ use common::{Ended, Place, faults, points};
 use serde_json::Value;
 use stats::random::Random;
 
-/// Ten points of 20 ms and what is around them, half of them again: computing, reading a table that has to be loaded first, loading one.
+/// Ten points of about 50 ms, half of them again: computing, reading a table that has to be loaded first, loading one.
 const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T421\", \"T331\"]\njobs = [1, 2]\n\
-    mode = \"time\"\nseconds = 0.02\n";
+    mode = \"time\"\nseconds = 0.05\n";
 const POINTS: usize = 10;
-const KILLS_DEFAULT: u32 = 30;
+const KILLS_DEFAULT: u32 = 20;
 const SEED: u64 = 20_260_101;
 /// Runs that are killed at the same time.
 const AT_ONCE: u32 = 2;
