@@ -67,16 +67,7 @@ fn every_verb_keeps_a_password_to_itself() {
         &[
             "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
         ],
-        &[
-            "oltp",
-            "load",
-            "--target",
-            &url,
-            "--warehouses",
-            "1",
-            "--warehouse-rows",
-            "tenth",
-        ],
+        &common::order_entry_load(&url),
         &["columnar", "size", "--from", &url, "--level", "query-low"],
         &["list", "runs", "--target", "postgres"],
         &["export", "two-b"],

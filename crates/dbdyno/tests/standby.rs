@@ -145,16 +145,7 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
     for command in [
         &["run", &writes, "--target", url][..],
         &["oltp", "run", "--target", url, "--users", "1"],
-        &[
-            "oltp",
-            "load",
-            "--target",
-            url,
-            "--warehouses",
-            "1",
-            "--warehouse-rows",
-            "tenth",
-        ],
+        &common::order_entry_load(url),
     ] {
         let refused = place.dbdyno(command);
         assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);

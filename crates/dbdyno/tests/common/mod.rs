@@ -32,6 +32,20 @@ pub const ON_ANY_MACHINE: [&str; 10] = [
     "validity.waiting_pct_max=100",
 ];
 
+/// What loads a warehouse of order entry, of a tenth of the rows.
+pub fn order_entry_load(url: &str) -> [&str; 8] {
+    [
+        "oltp",
+        "load",
+        "--target",
+        url,
+        "--warehouses",
+        "1",
+        "--warehouse-rows",
+        "tenth",
+    ]
+}
+
 /// Files of the library, their words, and those that mean less to load.
 const SMALLER: [(&str, &str, &str); 4] = [
     ("sizes.toml", "small = 64_000", "small = 16_000"),
@@ -124,8 +138,7 @@ impl Place {
 
     /// Loads a warehouse of order entry, of a tenth of the rows.
     pub fn load_order_entry(&self, url: &str) -> Ended {
-        let load = ["oltp", "load", "--target", url, "--warehouses", "1"];
-        self.fine(&[&load[..], &["--warehouse-rows", "tenth"]].concat())
+        self.fine(&order_entry_load(url))
     }
 
     /// Measures a plan on one SQLite file.
