@@ -67,7 +67,7 @@ fn every_verb_keeps_a_password_to_itself() {
         &[
             "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
         ],
-        &common::order_entry_load(&url),
+        &common::order_entry_load(&url, "tenth"),
         &["columnar", "size", "--from", &url, "--level", "query-low"],
         &["list", "runs", "--target", "postgres"],
         &["export", "two-b"],

@@ -145,7 +145,7 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
     for command in [
         &["run", &writes, "--target", url][..],
         &["oltp", "run", "--target", url, "--users", "1"],
-        &common::order_entry_load(url),
+        &common::order_entry_load(url, "tenth"),
     ] {
         let refused = place.dbdyno(command);
         assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);

@@ -32,8 +32,8 @@ pub const ON_ANY_MACHINE: [&str; 10] = [
     "validity.waiting_pct_max=100",
 ];
 
-/// What loads a warehouse of order entry, of a tenth of the rows.
-pub fn order_entry_load(url: &str) -> [&str; 8] {
+/// What loads a warehouse of order entry, of so many rows.
+pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> [&'a str; 8] {
     [
         "oltp",
         "load",
@@ -42,7 +42,7 @@ pub fn order_entry_load(url: &str) -> [&str; 8] {
         "--warehouses",
         "1",
         "--warehouse-rows",
-        "tenth",
+        rows,
     ]
 }
 
@@ -138,7 +138,7 @@ impl Place {
 
     /// Loads a warehouse of order entry, of a tenth of the rows.
     pub fn load_order_entry(&self, url: &str) -> Ended {
-        self.fine(&order_entry_load(url))
+        self.fine(&order_entry_load(url, "tenth"))
     }
 
     /// Measures a plan on one SQLite file.

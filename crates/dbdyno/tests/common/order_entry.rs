@@ -2,7 +2,7 @@
 
 use target::server::LocalServer;
 
-use crate::common::{Ended, Place};
+use crate::common::{Ended, Place, order_entry_load};
 use crate::postgres;
 
 /// What users do on a server, without the checks.
@@ -16,15 +16,6 @@ pub fn let_work(place: &Place, url: &str, more: &[&str]) -> Ended {
 pub fn loaded_server(place: &Place, settings: &str, rows: &str) -> (LocalServer, String) {
     let server = postgres::server(settings);
     let url = postgres::url(&server, "dbdyno");
-    place.fine(&[
-        "oltp",
-        "load",
-        "--target",
-        &url,
-        "--warehouses",
-        "1",
-        "--warehouse-rows",
-        rows,
-    ]);
+    place.fine(&order_entry_load(&url, rows));
     (server, url)
 }

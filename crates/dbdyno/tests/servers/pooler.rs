@@ -34,7 +34,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
     for ignored in ["", IGNORED] {
         let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
         let url = pooler.url("");
-        let load = crate::common::order_entry_load(&url);
+        let load = crate::common::order_entry_load(&url, "tenth");
         place.fine(&load);
         are_whole(&server);
         let again = place.dbdyno(&load);
@@ -61,7 +61,7 @@ fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
             let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));
             let url = pooler.url("");
             for arguments in [
-                &crate::common::order_entry_load(&url)[..],
+                &crate::common::order_entry_load(&url, "tenth")[..],
                 &["oltp", "drop", "--target", &url],
                 &["olap", "load", "--target", &url, "--scale", "0.01"],
                 &["olap", "drop", "--target", &url],

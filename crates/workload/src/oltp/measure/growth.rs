@@ -41,7 +41,7 @@ impl<'a> Growth<'a> {
     pub fn begin(place: &'a PointContext<'a>) -> Result<Self> {
         let mut session = place.on.first().open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
-        let loaded = orders_of(metadata.rows.whole(metadata.warehouses)) as u64;
+        let loaded = DISTRICTS * metadata.rows.orders() * u64::from(metadata.warehouses);
         let begun = reconcile::orders(session.as_mut())?;
         let obstacle = if metadata.generator != GENERATOR {
             Some("another version of dbdyno has loaded it".to_owned())
@@ -159,16 +159,11 @@ impl<'a> Growth<'a> {
 
 /// About how long it takes to bring a database back in a search of so many measurements, which last so long together.
 pub fn foretold_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
-    let loaded = orders_of(whole_warehouses);
+    let loaded = whole_warehouses * (DISTRICTS * WarehouseRows::Full.orders()) as f64;
     let allowed = loaded * GROWTH_MAX;
     let times = (timed_s * ORDERS_PER_S / allowed).floor();
     let load = of_order_entry_load(whole_warehouses);
     times.min(measurements as f64) * duration::of_load(load.written_bytes)
-}
-
-/// Orders of a load of so many warehouses.
-fn orders_of(whole_warehouses: f64) -> f64 {
-    (DISTRICTS * WarehouseRows::Full.orders()) as f64 * whole_warehouses
 }
 
 fn is_over(orders: u64, loaded: u64) -> bool {
