@@ -13,8 +13,7 @@ macro_rules! catalogue {
         /// Why something is invalid or was not measured, or what a reader should know of it.
         ///
         /// Numbers are exact and end in their unit; sentences round them.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "code", rename_all = "snake_case")]
+        #[derive(Debug, Clone, PartialEq)]
         pub enum Remark {
             $($(#[doc = $about])+ $variant $({ $($field: $type),* })?),*
         }
@@ -44,6 +43,34 @@ macro_rules! catalogue {
         }
 
         impl Remark {
+            /// What [`Kind`] calls them, and their values.
+            pub(super) fn variant_and_fields(&self) -> (&'static str, Map<String, Value>) {
+                let mut fields = Map::new();
+                let variant = match self {
+                    $(Self::$variant $({ $($field),* })? => {
+                        $($(json::put(&mut fields, stringify!($field), $field);)*)?
+                        stringify!($variant)
+                    })*
+                };
+                (variant, fields)
+            }
+
+            /// The remark of them, if there is such a variant.
+            ///
+            /// # Errors
+            /// When a field is missing or of another type.
+            pub(super) fn of_variant_and_fields(
+                variant: &str,
+                fields: &mut Map<String, Value>,
+            ) -> serde_json::Result<Option<Self>> {
+                Ok(Some(match variant {
+                    $(stringify!($variant) => Self::$variant $({
+                        $($field: json::take(fields, stringify!($field))?),*
+                    })?,)*
+                    _ => return Ok(None),
+                }))
+            }
+
             /// The fields, and the words that the sentence makes of them.
             fn arguments(&self) -> (Vec<Argument>, Vec<Argument>) {
                 match self {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::discriminant;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::parts::{
@@ -12,7 +11,7 @@ use super::parts::{
     RoundsWindow,
 };
 use super::span::{Argument, Field};
-use super::{span, words};
+use super::{json, span, words};
 
 /// One kind of remark. Whether it makes something invalid is no matter of its kind, but of where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -28,14 +27,7 @@ driver! { host library oltp olap columnar backup observe storage study record ca
 impl Kind {
     /// The name in archives and exports, which never changes.
     pub fn code(&self) -> String {
-        let mut code = String::new();
-        for (at, letter) in self.variant.char_indices() {
-            if letter.is_uppercase() && at > 0 {
-                code.push('_');
-            }
-            code.extend(letter.to_lowercase());
-        }
-        code
+        json::code_of(self.variant)
     }
 
     /// What it means.
@@ -62,40 +54,5 @@ impl Remark {
             Argument::Number(number) => Some(number),
             _ => None,
         })
-    }
-
-    /// Code and fields, as the archive keeps them.
-    pub(crate) fn parts(&self) -> (String, String) {
-        let mut fields = self.object();
-        let code = match fields.remove("code") {
-            Some(Value::String(code)) => code,
-            _ => String::new(),
-        };
-        (code, Value::Object(fields).to_string())
-    }
-
-    /// The remark of a code and fields that the archive kept.
-    ///
-    /// # Errors
-    /// When there is none of that code, or with such fields.
-    pub(crate) fn of_parts(code: &str, fields: &str) -> serde_json::Result<Self> {
-        let mut fields: Map<String, Value> = serde_json::from_str(fields)?;
-        fields.insert("code".to_owned(), code.into());
-        serde_json::from_value(Value::Object(fields))
-    }
-
-    /// Code, fields and sentence, as exports have them.
-    pub fn exported(&self) -> Value {
-        let mut fields = self.object();
-        fields.insert("text".to_owned(), self.to_string().into());
-        Value::Object(fields)
-    }
-
-    fn object(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(fields)) => fields,
-            // Fields are numbers, texts and lists of them, with names that are texts.
-            _ => Map::new(),
-        }
     }
 }

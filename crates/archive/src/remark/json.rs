@@ -1,0 +1,163 @@
+//! Remarks as objects: code and fields, in archives, exports and events.
+//!
+//! Written out in place of serde's derives, which make some 3,500 lines of every variant for the compiler to optimise.
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Error, Map, Value};
+
+use super::value::Remark;
+
+/// The name in archives and exports, which never changes: "no_think_time" of `NoThinkTime`.
+pub(super) fn code_of(variant: &str) -> String {
+    let mut code = String::new();
+    for (at, letter) in variant.char_indices() {
+        if letter.is_uppercase() && at > 0 {
+            code.push('_');
+        }
+        code.extend(letter.to_lowercase());
+    }
+    code
+}
+
+/// The variant that has this code, if one has.
+fn variant_of(code: &str) -> String {
+    let mut variant = String::new();
+    for word in code.split('_') {
+        let mut letters = word.chars();
+        variant.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        variant.push_str(letters.as_str());
+    }
+    variant
+}
+
+/// What a macro puts in, a field at a time.
+pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: &impl Serialize) {
+    // Numbers, texts, and lists and structs of them: nothing that JSON has not. What is not a number is null.
+    let value = serde_json::to_value(value).unwrap_or_default();
+    fields.insert(name.to_owned(), value);
+}
+
+/// What a macro takes out again. One that is not there is `None` where the field may be.
+pub(super) fn take<T: DeserializeOwned>(
+    fields: &mut Map<String, Value>,
+    name: &str,
+) -> serde_json::Result<T> {
+    let value = fields.remove(name);
+    let missing = value.is_none();
+    serde_json::from_value(value.unwrap_or_default()).map_err(|error| match missing {
+        true => Error::custom(format_args!("missing field `{name}`")),
+        false => Error::custom(format_args!("{name}: {error}")),
+    })
+}
+
+impl Remark {
+    /// Code and fields, as the archive keeps them.
+    pub(crate) fn parts(&self) -> (String, String) {
+        let (variant, fields) = self.variant_and_fields();
+        (code_of(variant), Value::Object(fields).to_string())
+    }
+
+    /// The remark of a code and fields that the archive kept.
+    ///
+    /// # Errors
+    /// When there is none of that code, or with such fields.
+    pub(crate) fn of_parts(code: &str, fields: &str) -> serde_json::Result<Self> {
+        Self::of_code_and_fields(code, serde_json::from_str(fields)?)
+    }
+
+    /// Code, fields and sentence, as exports have them.
+    pub fn exported(&self) -> Value {
+        let mut fields = self.object();
+        fields.insert("text".to_owned(), self.to_string().into());
+        Value::Object(fields)
+    }
+
+    fn object(&self) -> Map<String, Value> {
+        let (variant, fields) = self.variant_and_fields();
+        let code = ("code".to_owned(), code_of(variant).into());
+        [code].into_iter().chain(fields).collect()
+    }
+
+    fn of_code_and_fields(code: &str, mut fields: Map<String, Value>) -> serde_json::Result<Self> {
+        let variant = variant_of(code);
+        let known = code_of(&variant) == code;
+        let remark = match known {
+            true => Self::of_variant_and_fields(&variant, &mut fields)?,
+            false => None,
+        };
+        remark
+            .ok_or_else(|| Error::custom(format_args!("there is no remark with the code {code:?}")))
+    }
+}
+
+impl Serialize for Remark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.object().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Remark {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Map::deserialize(deserializer)?;
+        let code = take::<String>(&mut fields, "code").map_err(D::Error::custom)?;
+        Self::of_code_and_fields(&code, fields).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::remark::{Broken, KINDS};
+
+    #[test]
+    fn every_code_leads_back_to_its_variant() {
+        for kind in KINDS {
+            let code = kind.code();
+            assert_eq!(code_of(&variant_of(&code)), code);
+            let read = Remark::of_parts(&code, "{}");
+            if kind.fields.is_empty() {
+                assert_eq!(read.unwrap().parts(), (code, "{}".to_owned()));
+            } else if let Err(error) = read {
+                assert!(error.to_string().starts_with("missing field"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn objects_have_the_code_first_and_are_read_back() {
+        let remark = Remark::UnsoundAfterwards {
+            broken: vec![Broken {
+                condition: 3,
+                count: u64::MAX,
+            }],
+            errors: vec!["a \"b\"".to_owned()],
+        };
+        let text = serde_json::to_string(&remark).unwrap();
+        assert_eq!(
+            text,
+            r#"{"code":"unsound_afterwards","broken":[{"condition":3,"count":18446744073709551615}],"errors":["a \"b\""]}"#
+        );
+        assert_eq!(serde_json::from_str::<Remark>(&text).unwrap(), remark);
+    }
+
+    #[test]
+    fn what_may_be_unknown_may_be_missing_and_what_others_add_is_ignored() {
+        let read = |value| serde_json::from_value::<Remark>(value);
+        let missing = json!({"code": "text", "text": "a", "more": [1]});
+        assert_eq!(read(missing).unwrap(), Remark::Text { text: "a".into() });
+        let told = |value| read(value).unwrap_err().to_string();
+        assert_eq!(told(json!({"code": "text"})), "missing field `text`");
+        assert_eq!(
+            told(json!({"code": "text", "text": 1})),
+            "text: invalid type: integer `1`, expected a string"
+        );
+        assert_eq!(told(json!({"text": "a"})), "missing field `code`");
+        for code in ["tExt", "Text", "text_", "no__think_time", "nosuch", ""] {
+            let error = told(json!({"code": code, "text": "a"}));
+            assert_eq!(error, format!("there is no remark with the code {code:?}"));
+        }
+    }
+}
