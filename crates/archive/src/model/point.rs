@@ -58,9 +58,17 @@ pub struct PointKey {
 }
 
 impl PointKey {
+    /// Test code of the points at which a database at work is observed, without a load of ours.
+    pub const OBSERVATION: &str = "OBSERVE";
+
     /// Degree of parallelism: jobs × threads.
     pub fn dop(&self) -> u32 {
         self.jobs * self.threads
+    }
+
+    /// Whether a database at work was observed: there are no jobs of ours, whose response times would be known.
+    pub fn is_observation(&self) -> bool {
+        self.test == Self::OBSERVATION
     }
 }
 

@@ -61,15 +61,12 @@ pub struct Interval {
     pub waits: Vec<(EventClass, f64)>,
 }
 
-/// The test of points at which a database at work is observed, as the page in the browser has it.
-const OBSERVATION: &str = "OBSERVE";
-
 impl State {
-    /// Whether a database at work is observed: nobody here has jobs, whose response times would be known.
+    /// Whether a database at work is observed.
     pub fn observes(&self) -> bool {
         self.head
             .as_ref()
-            .is_some_and(|head| head.key.test == OBSERVATION)
+            .is_some_and(|head| head.key.is_observation())
     }
 
     /// Takes an event that came so many seconds after watching began.
