@@ -27,6 +27,7 @@ mod study;
 mod record;
 #[macro_use]
 mod catalogue;
+mod fields;
 mod json;
 mod old;
 mod parts;

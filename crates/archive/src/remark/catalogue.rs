@@ -45,14 +45,14 @@ macro_rules! catalogue {
         impl Remark {
             /// What [`Kind`] calls them, and their values.
             pub(super) fn variant_and_fields(&self) -> (&'static str, Map<String, Value>) {
-                let mut fields = Map::new();
+                let mut object = Map::new();
                 let variant = match self {
                     $(Self::$variant $({ $($field),* })? => {
-                        $($(json::put(&mut fields, stringify!($field), $field);)*)?
+                        $($(fields::put(&mut object, stringify!($field), $field);)*)?
                         stringify!($variant)
                     })*
                 };
-                (variant, fields)
+                (variant, object)
             }
 
             /// The remark of them, if there is such a variant.
@@ -61,11 +61,11 @@ macro_rules! catalogue {
             /// When a field is missing or of another type.
             pub(super) fn of_variant_and_fields(
                 variant: &str,
-                fields: &mut Map<String, Value>,
+                object: &mut Map<String, Value>,
             ) -> serde_json::Result<Option<Self>> {
                 Ok(Some(match variant {
                     $(stringify!($variant) => Self::$variant $({
-                        $($field: json::take(fields, stringify!($field))?),*
+                        $($field: fields::take(object, stringify!($field))?),*
                     })?,)*
                     _ => return Ok(None),
                 }))

@@ -11,7 +11,7 @@ use super::parts::{
     RoundsWindow,
 };
 use super::span::{Argument, Field};
-use super::{json, span, words};
+use super::{fields, span, words};
 
 /// One kind of remark. Whether it makes something invalid is no matter of its kind, but of where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ driver! { host library oltp olap columnar backup observe storage study record ca
 impl Kind {
     /// The name in archives and exports, which never changes.
     pub fn code(&self) -> String {
-        json::code_of(self.variant)
+        fields::code_of(self.variant)
     }
 
     /// What it means.
