@@ -262,7 +262,7 @@ fn takes_a_library(arguments: &[&str]) -> bool {
 
 /// The built-in library with less to load: most of what a test takes on a server would else be the loading of rows that it
 /// hardly looks at.
-fn small_library() -> PathBuf {
+pub fn small_library() -> PathBuf {
     static SMALL: Shared<Arc<TempDir>> = Shared::new();
     let directory = SMALL.get("small", || {
         let directory = tempfile::tempdir().unwrap();

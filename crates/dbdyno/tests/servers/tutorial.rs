@@ -1,12 +1,15 @@
-//! Every command of docs/TUTORIAL.md is carried out as it stands there, on a server of the test's own.
+//! Every command of docs/TUTORIAL.md is carried out as it stands there, on a server of the test's own, for less long and with
+//! fewer rows.
 
 use std::process::Command;
 
-use crate::common::{ON_ANY_MACHINE, Place, repository};
+use crate::common::{ON_ANY_MACHINE, Place, repository, small_library};
 use crate::postgres::server;
 
 /// Where the document's reader has a server of their own.
 const THEIR_SERVER: &str = "postgres://bench@localhost/bench";
+/// How long they measure.
+const THEIR_SECONDS: &str = "seconds = 2.0";
 
 #[test]
 fn every_command_of_the_tutorial_works() {
@@ -18,14 +21,18 @@ fn every_command_of_the_tutorial_works() {
         blocks.len() > 6 && blocks[0].contains(THEIR_SERVER),
         "{blocks:?}"
     );
+    let commands = blocks.join("");
+    assert!(commands.contains(THEIR_SECONDS), "{commands}");
+    let commands = commands.replace(THEIR_SECONDS, "seconds = 0.3");
     let server = server("");
     let socket = server.socket_directory().display().to_string();
     let url = format!("postgres://bench@{}/bench", socket.replace('/', "%2F"));
     // How busy this machine is with other tests is no matter of the tutorial.
     let script = format!(
-        "set -eu\ndbdyno() {{\n  case $1 in run|ab) command dbdyno \"$@\" {} ;; *) command dbdyno \"$@\" ;; esac\n}}\n{}",
+        "set -eu\ndbdyno() {{\n  case $1 in run|ab) command dbdyno \"$@\" {} --library '{}' ;; *) command dbdyno \"$@\" ;; esac\n}}\n{}",
         ON_ANY_MACHINE.join(" "),
-        blocks.join("").replace(THEIR_SERVER, &url)
+        small_library().display(),
+        commands.replace(THEIR_SERVER, &url)
     );
     let place = Place::new();
     let command = place.command_as_typed(&[]);
