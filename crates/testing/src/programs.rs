@@ -134,12 +134,10 @@ pub fn examples(only: Option<&str>) -> anyhow::Result<Program> {
         .split(' ')
         .map(str::to_owned)
         .collect();
+    let mut packages = with_examples(Path::new("crates"))?;
     // The command depends on all of them: with it, what they depend on has the features with which it was built for the tests.
-    let with_command = ["dbdyno".to_owned()];
-    for name in with_examples(Path::new("crates"))?
-        .into_iter()
-        .chain(with_command)
-    {
+    packages.push("dbdyno".to_owned());
+    for name in packages {
         arguments.extend(["--package".to_owned(), name]);
     }
     arguments.extend(only.map(str::to_owned));

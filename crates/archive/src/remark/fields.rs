@@ -16,7 +16,7 @@ pub(super) fn code_of(variant: &str) -> String {
     code
 }
 
-/// The variant that has this code, if one has.
+/// The variant whose code this is, if it is one's.
 pub(super) fn variant_of(code: &str) -> String {
     let mut variant = String::new();
     for word in code.split('_') {

@@ -166,7 +166,7 @@ fn an_observation_shows_what_it_counts() {
     begins(&mut view);
     let head = PointHead {
         key: PointKey {
-            test: "OBSERVE".into(),
+            test: PointKey::OBSERVATION.into(),
             ..key(1)
         },
         title: "Database at work, observed without a load".into(),

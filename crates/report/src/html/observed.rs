@@ -372,7 +372,7 @@ mod tests {
             repetition: 1,
             step: 1,
             target: 0,
-            test: "OBSERVE".into(),
+            test: PointKey::OBSERVATION.into(),
             nodes: 1,
             jobs: 1,
             threads: 1,

@@ -43,7 +43,7 @@ fn observed(load: &[(&str, f64)], statements: Option<(f64, f64)>) -> Point {
         repetition: 1,
         step: 1,
         target: 0,
-        test: "OBSERVE".into(),
+        test: PointKey::OBSERVATION.into(),
         nodes: 1,
         jobs: 1,
         threads: 1,
