@@ -5,7 +5,7 @@
 set -eu
 . "$(dirname "$0")/packages.sh"
 
-shell=/usr/bin/chromium-headless-shell usual=/usr/bin/chromium
+shell=/usr/lib/chromium/chromium-headless-shell usual=/usr/bin/chromium
 [ -x "${CHROMIUM:-$shell}" ] && exit 0
 [ -z "${CHROMIUM:-}" ] || fail "\$CHROMIUM names $CHROMIUM, which is not a program; correct it or unset it"
 

@@ -26,7 +26,7 @@ const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T421\", \"T331\"]\njobs = [1, 2]\n\
     mode = \"time\"\nseconds = 0.05\n";
 const POINTS: usize = 10;
-const KILLS_DEFAULT: u32 = 20;
+const KILLS_DEFAULT: u32 = 12;
 const SEED: u64 = 20_260_101;
 /// Runs that are killed at the same time.
 const AT_ONCE: u32 = 2;

@@ -4,6 +4,7 @@
 //! Reasons: cargo runs one program after another, although most tests wait for something, and it counts a test that
 //! could not do its work as passed. libtest still runs the tests; this program reads its output.
 
+mod left_behind;
 mod outcome;
 mod programs;
 mod run;

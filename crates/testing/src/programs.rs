@@ -10,16 +10,25 @@ use serde_json::Value;
 const NOT_UNIT: &[(&str, &[&str])] = &[("report/suite", &["browser"])];
 
 /// Programs whose tests measure: nothing else runs beside them. The tests whose names contain one of these words run beside
-/// others all the same: they wait for what they make themselves, and so much longer than for a processor that nobody else matters.
+/// others all the same: they wait for what they make themselves, so much longer than for a processor that nobody else matters, or
+/// for processors that are all busy, whoever else is at work there.
 const ALONE: &[(&str, &[&str])] = &[(
     "lab/bottleneck",
     &[
+        "a_client_that_works",
         "a_long_way",
-        "slowly_from_the_device",
+        "a_row_that_all",
+        "a_slow_log",
+        "all_busy",
+        "nothing_",
         "sleeping_sessions",
+        "slowly_from_the_device",
         "that_somebody",
     ],
 )];
+
+/// Behind the name of a program with those of its tests.
+const BESIDE: &str = " (beside)";
 
 /// Programs that take longest. They begin first, so that the last of all does not run beside nothing.
 const LONG: &[&str] = &[
@@ -28,6 +37,7 @@ const LONG: &[&str] = &[
     "dbdyno/servers",
     "dbdyno/interleave_writes",
     "dbdyno/kill",
+    "lab/bottleneck",
     "dbdyno/interleave",
     "target/postgres",
     "dbdyno/oltp_search",
@@ -82,7 +92,7 @@ impl Program {
         }
         let mut beside = self.clone();
         beside.is_alone = false;
-        beside.name += " (beside)";
+        beside.name += BESIDE;
         beside
             .arguments
             .extend(words.iter().map(|word| (*word).to_owned()));
@@ -121,7 +131,10 @@ pub fn from_cargo(
             .iter_mut()
             .for_each(|program| program.arguments.push(name.to_owned()));
     }
-    let rank = |program: &Program| LONG.iter().position(|long| *long == program.name);
+    let rank = |program: &Program| {
+        let name = program.name.strip_suffix(BESIDE).unwrap_or(&program.name);
+        LONG.iter().position(|long| *long == name)
+    };
     programs.sort_by_key(|program| rank(program).unwrap_or(usize::MAX));
     Ok(programs)
 }

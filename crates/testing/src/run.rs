@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use crate::left_behind;
 use crate::outcome::{End, Outcome};
 use crate::programs::Program;
 
@@ -82,6 +83,7 @@ fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
         how.logs.join(format!("{name}.{kind}"))
     };
     let (stdout, stderr) = (log("stdout"), log("stderr"));
+    let mark = format!("{} of {}", program.name, std::process::id());
     let mut command = Command::new(&program.executable);
     command.args(&program.arguments);
     if how.with_times && !program.is_cargo {
@@ -92,6 +94,7 @@ fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
     let child = command
         .current_dir(&program.directory)
         .env("CARGO_MANIFEST_DIR", &program.directory)
+        .env(left_behind::VARIABLE, &mark)
         .stdin(Stdio::null())
         .stdout(File::create(&stdout)?)
         .stderr(File::create(&stderr)?)
@@ -101,7 +104,10 @@ fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
         Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
     };
     let (stdout, stderr) = (read(&stdout)?, read(&stderr)?);
-    let outcome = Outcome::of(&program.name, &stdout, &stderr, &end);
+    let mut outcome = Outcome::of(&program.name, &stdout, &stderr, &end);
+    let left = left_behind::kill(&mark).into_iter();
+    let left = left.map(|command| format!("{}: left running: {command}", program.name));
+    outcome.failed.extend(left);
     Ok((outcome, format!("{stdout}\n{stderr}"), processors_s))
 }
 

@@ -83,6 +83,25 @@ fn a_program_that_is_killed_has_failed() {
 }
 
 #[test]
+fn what_a_program_leaves_running_is_ended_and_a_failure() {
+    let place = tempfile::tempdir().unwrap();
+    let left = "sh -c 'sleep 987 & sleep 0.1'; echo 'test a ... ok'; echo 'test result: ok. 1 passed; 0 failed'";
+    let (status, said) = run(&built(place.path(), "one", left), place.path());
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.ends_with(
+            "\nfailed:\n  one/tests: left running: sleep 987\n\n1 passed, 1 failed, 0 skipped\n"
+        ),
+        "{said}"
+    );
+    let (status, said) = run(
+        &built(place.path(), "one", &left.replace("987", "0.5")),
+        place.path(),
+    );
+    assert_eq!(status, Some(0), "{said}");
+}
+
+#[test]
 fn nothing_built_is_an_error_and_not_a_success() {
     let place = tempfile::tempdir().unwrap();
     assert_eq!(run("", place.path()).0, Some(1));

@@ -18,7 +18,8 @@ ObservedByKernel { seen: f64 } =>
 /// The server's own account and the kernel's differ, and the average of active sessions lies between.
 ObservedBetween { low: f64, high: f64 } =>
     "active sessions on average were between {low:.2} and {high:.2}: the server's own account leaves out sessions that wait for a processor to \
-     begin a statement, and the kernel's has sessions that still have or want one when their client has the answer already";
+     begin a statement, and the kernel's has sessions that still have or want one when their client has the answer already, which hardly happens \
+     where clients run on other machines: there it was {high:.2}";
 /// Sessions of other users are hidden, so that no average of active sessions is known.
 ObservedOwnUserOnly { grant: String } =>
     "this user sees only its own sessions, so active sessions, waits and blockers of others are unknown: {grant}";

@@ -166,10 +166,11 @@ impl Chromium {
     }
 }
 
-/// The build without windows, which draws the same pages with less than half of the processor time; else the usual one.
+/// The build without windows, which draws the same pages with less than half of the processor time; else the usual one. Not the
+/// script of that name in /usr/bin: whoever ends it leaves the browser running.
 fn program() -> String {
     const USUAL: &str = "/usr/bin/chromium";
-    const WITHOUT_WINDOWS: &str = "/usr/bin/chromium-headless-shell";
+    const WITHOUT_WINDOWS: &str = "/usr/lib/chromium/chromium-headless-shell";
     std::env::var("CHROMIUM").unwrap_or_else(|_| {
         let is_there = Path::new(WITHOUT_WINDOWS).exists();
         if is_there { WITHOUT_WINDOWS } else { USUAL }.to_owned()
