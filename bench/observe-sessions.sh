@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # Active sessions as `dbdyno observe` tells them, beside those that busy clients have: pgbench and sysbench send statement after statement,
 # one session a thread, so that a session is active whenever its thread sleeps. The kernel tells how long the threads were on a processor or
-# waited for one. In five situations: both processors saturated by short statements, the server's processor by short statements of clients on
-# another one (as on a machine of their own), both by more statements of some milliseconds than there are processors, sessions that wait for
-# each other's rows, and commits that wait for a slow log.
+# waited for one. In four situations: both processors saturated by short statements, by more statements of some milliseconds than there are
+# processors, sessions that wait for each other's rows, and commits that wait for a slow log.
 #
 #   bench/observe-sessions.sh [SECONDS]       30 s an observation without an argument
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory, removed at the end)
-#   ONLY="postgres mariadb"   SITUATIONS="short apart long locks log"
+#   ONLY="postgres mariadb"   SITUATIONS="short long locks log"    APART=1  the server has one processor, and the clients another one, as on a machine of their own
 #   PG=DIR  PG_SETTINGS=…  MYSQL_BIN=DIR  MARIADB_SETTINGS="--performance-schema=ON"     as for bench/observe.sh
 # Docs: docs/OBSERVE.md, "Beside the clients' own counts".
 set -euo pipefail
 seconds=${1:-30}
 dbdyno=$(realpath "${DBDYNO:-$(dirname "${BASH_SOURCE[0]}")/../bin/dbdyno}")
-only=${ONLY:-postgres mariadb} situations=${SITUATIONS:-short apart long locks log}
+only=${ONLY:-postgres mariadb} situations=${SITUATIONS:-short long locks log}
 out=${OUT:-$(mktemp -d /var/tmp/dbdyno-bench-sessions.XXXXXX)}
 mkdir -p "$out"
 out=$(realpath "$out")
@@ -23,6 +22,10 @@ fail() { echo "bench/observe-sessions.sh: $*" >&2; exit 1; }
 [ -x "$dbdyno" ] || fail "there is no $dbdyno; build it, or name it in DBDYNO"
 
 . "$(dirname "${BASH_SOURCE[0]}")/servers.sh"
+
+# Where the clients run.
+there=()
+[ -z "${APART:-}" ] || there=(taskset -c 1)
 
 # Ended by their own numbers.
 server= load=
@@ -36,10 +39,9 @@ trap 'exit 130' INT TERM
 
 # situation NAME: sets what a server and its clients are.
 situation() {
-    rows=large commits=free clients=8 there=()
+    rows=large commits=free clients=8
     case $1 in
         short) clients=4 ;;
-        apart) clients=4 there=(taskset -c 1) ;;
         long) ;;
         locks) rows=small clients=16 ;;
         log) commits=slow ;;
@@ -78,7 +80,7 @@ for name in $only; do
         situation "$which"
         rm -rf "$out/postgres" "$out/mariadb" "$out"/runs.dbdyno*
         "${name}_begin"
-        [ ${#there[@]} = 0 ] || taskset -acp 0 "$server" >/dev/null
+        [ -z "${APART:-}" ] || taskset -acp 0 "$server" >/dev/null
         "${name}_work" "$which" &
         load=$!
         sleep 3

@@ -34,11 +34,9 @@ pub fn draw(buffer: &mut Buffer, area: Rect, lines: &[Line], (down, right): (usi
 
 type Cell = fn(&PointResult) -> String;
 
-/// Columns of figures with their widths, in the order in which they find room.
+/// Columns of figures with their widths, in the order in which they find room. The first one's title is what is counted.
 const COLUMNS: [(&str, usize, Cell); 7] = [
-    ("operations/s", 13, |p| {
-        number::figure_or_unknown(p.operations_per_s)
-    }),
+    ("", 15, |p| number::figure_or_unknown(p.operations_per_s)),
     ("p99", 10, |p| number::latency(p.response_us_p99)),
     ("p50", 10, |p| number::latency(p.response_us_p50)),
     ("CPU %", 7, |p| number::one_decimal(p.cpu_pct_avg)),
@@ -76,14 +74,24 @@ pub fn points(state: &State, width: usize, paint: Paint) -> Vec<Line> {
         row
     };
     let head = Line {
-        text: row("Points measured", &|title, _| title.to_owned()),
+        text: row("Points measured", &|title, _| {
+            let title = if title.is_empty() {
+                state.work()
+            } else {
+                title
+            };
+            title.to_owned()
+        }),
         style: paint.strong(),
     };
     let points = state.points.iter().rev().map(|(point, target)| {
         let key = &point.key;
         let mark = if point.valid { "" } else { "! " };
-        let parallel = parallelism(key);
-        let text = format!("{mark}{target} {} {parallel} {}", key.test, point.title);
+        let parallel = match key.is_observation() {
+            true => String::new(),
+            false => parallelism(key) + " ",
+        };
+        let text = format!("{mark}{target} {} {parallel}{}", key.test, point.title);
         Line {
             text: row(&text, &|_, of| of(point)),
             style: if point.valid {

@@ -296,11 +296,8 @@ const NUMBERS: Scale = Scale {
 
 fn throughput(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {
     let part = Part::of(state, "", number::figure, |i| i.operations_per_s);
-    let title = match state.observes() {
-        true => "Throughput, transactions/s",
-        false => "Throughput, operations/s",
-    };
-    bars(buffer, area, title, vec![part], &NUMBERS, paint);
+    let title = format!("Throughput, {}", state.work());
+    bars(buffer, area, &title, vec![part], &NUMBERS, paint);
 }
 
 fn jobs(buffer: &mut Buffer, area: Rect, state: &State, paint: Paint) {

@@ -69,6 +69,14 @@ impl State {
             .is_some_and(|head| head.key.is_observation())
     }
 
+    /// What a throughput counts.
+    pub fn work(&self) -> &'static str {
+        match self.observes() {
+            true => "transactions/s",
+            false => "operations/s",
+        }
+    }
+
     /// Takes an event that came so many seconds after watching began.
     pub fn take(&mut self, event: &StreamEvent, at_s: f64) {
         match event {

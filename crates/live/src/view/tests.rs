@@ -172,6 +172,7 @@ fn an_observation_shows_what_it_counts() {
         title: "Database at work, observed without a load".into(),
         target_name: "postgres".into(),
     };
+    let key = head.key.clone();
     view.take(&StreamEvent::PointBegins(head), 0.0);
     (0..75).for_each(|number| {
         let of_load = interval(number);
@@ -185,6 +186,16 @@ fn an_observation_shows_what_it_counts() {
     });
     insta::assert_snapshot!("observed_80x24", screen(&mut view, 80, 24));
     insta::assert_snapshot!("observed_160x40", screen(&mut view, 160, 40));
+    let mut point = Point::blank(
+        key,
+        "Database at work, observed without a load".into(),
+        Component::Database,
+    );
+    point.figures.operations_per_s = Some(6_307.0);
+    let result = PointResult::of(&point);
+    view.take(&StreamEvent::PointEnds(Box::new(result)), 75.0);
+    view.press(Key::Next);
+    insta::assert_snapshot!("observed_points_80x24", screen(&mut view, 80, 24));
 }
 
 #[test]

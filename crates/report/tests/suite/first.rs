@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Bottleneck, DeviceUse, Purpose, Resource, Run};
+use archive::{Bottleneck, DeviceUse, PointKey, Purpose, Resource, Run};
 use report::{Against, HtmlOptions, html};
 
 use crate::html::section;
@@ -66,6 +66,27 @@ fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
         point.figures.cpu_by_others_pct = Some(80.0);
     }
     assert!(answer(&run, &[]).contains("Locks: the limit of"));
+}
+
+/// Beside an observed server its clients are at work, and nobody sets how often it is looked at.
+#[test]
+fn what_was_only_looked_at_is_not_measured_again() {
+    let mut run = held_back(crate::fixture::single(), Resource::None);
+    for point in &mut run.points {
+        point.figures.cpu_by_others_pct = Some(80.0);
+    }
+    let of_load = ["Stop the other programs", "Repeat the run"];
+    let text = answer(&run, &[]);
+    assert!(of_load.iter().all(|advice| text.contains(advice)), "{text}");
+    for point in &mut run.points {
+        point.key.test = PointKey::OBSERVATION.into();
+    }
+    let text = answer(&run, &[]);
+    assert!(
+        !of_load.iter().any(|advice| text.contains(advice)),
+        "{text}"
+    );
+    assert!(text.contains("What to do next"), "{text}");
 }
 
 /// Where log and data lie, and how busy each device was, is measured and not stated.

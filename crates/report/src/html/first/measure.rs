@@ -71,7 +71,9 @@ pub fn measures<'a>(
     found: &[Limit<'a>],
     outcomes: &[Outcome],
 ) -> Vec<Measure<'a>> {
-    let quiet = quiet(run);
+    // What was only looked at is not measured again, and who else is at work there may be its clients.
+    let is_of_load = !run.points.iter().all(|point| point.key.is_observation());
+    let quiet = quiet(run).filter(|_| is_of_load);
     // What is measured on a machine of others says little of what the platform lacks.
     let (before, behind) = match quiet {
         Some(Measure::QuietMachine { crowded, points }) if crowded * 2 > points => (quiet, None),
@@ -86,9 +88,9 @@ pub fn measures<'a>(
         spread(groups),
         rule(run),
         behind,
-        longer(run),
-        more_load(groups),
-        repeat(run, groups),
+        longer(run).filter(|_| is_of_load),
+        more_load(groups).filter(|_| is_of_load),
+        repeat(run, groups).filter(|_| is_of_load),
     ];
     all.into_iter().flatten().collect()
 }
