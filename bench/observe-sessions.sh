@@ -6,7 +6,8 @@
 #
 #   bench/observe-sessions.sh [SECONDS]       30 s an observation without an argument
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory, removed at the end)
-#   ONLY="postgres mariadb"   SITUATIONS="short long locks log"    APART=1  the server has one processor, and the clients another one, as on a machine of their own
+#   ONLY="postgres mariadb"   SITUATIONS="short long locks log"
+#   APART=1      the server has one processor, and the clients another one, as on a machine of their own
 #   PG=DIR  PG_SETTINGS=…  MYSQL_BIN=DIR  MARIADB_SETTINGS="--performance-schema=ON"     as for bench/observe.sh
 # Docs: docs/OBSERVE.md, "Beside the clients' own counts".
 set -euo pipefail
