@@ -89,7 +89,7 @@ pub fn measures<'a>(
         rule(run),
         behind,
         longer(run).filter(|_| is_of_load),
-        more_load(groups).filter(|_| is_of_load),
+        more_load(groups),
         repeat(run, groups).filter(|_| is_of_load),
     ];
     all.into_iter().flatten().collect()

@@ -12,8 +12,8 @@ const SESSIONS_MAX: u32 = 4;
 const ROWS: u32 = 1000;
 /// Rows that transactions change: so few that they meet, and that some have to begin again.
 const COUNTERS: u32 = 32;
-/// Seconds before the count begins, at most.
-const RAMP_UP_S_MAX: f64 = 0.2;
+/// Seconds before the count begins.
+const RAMP_UP_S: f64 = 0.2;
 
 const ROWS_TABLE: &str = "dbdyno_check_rows";
 const COUNTERS_TABLE: &str = "dbdyno_check_counters";
@@ -84,8 +84,7 @@ fn load(role: Role, asked: &Asked) -> String {
     let timed = |jobs: u32, more: &str| {
         format!("jobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n{more}")
     };
-    let ramp_up_s = RAMP_UP_S_MAX.min(seconds / 2.0);
-    let warm = |jobs| timed(jobs, &format!("ramp_up_seconds = {ramp_up_s:?}"));
+    let warm = |jobs| timed(jobs, &format!("ramp_up_seconds = {RAMP_UP_S:?}"));
     let thinking = |users, ms: f64| format!("{}\nthink_ms = {ms:?}", warm(users));
     match role {
         Role::Idle | Role::One | Role::Many | Role::TwiceAsMany => warm(1),
