@@ -8,9 +8,8 @@
 //! of its primary key, the byte `R` and for each column in the order of the table that is neither
 //! `digest` nor NULL its name and its value. A name is its length (u32) and its UTF-8; a value is a
 //! tag and its bytes: `i` and 8 bytes, `r` and the 8 bytes of the IEEE 754 double (−0 as 0), `t` or
-//! `b`, the length (u64) and the bytes. All numbers are little-endian. NULLs are left out so that a
-//! later version may add columns without touching the digests of older points; for the same reason a table
-//! that a later version added is left out, with its name, where it has no row.
+//! `b`, the length (u64) and the bytes. All numbers are little-endian. NULLs are left out, so that
+//! a column can be added without touching the digests of older points.
 
 use std::collections::HashMap;
 
@@ -33,19 +32,6 @@ const fn covered(table: &'static str, owner: &'static str, order: &'static str) 
         order,
     }
 }
-
-/// Tables that are left out where they have no row: older points were sealed without them.
-const LATER: &[&str] = &[
-    "operation_times",
-    "operation_sample",
-    "transaction_kind",
-    "device",
-    "device_sample",
-    "engine_io",
-    "interface",
-    "execution",
-    "observed",
-];
 
 pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("point", "id", "id"),
@@ -167,17 +153,10 @@ fn cursors<'s>(readers: &'s mut [Reader<'_>], id: i64) -> rusqlite::Result<Vec<C
 fn digest(cursors: &mut [Cursor<'_>], id: i64) -> rusqlite::Result<String> {
     let mut hash = Sha256::new();
     for cursor in cursors {
-        let mut is_named = !LATER.contains(&cursor.table);
-        if is_named {
-            hash.update(named(cursor.table));
-        }
+        hash.update(named(cursor.table));
         while let Some(row) = cursor.rows.get() {
             if row.get::<_, i64>(cursor.owner)? != id {
                 break;
-            }
-            if !is_named {
-                hash.update(named(cursor.table));
-                is_named = true;
             }
             add_row(&mut hash, cursor.names, row)?;
             cursor.rows.advance()?;

@@ -29,7 +29,6 @@ mod record;
 mod catalogue;
 mod fields;
 mod json;
-mod old;
 mod parts;
 mod search;
 mod span;

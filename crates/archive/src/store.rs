@@ -29,7 +29,7 @@ pub use file::immutable_uri;
 use file::unreachable;
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use run::{NewRun, RunSummary};
-pub use schema::{APPLICATION_ID, SCHEMA_VERSION, figures_added_after};
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub(crate) use write::{state_name, steady_name};
 
 /// An open archive.

@@ -125,7 +125,7 @@ impl Outcome for ArchiveError {
 
     fn advice(&self) -> Option<String> {
         let advice = match self {
-            Self::Unreachable { .. } | Self::Newer { .. } | Self::Busy { .. } => {
+            Self::Unreachable { .. } | Self::OtherVersion { .. } | Self::Busy { .. } => {
                 "or name another file with --archive"
             }
             Self::Absent { .. } => "or name the right file with --archive",

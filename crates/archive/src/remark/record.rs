@@ -57,7 +57,7 @@ InterfacesNotANumber { interfaces: u64 } =>
     "the time of {interfaces} network interfaces was not a number and is unknown";
 /// Latencies beyond the end of the histogram.
 LatenciesClipped { latencies: u64 } => "{latencies} latencies were longer than an hour and count as one hour";
-/// A sentence of an earlier release, kept as it was.
+/// A remark that this version does not know, as its sentence.
 Text { text: String } => "{text}";
 
     } };

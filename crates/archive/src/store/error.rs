@@ -42,17 +42,17 @@ pub enum ArchiveError {
         /// What the check found first.
         detail: String,
     },
-    /// A later dbdyno wrote the file.
+    /// Another version of dbdyno wrote the file.
     #[error(
-        "the archive {path} has schema version {found} and was not changed: this dbdyno supports versions up to {known}; use a \
-         newer dbdyno"
+        "the archive {path} has schema version {found} and was not changed: this dbdyno reads version {known}; use the dbdyno \
+         that wrote it, or name another file with --archive"
     )]
-    Newer {
+    OtherVersion {
         /// The archive.
         path: PathBuf,
         /// Version of the file.
         found: i64,
-        /// Newest version known here.
+        /// Version that is read here.
         known: i64,
     },
     /// The file is something else.
@@ -158,7 +158,7 @@ impl ArchiveError {
             | Self::Absent { .. }
             | Self::Full { .. }
             | Self::Damaged { .. }
-            | Self::Newer { .. }
+            | Self::OtherVersion { .. }
             | Self::NotAnArchive { .. }
             | Self::Busy { .. }
             | Self::LockUnusable(_)

@@ -62,7 +62,7 @@ pub fn immutable_uri(path: &Path) -> PathBuf {
 
 /// A checked connection to `file` (`path`, or a URI that leads there) with every archive's settings.
 fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
-    let mut connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Until the file is known to be whole, closing it must not write the WAL into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     trust_nothing(&connection)?;
@@ -73,10 +73,6 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
     // a loss of power, not only of the process.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    match mode.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        true => schema::look_migrated(&connection)?,
-        false => schema::migrate(&mut connection)?,
-    }
     Ok(connection)
 }
 
@@ -85,7 +81,6 @@ fn trust_nothing(connection: &Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    // Those that this connection makes itself (`look_migrated`) are temporary and work all the same.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
     Ok(())

@@ -416,14 +416,11 @@ fn complete_point(
     Ok(point)
 }
 
-/// A remark by its code and fields. Rows of earlier versions have a sentence alone, and so has what no version knows.
+/// A remark by its code and fields; its sentence where this version does not know them.
 fn remark(row: &Row<'_>) -> rusqlite::Result<Remark> {
-    let (code, fields): (Option<String>, Option<String>) = (row.get("code")?, row.get("fields")?);
-    let coded = code.zip(fields);
-    match coded.and_then(|(code, fields)| Remark::of_parts(&code, &fields).ok()) {
-        Some(remark) => Ok(remark),
-        None => Ok(Remark::of_sentence(row.get("text")?)),
-    }
+    let (code, fields): (String, String) = (row.get("code")?, row.get("fields")?);
+    let text = row.get("text")?;
+    Ok(Remark::of_parts(&code, &fields).unwrap_or(Remark::Text { text }))
 }
 
 /// One distribution; when it cannot be read an empty one, and the reason.

@@ -265,24 +265,3 @@ fn a_study_goes_with_both_sides_or_not_at_all() {
     assert!(why.contains("s-b") && why.contains("delete both"), "{why}");
     archive.delete_runs(&ids, NOW).unwrap();
 }
-
-/// An archive of an earlier version is one to be read, and gets the tables when something is to be kept in them.
-#[test]
-fn runs_of_earlier_versions_can_be_named_noted_and_deleted() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("quick.dbdyno");
-    let earlier = "tests/earlier/quick.dbdyno";
-    fs::copy(earlier, &path).unwrap();
-    let read = Archive::open_read_only(&path).unwrap();
-    let before = read.load_run(&RunName::Id(1)).unwrap();
-    assert_eq!((&before.renamed_from, &before.note), (&None, &None));
-    drop(read);
-    let mut archive = Archive::open(&path).unwrap();
-    archive.rename(1, "old", NOW).unwrap();
-    archive.note(1, "measured with 0.1.0", NOW).unwrap();
-    let run = archive.load_run(&RunName::Label("old".into())).unwrap();
-    assert_eq!(run.renamed_from.as_deref(), Some(before.label.as_str()));
-    assert_eq!((run.points, run.reasons), (before.points, before.reasons));
-    archive.delete_runs(&[1], NOW).unwrap();
-    assert_eq!(left_over(&path), Vec::<String>::new());
-}

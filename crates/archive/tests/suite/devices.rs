@@ -2,15 +2,12 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
-use archive::store::figures_added_after;
-use archive::{
-    Archive, DeviceSample, DeviceUse, Point, Purpose, Remark, Requests, RunName, Sample,
-};
+use archive::{Archive, DeviceSample, DeviceUse, Point, Purpose, Remark, Requests, RunName};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use testing::peak_bytes;
 
-use crate::common::{empty, key, maybe_number, measure, new_run, number, point};
+use crate::common::{empty, key, maybe_number, measure, number, point};
 
 fn requests() -> impl Strategy<Value = Option<Requests>> {
     let counted = (0..=i64::MAX as u64, number(), maybe_number());
@@ -195,95 +192,4 @@ fn what_nobody_counted_is_whole_or_not_there() {
     ] {
         assert!(hostile.execute(sql, []).is_err(), "{sql}");
     }
-}
-
-/// Version 9 has neither the tables nor the columns: it is read as it is, and gets them when it is measured into.
-#[test]
-fn an_archive_of_version_9_keeps_its_digests() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    let mut old = point(key(1));
-    old.devices.clear();
-    old.engine_io.clear();
-    old.interfaces.clear();
-    old.executions.clear();
-    old.observed.clear();
-    for name in figures_added_after(9) {
-        assert!(old.figures.set(name, None));
-    }
-    old.samples = vec![Sample {
-        at_s: 1.0,
-        memory_used_mb: Some(512.0),
-        ..Sample::default()
-    }];
-    measure(&mut Archive::open(&path).unwrap(), None, &[old.clone()]);
-    let sqlite = Connection::open(&path).unwrap();
-    let added: Vec<String> = sqlite
-        .prepare("SELECT name FROM pragma_table_info('sample') WHERE cid > 11")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .collect::<rusqlite::Result<_>>()
-        .unwrap();
-    assert_eq!(added.len(), 11);
-    for name in added {
-        let sql = format!("ALTER TABLE sample DROP COLUMN {name}");
-        sqlite.execute_batch(&sql).unwrap();
-    }
-    let view: String = sqlite
-        .query_row(
-            "SELECT sql FROM sqlite_schema WHERE name = 'result'",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    let dropped = figures_added_after(9).into_iter();
-    let dropped: String = dropped
-        .map(|name| format!("ALTER TABLE point DROP COLUMN {name};"))
-        .collect();
-    let sql = format!("DROP VIEW result; {dropped} {view}");
-    sqlite.execute_batch(&sql).unwrap();
-    sqlite
-        .execute_batch(
-            "DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; \
-             DROP TABLE execution; DROP TABLE observed; PRAGMA user_version = 9",
-        )
-        .unwrap();
-    drop(sqlite);
-    let before = std::fs::read(&path).unwrap();
-    let read = |archive: &Archive| archive.load_run(&RunName::Last).unwrap();
-    let run = read(&Archive::open_read_only(&path).unwrap());
-    assert!(run.valid(), "{:?}", run.points[0].reasons);
-    assert_eq!(run.points, [old.clone()]);
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-
-    let mut archive = Archive::open(&path).unwrap();
-    let id = archive
-        .create_run(&new_run(Some("later"), vec![key(1)]))
-        .unwrap();
-    archive.append_point(id, &point(key(1))).unwrap();
-    assert_eq!(read(&archive).points, [point(key(1))]);
-    let first = archive.load_run(&RunName::Id(1)).unwrap();
-    assert!(first.valid());
-    assert_eq!(first.points, [old]);
-    let columns = Connection::open(&path).unwrap();
-    let sample: i64 = columns
-        .query_row(
-            "SELECT count(*) FROM pragma_table_info('sample')",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    assert_eq!(sample, 23);
-    drop(columns);
-    archive.delete_runs(&[1], "2026-01-02T03:06:00Z").unwrap();
-    let left: i64 = Connection::open(&path)
-        .unwrap()
-        .query_row(
-            "SELECT count(*) FROM device WHERE point_id = 1",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    assert_eq!(left, 0);
 }

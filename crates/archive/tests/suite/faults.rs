@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{key, measure, new_run, point};
-use archive::store::{SCHEMA_VERSION, figures_added_after};
-use archive::{Archive, ArchiveError, NewRun, Point, PointKey, RunName, RunState, Sample};
+use archive::store::SCHEMA_VERSION;
+use archive::{Archive, ArchiveError, Point, PointKey, RunName, RunState, Sample};
 
 /// Set in a child process: the archive it appends to until somebody or something stops it.
 const APPEND_TO: &str = "DBDYNO_TEST_APPEND_TO";
@@ -275,13 +275,13 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> ArchiveError {
 }
 
 #[test]
-fn a_newer_archive_is_refused_and_left_alone() {
+fn an_archive_of_another_version_is_refused_and_left_alone() {
     const NEWER: i64 = SCHEMA_VERSION + 1;
     let error = refused(|bytes| bytes[63] = NEWER as u8);
     assert!(
         matches!(
             error,
-            ArchiveError::Newer {
+            ArchiveError::OtherVersion {
                 found: NEWER,
                 known: SCHEMA_VERSION,
                 ..
@@ -347,100 +347,6 @@ fn tables_that_are_not_those_of_the_version_are_refused() {
     drop(sqlite);
     let error = Archive::open(&path).unwrap_err();
     assert!(error.to_string().contains("operation_times"), "{error}");
-}
-
-/// An archive of version 1 is read as it is, and gets the columns of today when it is measured into.
-#[test]
-fn an_older_archive_is_read_and_continued() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    let mut old = point(key(1));
-    let added = figures_added_after(1);
-    for name in &added {
-        assert!(old.figures.set(name, None));
-    }
-    let of_machine = [
-        "cpu_user_pct",
-        "cpu_system_pct",
-        "network_mb_per_s",
-        "tcp_retransmits",
-        "tcp_sockets",
-        "page_cache_mb",
-        "major_faults",
-        "swap_mb",
-        "pressure_cpu_pct",
-        "pressure_memory_pct",
-        "pressure_io_pct",
-    ];
-    let dropped = |table: &str, names: &[&str]| -> String {
-        let each = names.iter();
-        each.map(|name| format!("ALTER TABLE {table} DROP COLUMN {name};"))
-            .collect()
-    };
-    let columns = dropped("point", &added) + &dropped("sample", &of_machine);
-    let remarks = ["reason", "missing"].map(|table| {
-        format!("ALTER TABLE {table} DROP COLUMN code; ALTER TABLE {table} DROP COLUMN fields;")
-    });
-    // A digest skips what is NULL, and a remark's code is not.
-    old.notes.clear();
-    old.by_operation = archive::ByOperation::default();
-    old.devices.clear();
-    old.engine_io.clear();
-    old.interfaces.clear();
-    old.executions.clear();
-    old.observed.clear();
-    old.samples = vec![Sample {
-        at_s: 1.0,
-        operations_per_s: Some(1_000.0),
-        ..Sample::default()
-    }];
-    let mut archive = Archive::open(&path).unwrap();
-    let new = NewRun {
-        missing: Vec::new(),
-        ..new_run(None, vec![key(1)])
-    };
-    let id = archive.create_run(&new).unwrap();
-    archive.append_point(id, &old).unwrap();
-    archive.finish_run(id, RunState::Complete, None).unwrap();
-    drop(archive);
-    let sqlite = rusqlite::Connection::open(&path).unwrap();
-    let view: String = (sqlite)
-        .query_row(
-            "SELECT sql FROM sqlite_schema WHERE name = 'result'",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    let as_it_was = format!(
-        "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample; \
-         DROP TABLE annotation; DROP TABLE deleted_run; DROP TABLE transaction_kind; \
-         DROP TABLE device; DROP TABLE device_sample; DROP TABLE engine_io; DROP TABLE interface; DROP TABLE execution; DROP TABLE observed; {columns}{} PRAGMA user_version = 1; {view}",
-        remarks.concat()
-    );
-    sqlite.execute_batch(&as_it_was).unwrap();
-    drop(sqlite);
-    let before = fs::read(&path).unwrap();
-    let read = |archive: &Archive| archive.load_run(&RunName::Last).unwrap();
-    let run = read(&Archive::open_read_only(&path).unwrap());
-    assert!(run.valid(), "{:?} {:?}", run.reasons, run.points[0].reasons);
-    assert_eq!(run.points[0].figures, old.figures);
-    assert_eq!(run.points[0].samples, old.samples);
-    assert_eq!(fs::read(&path).unwrap(), before);
-
-    let mut archive = Archive::open(&path).unwrap();
-    assert!(read(&archive).valid());
-    measure(&mut archive, Some("later"), &[point(key(1))]);
-    let run = read(&archive);
-    assert!(run.valid());
-    assert_eq!(run.points[0].figures, point(key(1)).figures);
-    assert_eq!(run.points[0].by_operation, point(key(1)).by_operation);
-    assert_eq!(run.points[0].devices, point(key(1)).devices);
-    assert_eq!(run.points[0].engine_io, point(key(1)).engine_io);
-    assert_eq!(run.points[0].interfaces, point(key(1)).interfaces);
-    assert_eq!(run.points[0].executions, point(key(1)).executions);
-    assert_eq!(run.points[0].samples, point(key(1)).samples);
-    drop(archive);
-    assert!(read(&Archive::open_read_only(&path).unwrap()).valid());
 }
 
 #[test]

@@ -6,7 +6,6 @@ mod annotate;
 mod array;
 mod common;
 mod devices;
-mod earlier;
 mod engine_io;
 mod executions;
 mod export;
