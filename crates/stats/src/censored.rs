@@ -72,7 +72,6 @@ pub fn compare_bounds(a: &[Bounds], b: &[Bounds], question: &Question) -> Compar
         // Of tests that need every figure there is none.
         sd_log: None,
         rank_p: None,
-        permutation_p: None,
         cliffs_delta: None,
         further: None,
         warnings,
@@ -147,7 +146,6 @@ mod tests {
         direction: Direction::HigherIsBetter,
         band: Band::of(0.02),
         confidence: 0.95,
-        seed: 1,
     };
 
     fn sides(factor: f64) -> (Vec<Bounds>, Vec<Bounds>) {

@@ -2,7 +2,6 @@
 
 use crate::forecast::{Further, Plan, further};
 use crate::interval::Interval;
-use crate::permutation;
 use crate::rank::{cliffs_delta, mann_whitney, signed_rank};
 use crate::ratio::{paired, unpaired};
 use crate::summary::quantile;
@@ -22,8 +21,6 @@ pub struct Question {
     /// Confidence of the interval, as a share. 0.95 is usual for one metric, [`crate::multiple::confidence_of_each`] for
     /// one of several.
     pub confidence: f64,
-    /// Seed of what is drawn by lot; part of the result.
-    pub seed: u64,
 }
 
 /// A comparison of B against A.
@@ -37,8 +34,6 @@ pub struct Comparison {
     pub sd_log: Option<f64>,
     /// Two-sided p of the rank test that belongs to the interval.
     pub rank_p: Option<f64>,
-    /// Two-sided p of the permutation test on mean logarithms.
-    pub permutation_p: Option<f64>,
     /// Cliff's delta of B against A; above 0 when B's values are higher.
     pub cliffs_delta: Option<f64>,
     /// Repetitions that are still needed; only with [`Verdict::Inconclusive`], and of a design that decides.
@@ -97,7 +92,6 @@ pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
         ratio: Some(ratio.interval),
         sd_log: Some(ratio.sd_log),
         rank_p: rank_p(&a, &b, question.design),
-        permutation_p: permutation_p(&a, &b, question),
         cliffs_delta: cliffs_delta(&a, &b).ok(),
         further: lacks_repetitions
             .then(|| further(&plan, n, ratio.sd_log, ratio.interval.estimate)),
@@ -112,7 +106,6 @@ impl Comparison {
             ratio: None,
             sd_log: None,
             rank_p: None,
-            permutation_p: None,
             cliffs_delta: None,
             further,
             warnings,
@@ -163,16 +156,6 @@ fn rank_p(a: &[f64], b: &[f64], design: Design) -> Option<f64> {
     test.ok().map(|test| test.p)
 }
 
-fn permutation_p(a: &[f64], b: &[f64], question: &Question) -> Option<f64> {
-    let test = match question.design {
-        Design::Paired | Design::PairedInstances => permutation::paired(a, b, question.seed),
-        Design::Interleaved | Design::Sequential { .. } => {
-            permutation::unpaired(a, b, question.seed)
-        }
-    };
-    test.ok().map(|test| test.p)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,7 +165,6 @@ mod tests {
         direction: Direction::HigherIsBetter,
         band: Band::of(0.02),
         confidence: 0.95,
-        seed: 1,
     };
     const A: [f64; 6] = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
 
@@ -197,10 +179,7 @@ mod tests {
         let found = compare(&A, &b, &QUESTION);
         assert_eq!(found.verdict, Verdict::Better);
         assert!((found.ratio.unwrap().estimate - 1.1).abs() < 1e-3);
-        assert_eq!(
-            (found.rank_p, found.permutation_p),
-            (Some(0.031_25), Some(0.031_25))
-        );
+        assert_eq!(found.rank_p, Some(0.031_25));
         assert!(found.further.is_none() && found.warnings.is_empty());
         let lower = Question {
             direction: Direction::LowerIsBetter,

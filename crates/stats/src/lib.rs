@@ -8,7 +8,6 @@
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod censored;
-pub mod changepoint;
 pub mod cluster;
 pub mod compare;
 pub mod components;
@@ -23,7 +22,6 @@ mod law;
 mod least_squares;
 pub mod looks;
 pub mod multiple;
-pub mod permutation;
 pub mod ramp;
 pub mod random;
 pub mod rank;
@@ -35,7 +33,6 @@ pub mod summary;
 pub mod trend;
 pub mod usl;
 mod verdict;
-pub mod warmup;
 pub mod warning;
 pub mod words;
 

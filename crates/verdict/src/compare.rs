@@ -273,12 +273,11 @@ impl Judge<'_> {
                 true => self.confidence,
                 false => self.confidence_secondary,
             },
-            seed: self.a.seed,
         };
         let mut result = stats::compare::compare(&a, &b, &question);
         if self.at_end.is_some() {
             // They would be right for one look, of a study whose length does not depend on them.
-            (result.rank_p, result.permutation_p) = (None, None);
+            result.rank_p = None;
         }
         let pairs = match primary && self.pairing.design.is_paired() {
             true => pairs::pairs(self.a, self.b, metric, &self.pairing.in_b(metric)),

@@ -110,7 +110,6 @@ pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
             design,
             band: terms.band,
             confidence,
-            seed: a.seed,
         };
         let of = |run| repetitions(run, place, percentile);
         Ramps {

@@ -142,7 +142,6 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
         direction: Direction::LowerIsBetter,
         band: terms.band,
         confidence: confidence(before, after, 1),
-        seed: before.seed,
     };
     let [before, after] = &seen(before, after);
     let mut found: Vec<Shift> = Vec::new();

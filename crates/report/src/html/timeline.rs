@@ -1,22 +1,15 @@
 //! Time series of each sweep's best level, those of other runs as well: throughput, p99, processor, device.
 
 use archive::{Point, Sample};
-use stats::compare::Direction;
-use stats::steady::{Steady, judge};
 
 use super::figure::{Figure, Table};
 use super::series::{SAMPLES_MIN, thin, time_axis};
 use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
+use crate::svg::{Axis, Chart, Dash, Series, Shape};
 
 /// A longer series is thinned to about so many samples.
 const SAMPLES_MAX: usize = 150;
-
-/// Means of two stretches of throughput that differ by less are alike, as a share.
-const ALIKE: f64 = 0.05;
-/// What a steady throughput may rise or fall from one end to the other, as a share.
-const SLOPE_MAX: f64 = 0.1;
 
 /// What one chart shows of a sample.
 pub(super) struct Quantity {
@@ -122,7 +115,6 @@ pub(super) fn values(line: &Line, point: &Point) -> Vec<(f64, Option<f64>)> {
 
 pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
     let mut series = Vec::new();
-    let mut windows = Vec::new();
     let mut rows = Vec::new();
     for (sweep, point) in points {
         for line in quantity.lines {
@@ -147,9 +139,6 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
                 };
                 (label.trim().to_owned(), vec![number::figure(*at), v])
             }));
-            if quantity.counted && sweep.own {
-                windows.extend(steady_window(&all).map(|window| (sweep.colour, window)));
-            }
             series.push(Series {
                 label: label.trim().to_owned(),
                 colour: sweep.colour,
@@ -172,51 +161,20 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
         return None;
     }
     let y = value_axis(quantity, &series);
-    let shade = |(colour, (from, to)): &(usize, (f64, f64))| Trace {
-        colour: *colour,
-        dash: Dash::Solid,
-        points: Vec::new(),
-        band: vec![(*from, y.low, y.high), (*to, y.low, y.high)],
-    };
-    let traces: Vec<Trace> = windows.iter().map(shade).collect();
-    let mut how = quantity.how.to_owned();
-    if !traces.is_empty() {
-        how += " Shaded: the steady part, where the mean no longer changes.";
-    }
     let chart = Chart {
         title: quantity.caption.to_owned(),
         x: time_axis(&series),
         y,
         series,
         marks: Vec::new(),
-        traces,
+        traces: Vec::new(),
     };
     Some(Figure::new(
         quantity.caption.to_owned(),
         chart.render(),
-        how,
+        quantity.how.to_owned(),
         Table::new(&["second", "value"], rows),
     ))
-}
-
-/// From when to when a throughput is steady; `None` where it is not, or the series is too short to tell.
-fn steady_window(samples: &[(f64, Option<f64>)]) -> Option<(f64, f64)> {
-    let known: Vec<(f64, f64)> = (samples.iter())
-        .filter_map(|(at_s, value)| Some((*at_s, (*value)?)))
-        .collect();
-    let rates: Vec<f64> = known.iter().map(|(_, rate)| *rate).collect();
-    let found = stats::warmup::classify(&rates, ALIKE, Direction::HigherIsBetter).ok()?;
-    let first = found.steady_from?;
-    // A drift without a step is no change of the mean to a search for steps.
-    if judge(&rates[first..], SLOPE_MAX) == Steady::Trend {
-        return None;
-    }
-    // A sample stands at the end of its interval.
-    let from_s = match first {
-        0 => 0.0,
-        first => known[first - 1].0,
-    };
-    Some((from_s, known.last()?.0))
 }
 
 /// Operations of the result row in one recorded operation: a statement may be 100,000 loop passes.
@@ -237,28 +195,5 @@ fn value_axis(quantity: &Quantity, series: &[Series]) -> Axis {
         Axis::log("", low, high, tick_latency)
     } else {
         Axis::linear("", high, tick)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_steady_window_is_behind_the_warm_up() {
-        let at = |i: u32| f64::from(i) * 0.5;
-        let rate = |i: u32| Some(if i < 20 { 50.0 } else { 100.0 } + f64::from(i % 2));
-        let samples: Vec<_> = (0..120).map(|i| (at(i), rate(i))).collect();
-        assert_eq!(steady_window(&samples), Some((at(19), at(119))));
-        assert_eq!(steady_window(&samples[20..]), Some((0.0, at(119))));
-        assert_eq!(steady_window(&samples[..10]), None, "too short to tell");
-        let still_changing: Vec<_> = (0..120)
-            .map(|i| (at(i), rate(if i < 95 { 0 } else { i })))
-            .collect();
-        assert_eq!(steady_window(&still_changing), None);
-        let drifting: Vec<_> = (0..30)
-            .map(|i| (at(i), Some(2000.0 - f64::from(i) * 30.0)))
-            .collect();
-        assert_eq!(steady_window(&drifting), None);
     }
 }

@@ -21,7 +21,6 @@ use stats::random::Random;
 use stats::ratio::{paired, unpaired};
 use stats::scaling::Load;
 use stats::usl::{Law, Resampling, usl};
-use stats::warmup::{Class, classify};
 use stats::{Interval, Warning};
 
 const TRIALS: u32 = 20_000;
@@ -43,7 +42,6 @@ fn main() {
     coverage_of_ratios();
     verdicts();
     means();
-    classes();
     laws();
     warm_ups();
     slices::slices(TRIALS_RESAMPLED);
@@ -326,43 +324,6 @@ fn means() {
             of(&|s| fewer.block(s, 8, mean).ok()),
             of(&naive)
         );
-    }
-}
-
-fn classes() {
-    println!("\nClasses in %, spread 3 %, tolerance 2 %\n");
-    println!("| series | n | flat | warm-up | slow-down | no steady state |");
-    println!("|---|---|---|---|---|---|");
-    for n in [60_usize, 300] {
-        for (name, kind, start) in [
-            ("flat, normal", Noise::Normal, 1.0),
-            ("flat, heavy-tailed", Noise::StudentT3, 1.0),
-            ("flat, autocorrelated", Noise::Autocorrelated, 1.0),
-            ("first sixth 30 % slower", Noise::Normal, 0.7),
-        ] {
-            let mut counts = [0_u32; 4];
-            let mut random = Random::new(4);
-            for _ in 0..1_000 {
-                let noise = noise::noise(kind, n, &mut random);
-                let level = |i: usize| if i < n / 6 { 100.0 * start } else { 100.0 };
-                let series: Vec<f64> = noise
-                    .iter()
-                    .enumerate()
-                    .map(|(i, z)| level(i) * (0.03 * z).exp())
-                    .collect();
-                let found = classify(&series, 0.02, Direction::HigherIsBetter)
-                    .expect("sixty values suffice for classes");
-                counts[found.class as usize] += 1;
-            }
-            let of = |class: Class| pct(f64::from(counts[class as usize]) / 1_000.0);
-            println!(
-                "| {name} | {n} | {} | {} | {} | {} |",
-                of(Class::Flat),
-                of(Class::Warmup),
-                of(Class::Slowdown),
-                of(Class::NoSteadyState)
-            );
-        }
     }
 }
 

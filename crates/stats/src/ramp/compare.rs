@@ -18,8 +18,6 @@ pub struct RampQuestion {
     pub band: Band,
     /// Confidence of the intervals, as a share.
     pub confidence: f64,
-    /// Seed of what is drawn by lot; part of the result.
-    pub seed: u64,
 }
 
 impl RampQuestion {
@@ -30,7 +28,6 @@ impl RampQuestion {
             direction,
             band: self.band,
             confidence: self.confidence,
-            seed: self.seed,
         }
     }
 }
@@ -168,7 +165,6 @@ mod tests {
         design: Design::Paired,
         band: Band::of(0.02),
         confidence: 0.95,
-        seed: 1,
     };
 
     /// A ramp whose system has `servers` of 10 ms, and is a little faster or slower in each repetition.

@@ -191,7 +191,6 @@ fn a_comparison_decides_as_its_parts_do() {
         direction: Direction::LowerIsBetter,
         band: Band::of(0.02),
         confidence: 0.95,
-        seed: 1,
     };
     let worse = share(200, 5, |random| {
         let (a, b) = measure(Noise::Normal, Order::Lot, 10, 0.01, 1.10, random);

@@ -75,7 +75,6 @@ fn row(row: &Row) -> Value {
         "spread_log": result.sd_log,
         "rank_p": result.rank_p,
         "rank_p_holm": row.holm_p,
-        "permutation_p": result.permutation_p,
         "cliffs_delta": result.cliffs_delta,
         "further_needed": further,
         "undecidable": undecidable,
