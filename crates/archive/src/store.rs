@@ -224,16 +224,6 @@ impl Archive {
         annotate::delete(&mut self.connection, run_ids, now).map_err(|e| e.at(&self.path))
     }
 
-    /// The same with runs whose time is over: they are not remembered, so that who removes as many as he measures keeps the archive as
-    /// large as it is. SQLite fills the pages that become free with the next runs.
-    ///
-    /// # Errors
-    /// As [`Archive::delete_runs`].
-    pub fn expire_runs(&mut self, run_ids: &[i64], now: &str) -> Result<()> {
-        self.delete_runs(run_ids, now)?;
-        annotate::forget(&mut self.connection, run_ids).map_err(|e| e.at(&self.path))
-    }
-
     /// The points of the complete run, in the order of the plan.
     ///
     /// # Errors

@@ -108,15 +108,6 @@ pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) ->
     Ok(())
 }
 
-/// Forgets that runs were deleted. One that was the last is remembered: its number would be given again.
-pub(super) fn forget(connection: &mut Connection, run_ids: &[i64]) -> Result<()> {
-    let sql = "DELETE FROM deleted_run WHERE id = ?1 AND id < (SELECT max(id) FROM run)";
-    for id in run_ids {
-        connection.execute(sql, [id])?;
-    }
-    Ok(())
-}
-
 /// Why a run stays, if it does.
 fn reason_to_keep(
     transaction: &Transaction<'_>,

@@ -150,36 +150,6 @@ fn a_deleted_run_is_gone_whole_and_its_number_is_not_given_again() {
     assert_eq!(told, format!("2 first 2 {NOW}, 3 run-3 1 {NOW}"));
 }
 
-/// Who removes as many runs as he measures keeps the file as large as it is, and no number is given twice.
-#[test]
-fn runs_whose_time_is_over_leave_nothing_behind() {
-    let (_directory, mut archive) = empty();
-    let mut ids = Vec::new();
-    let mut pages = Vec::new();
-    for _ in 0..30 {
-        ids.push(measure(&mut archive, None, &[point(key(1))]));
-        if ids.len() > 3 {
-            let oldest = ids.remove(0);
-            assert_eq!(archive.load_record(oldest).unwrap().points_planned, 1);
-            archive.expire_runs(&[oldest], NOW).unwrap();
-        }
-        let connection = Connection::open(archive.path()).unwrap();
-        let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        assert_eq!(count("SELECT count(*) FROM deleted_run").unwrap(), 0);
-        pages.push(count("PRAGMA page_count").unwrap());
-    }
-    assert_eq!(ids, [28, 29, 30]);
-    assert_eq!(
-        pages[10..].iter().max(),
-        pages[..10].iter().max(),
-        "{pages:?}"
-    );
-    assert_eq!(left_over(archive.path()), Vec::<String>::new());
-    // The last number is remembered.
-    archive.expire_runs(&ids, NOW).unwrap();
-    assert_eq!(measure(&mut archive, None, &[point(key(1))]), 31);
-}
-
 fn kept(archive: &mut Archive, ids: &[i64]) -> String {
     let before = archive.list_runs().unwrap();
     let error = archive.delete_runs(ids, NOW).unwrap_err();

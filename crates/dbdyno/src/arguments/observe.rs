@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use workload::observe::LINES_DEFAULT;
 
-use super::length::{length, long};
+use super::length::length;
 use super::{SecretText, ServerHost};
 use crate::watch::WatchArguments;
 
@@ -23,26 +23,20 @@ pub struct ObserveArguments {
     /// How long to observe, from 1s to 24h
     #[arg(long = "for", value_name = "LENGTH", default_value = "10m", value_parser = length)]
     pub length: Duration,
-    /// Observe again and again, once in each interval of the clock (UTC), until Ctrl-C: `1h`, `1d`. Runs are called NAME-TIME
-    #[arg(long, value_name = "LENGTH", value_parser = long)]
-    pub every: Option<Duration>,
-    /// Remove runs of this ring that are older, such as `30d`; nothing else is ever removed
-    #[arg(long, value_name = "LENGTH", value_parser = long, requires = "every")]
-    pub keep: Option<Duration>,
     /// Keep no texts of statements, not even without their values
     #[arg(long)]
     pub no_sql: bool,
     /// Statements, tables, blockers and the like to keep of each kind
     #[arg(long, value_name = "N", default_value_t = LINES_DEFAULT)]
     pub lines: u32,
-    /// Label of the run; with --every, what its runs begin with
+    /// Label of the run
     #[arg(long, value_name = "LABEL")]
     pub name: Option<String>,
     /// Also write a plan whose load has the observed profile, without the data and without the SQL, and print how well it fits
-    #[arg(long, value_name = "FILE.toml", conflicts_with = "every")]
+    #[arg(long, value_name = "FILE.toml")]
     pub plan: Option<PathBuf>,
     /// Observe nothing: write the plan of an observation in the archive (number, label, or "last")
-    #[arg(long, value_name = "RUN", requires = "plan", conflicts_with_all = ["target", "length", "no_sql", "lines", "name", "every"])]
+    #[arg(long, value_name = "RUN", requires = "plan", conflicts_with_all = ["target", "length", "no_sql", "lines", "name"])]
     pub of: Option<String>,
     #[command(flatten)]
     pub server: ServerHost,

@@ -1,34 +1,20 @@
-//! `dbdyno observe`: the plan that its flags stand for, carried out as any other, once or again and again.
-//!
-//! * `ring`: when its turns are, and which of their runs are kept.
-//! * `times`: what they are called.
-//! * `turn`: how a turn is carried out.
+//! `dbdyno observe`: the plan that its flags stand for, carried out as any other.
 
-mod ring;
-mod times;
-mod turn;
-
-use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
 use archive::Archive;
-use archive::stream::StreamEvent;
 use toml::{Table, Value};
 
-use self::ring::Ring;
-use self::times::Times;
-use self::turn::{PLAN, Real};
 use super::plan_text::{number, table};
 use super::{run, twin};
+use crate::arguments::RunArguments;
 use crate::arguments::observe::ObserveArguments;
-use crate::arguments::{RunArguments, SecretText};
 use crate::exit::Status;
 use crate::place;
 
-/// What a ring is called, where nothing is said.
-const NAME: &str = "observe";
+/// Name of the plan of observations.
+const PLAN: &str = "observe";
 
 pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
     // A plan that could not be written is known before the observation.
@@ -50,53 +36,12 @@ pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<St
         watch: asked.watch.clone(),
         ..RunArguments::default()
     };
-    if let Some(every) = asked.every {
-        return again(asked, every, arguments, archive);
-    }
     let run = run::carry_out(&arguments, archive)?;
     let status = run::show(&run)?;
     match &asked.plan {
         Some(path) => twin::write_beside(&run, path, status),
         None => Ok(status),
     }
-}
-
-/// A ring of observations, until its user wants the end.
-fn again(
-    asked: &ObserveArguments,
-    every: Duration,
-    arguments: RunArguments,
-    archive: &Option<PathBuf>,
-) -> Result<Status> {
-    let times = Times {
-        name: asked.name.clone().unwrap_or_else(|| NAME.into()),
-        every_s: every.as_secs(),
-    };
-    let ring = Ring {
-        times: times.clone(),
-        length_s: asked.length.as_secs_f64().ceil() as u64,
-        keep_s: asked.keep.map(|keep| keep.as_secs()),
-    };
-    ring.check()?;
-    let target = asked.target.as_ref().map(SecretText::url).transpose()?;
-    lab::signal::install();
-    let watched = asked.watch.open()?;
-    let mut turns = Real {
-        times,
-        target: target.map_or_else(String::new, |url| url.to_string()),
-        arguments,
-        archive: place::archive(archive),
-        watched: watched.clone(),
-        has_measured: false,
-        stay: HashSet::new(),
-    };
-    let turned = ring.turn(&mut turns);
-    watched.tell(|| StreamEvent::RunEnds {
-        run: None,
-        complete: turned.is_ok(),
-        problem: turned.as_ref().err().map(crate::exit::sentence),
-    });
-    turned
 }
 
 fn plan(asked: &ObserveArguments) -> Table {
