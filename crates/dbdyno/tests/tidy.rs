@@ -2,6 +2,8 @@
 //! to complaints; its test plants bad samples that it must catch, good ones that it must let pass, and
 //! then asks it about the repository.
 
+#[path = "tidy/budget.rs"]
+mod budget;
 #[path = "tidy/circles.rs"]
 mod circles;
 #[path = "tidy/clone.rs"]
@@ -30,7 +32,7 @@ const HOUSE: &[&str] = &[
     "stats", "archive", "verdict", "host", "load", "target", "storage", "lab", "workload", "fleet",
     "report", "live", "dbdyno",
 ];
-/// What stands beside the house and imports none of it: what the tests of every crate may import, and a list of features.
+/// Crates outside the house, which import none of it.
 const BESIDE: &[&str] = &["testing", "workspace-hack"];
 /// Crates that may import less than what lies below them: the loop knows no SQL, and the report must be
 /// able to render an archive without a database.

@@ -117,10 +117,6 @@ fn remarks_are_values() {
                 CODE,
                 "fn f(note: &Remark, told: &[String]) -> bool { told.contains(&note.to_string()) }",
             ),
-            (
-                READS_OLD,
-                "fn f(note: &str) -> bool { note.starts_with(\"short\") }",
-            ),
         ],
     );
 }

@@ -1,0 +1,125 @@
+//! Lines, words and phrases of the repository against `budget.toml`, whose numbers only fall unless a commit says why.
+
+use std::collections::BTreeMap;
+
+use crate::repository::{File, repository, sample};
+
+const BUDGET: &str = "budget.toml";
+/// A number that is more than this share above the truth is no limit any more.
+const SLACK: f64 = 0.02;
+
+/// Counts by section of the budget, then by crate or document.
+type Counts = BTreeMap<String, BTreeMap<String, usize>>;
+
+fn count(files: &[File]) -> Counts {
+    let mut counts = Counts::new();
+    let mut add = |section: &str, name: &str, n: usize| {
+        let section = counts.entry(section.to_owned()).or_default();
+        *section.entry(name.to_owned()).or_default() += n;
+    };
+    for file in files {
+        if file.path.ends_with(".md") {
+            add("words", &file.path, file.text.split_whitespace().count());
+            add("private_words", "documents", private_words(&file.text));
+        }
+        let mut parts = file.path.split('/');
+        let (Some("crates"), Some(name), Some(folder)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        if !file.path.ends_with(".rs") || !["src", "tests"].contains(&folder) {
+            continue;
+        }
+        add(&format!("lines_{folder}"), name, file.text.lines().count());
+        add("private_words", name, private_words(&file.text));
+        let asides = file.text.lines().filter(|line| is_aside(line)).count();
+        add("comments_without_subject", name, asides);
+    }
+    counts
+}
+
+/// A comment that begins like the answer to a question names no subject.
+fn is_aside(line: &str) -> bool {
+    let comment = line.trim_start().strip_prefix("//");
+    let text = comment.map(|text| text.trim_start_matches(['/', '!']).trim_start());
+    let first = text.and_then(|text| text.split_whitespace().next());
+    first.is_some_and(|word| ["What", "Who", "Whose", "Whether"].contains(&word))
+}
+
+/// Words that this project once used in a sense of its own, in comments, names and prose.
+fn private_words(text: &str) -> usize {
+    let is_letter = |c: char| c.is_ascii_alphabetic();
+    text.split(|c| !is_letter(c))
+        .filter(|word| {
+            let word = word.to_ascii_lowercase();
+            ["told", "tells", "untold", "foretold", "anew", "asked"].contains(&word.as_str())
+        })
+        .count()
+}
+
+fn complaints(files: &[File]) -> Vec<String> {
+    let budget = files.iter().find(|file| file.path == BUDGET);
+    let Some(budget) = budget else {
+        return vec![format!("there is no {BUDGET}")];
+    };
+    let allowed: Counts = match toml::from_str(&budget.text) {
+        Ok(allowed) => allowed,
+        Err(error) => return vec![format!("{BUDGET}: {error}")],
+    };
+    let mut complaints = Vec::new();
+    for (section, found) in count(files) {
+        for (name, found) in found {
+            let allowed = allowed.get(&section).and_then(|of| of.get(&name));
+            let allowed = allowed.copied().unwrap_or(0);
+            if found > allowed {
+                complaints.push(format!(
+                    "{section}: {name} has {found}, and {BUDGET} allows {allowed}; take something out, or raise the number in \
+                     a commit that says why"
+                ));
+            } else if allowed as f64 > found as f64 * (1.0 + SLACK) + 1.0 {
+                complaints.push(format!(
+                    "{section}: {name} has {found}, and {BUDGET} still allows {allowed}; lower it to {found}"
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn the_budget_of_lines_words_and_phrases_is_kept() {
+    let planted = |budget: &str, path: &str, text: &str| {
+        let mut files = sample(BUDGET, budget);
+        files.extend(sample(path, text));
+        complaints(&files)
+    };
+    let code = "crates/lab/src/plan.rs";
+    let whole =
+        "[lines_src]\nlab = 2\n[private_words]\nlab = 1\n[comments_without_subject]\nlab = 1\n";
+    let text = "/// What it is told.\nfn f() {}\n";
+    assert_eq!(planted(whole, code, text), Vec::<String>::new());
+    for bad in [
+        format!("{text}\n"),
+        text.replace("told", "asked and told"),
+        text.replace("fn f", "// Whether it is.\nfn f"),
+        text.replace("What", "Foretold: what"),
+        text.replace("told", "given"),
+    ] {
+        assert!(!planted(whole, code, &bad).is_empty(), "{bad}");
+    }
+    assert_eq!(planted("[words]\n", "docs/A.md", "one word").len(), 1);
+    assert_eq!(planted("lines = {", code, text).len(), 1);
+    assert_eq!(complaints(&sample(code, text)).len(), 1);
+
+    let files = repository();
+    if std::env::var_os("UPDATE_BUDGET").is_some() {
+        let counts = toml::to_string(&count(&files)).expect("names and whole numbers are TOML");
+        let head = "# Lines of Rust, words of documents, and phrases that are on their way out; `tidy` compares them with the tree.\n\
+                    # UPDATE_BUDGET=1 cargo test -p dbdyno --test tidy writes today's counts. A number that rises needs a commit of its own\n\
+                    # that says why.\n\n";
+        std::fs::write("../../budget.toml", format!("{head}{counts}")).expect("it is writable");
+        return;
+    }
+    let complaints = complaints(&files);
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
