@@ -393,9 +393,6 @@ pub struct LiveArguments {
     /// Where to serve the page: [IP:]PORT
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
     pub at: live::Address,
-    /// Show it in the terminal, instead of serving a page
-    #[arg(long, conflicts_with = "at")]
-    pub tui: bool,
     /// End with the run, instead of showing it until Ctrl-C
     #[arg(long)]
     pub once: bool,

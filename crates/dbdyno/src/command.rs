@@ -42,7 +42,7 @@ use workload::Library;
 
 use crate::arguments::{Judging, ServerHost};
 use crate::place;
-use crate::say::{JsonForTerminal, Stream, printable};
+use crate::say::{JsonForTerminal, printable};
 use crate::watch::Watched;
 
 /// Loads the run called `name` from the archive.
@@ -132,7 +132,7 @@ fn print_json_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resu
 }
 
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = BufWriter::new(Stream::Output);
+    let mut out = BufWriter::new(io::stdout());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),

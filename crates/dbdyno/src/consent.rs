@@ -12,7 +12,6 @@ use target::{Reach, TargetUrl};
 
 use crate::exit::InvalidInput;
 use crate::say::say;
-use crate::view;
 
 const GB: f64 = 1e9;
 /// Part of the free room from which is asked, however little is written.
@@ -112,12 +111,9 @@ impl Permission {
             ))
             .into());
         }
-        let answer = view::aside(|| {
-            say(&format!("{reason}. Continue? [y/N]"));
-            let mut answer = String::new();
-            let _ = std::io::stdin().lock().read_line(&mut answer);
-            answer
-        });
+        say(&format!("{reason}. Continue? [y/N]"));
+        let mut answer = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut answer);
         match answer.trim() {
             "y" | "Y" | "yes" => Ok(()),
             _ => Err(InvalidInput("aborted; nothing was changed".into()).into()),

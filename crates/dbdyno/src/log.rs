@@ -20,7 +20,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::command_line::without_secrets;
 use crate::output;
-use crate::say::{Stream, printable};
+use crate::say::printable;
 
 /// What takes longer is told again and again while it lasts.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
@@ -44,8 +44,8 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     let mut sinks: Vec<Sink> = Vec::new();
     match verbose {
         0 => {}
-        1 => sinks.push((Level::INFO, Box::new(Stream::Error))),
-        _ => sinks.push((Level::DEBUG, Box::new(Stream::Error))),
+        1 => sinks.push((Level::INFO, Box::new(std::io::stderr()))),
+        _ => sinks.push((Level::DEBUG, Box::new(std::io::stderr()))),
     }
     IS_SHOWN.store(verbose > 0, Ordering::Relaxed);
     if let Some(path) = file {

@@ -10,8 +10,6 @@ mod output;
 mod place;
 mod progress;
 mod say;
-mod terminal;
-mod view;
 mod watch;
 
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use lab::Observer;
 use load::Progress;
 
-use crate::say::{is_held, printable, say};
+use crate::say::{printable, say};
 use crate::watch::Watched;
 
 const REFRESH: Duration = Duration::from_millis(250);
@@ -143,16 +143,7 @@ impl Screen {
             Arc::clone(&self.over),
         );
         self.ticker = Some(std::thread::spawn(move || {
-            let mut is_drawn = false;
             while !over.load(Ordering::Relaxed) {
-                // A view in the terminal comes and goes.
-                if is_drawn == is_held() {
-                    is_drawn = !is_drawn;
-                    bar.set_draw_target(match is_drawn {
-                        true => ProgressDrawTarget::stderr(),
-                        false => ProgressDrawTarget::hidden(),
-                    });
-                }
                 let message = current
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)

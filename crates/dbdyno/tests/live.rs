@@ -1,4 +1,4 @@
-//! The stream of a real run for those who watch it: a browser that loses its connection, a scraper, and a terminal.
+//! The stream of a real run for those who watch it: a browser that loses its connection and a scraper.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,8 +8,6 @@ mod chromium;
 mod common;
 #[path = "live/proxy.rs"]
 mod proxy;
-#[path = "live/terminal.rs"]
-mod terminal;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -23,22 +23,12 @@ static BROKEN_OFF: AtomicBool = AtomicBool::new(false);
 /// Where the handler wakes the thread that breaks sessions off; negative: there is none.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
 const AT_ONCE: &str = "dbdyno: interrupted at once\n";
-/// What a second signal does first; null: nothing.
-static FIRST: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// How a run or study is resumed, by its verb and name; flags are known to the command alone.
 static ADVICE: OnceLock<fn(&str, &str) -> String> = OnceLock::new();
 
 /// Has a second signal say how to resume what it interrupts. The first call counts.
 pub fn advise(advice: fn(&str, &str) -> String) {
     ADVICE.get_or_init(|| advice);
-}
-
-/// Has a second signal do something before it ends the process, such as putting a terminal back.
-///
-/// # Safety
-/// It runs in the handler: it must be async-signal-safe.
-pub unsafe fn at_once_after(first: extern "C" fn()) {
-    FIRST.store(first as *mut (), Ordering::SeqCst);
 }
 
 /// The flag that every wait and every job looks at.
@@ -65,11 +55,6 @@ pub(crate) fn can_be_resumed(verb: &str, label: &str) {
 
 extern "C" fn on_signal(_signal: libc::c_int) {
     if STOP.swap(true, Ordering::SeqCst) {
-        let first = FIRST.load(Ordering::SeqCst);
-        if !first.is_null() {
-            // SAFETY: nothing but such a function is stored, and whoever stored it promised that it may run here.
-            unsafe { std::mem::transmute::<*mut (), extern "C" fn()>(first)() }
-        }
         // SAFETY: it is null, or came from a box that is never freed nor changed.
         let said = unsafe { SAID.load(Ordering::SeqCst).as_ref() };
         let said = said.map_or(AT_ONCE, String::as_str);

@@ -1,10 +1,9 @@
-//! What a run is doing now, from its stream of events ([`archive::stream`]): in the browser, in a terminal, for scrapers, in a file.
+//! What a run is doing now, from its stream of events ([`archive::stream`]): in the browser, for scrapers, in a file.
 //!
 //! * [`hub`]: keeps the events of this process, numbered, within a bound; a file gets each of them.
 //! * [`server`]: the page, the events as server-sent events, and the metrics, over HTTP.
 //! * [`metrics`]: counters and histograms of the point at work, as OpenMetrics.
 //! * [`replay`]: the events of a run that is in the archive.
-//! * [`view`]: the same in a terminal.
 //!
 //! Nothing of it is in the measured path, and a viewer who stops reading is dropped.
 
@@ -14,7 +13,6 @@ pub mod hub;
 pub mod metrics;
 pub mod replay;
 pub mod server;
-pub mod view;
 
 pub use hub::Hub;
 pub use server::{Address, LiveError, Server};

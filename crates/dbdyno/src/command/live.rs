@@ -10,10 +10,8 @@ use anyhow::Result;
 use archive::Run;
 
 use crate::arguments::LiveArguments;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::Status;
 use crate::say::say;
-use crate::terminal::Terminal;
-use crate::view;
 
 /// Ctrl-C is noticed within this time.
 const SLICE: Duration = Duration::from_millis(100);
@@ -22,47 +20,24 @@ pub fn live(arguments: &LiveArguments, archive: &Option<PathBuf>) -> Result<Stat
     let run = super::load_run(&arguments.run, archive)?;
     lab::signal::install();
     let hub = Arc::new(Hub::new(None));
-    let shown = match arguments.tui {
-        true => in_terminal(&hub).map(|()| None),
-        false => Ok(Some(Server::start(Arc::clone(&hub), arguments.at)?)),
-    }?;
-    if let Some(server) = &shown {
-        say(&format!("live page: {}", server.link()));
+    let server = Server::start(Arc::clone(&hub), arguments.at)?;
+    say(&format!("live page: {}", server.link()));
+    if replayed(&run, arguments.speed, &hub) && !arguments.once {
+        say(&format!(
+            "run {} was replayed; Ctrl-C ends the page",
+            run.label
+        ));
+        pause(|| false);
     }
-    let is_whole = replayed(&run, arguments.speed, &hub, || {
-        arguments.tui && view::is_left()
-    });
-    if is_whole && !arguments.once {
-        if let Some(_server) = &shown {
-            say(&format!(
-                "run {} was replayed; Ctrl-C ends the page",
-                run.label
-            ));
-            pause(|| false);
-        } else {
-            view::wait_until_left();
-        }
-    }
-    view::end();
     Ok(Status::Fine)
 }
 
-fn in_terminal(hub: &Arc<Hub>) -> Result<()> {
-    if !Terminal::is_there() {
-        let why = "--tui needs a terminal in the foreground; without it the run is shown on a page";
-        return Err(InvalidInput(why.into()).into());
-    }
-    view::begin(Arc::clone(hub));
-    view::show();
-    Ok(())
-}
-
 /// Tells the events of a run at the time of each; false when somebody ended that.
-fn replayed(run: &Run, speed: f64, hub: &Hub, is_left: impl Fn() -> bool) -> bool {
+fn replayed(run: &Run, speed: f64, hub: &Hub) -> bool {
     let begun = Instant::now();
     for (at_s, event) in replay::events(run) {
         let due = Duration::from_secs_f64(at_s / speed);
-        if !pause(|| begun.elapsed() >= due || is_left()) || is_left() {
+        if !pause(|| begun.elapsed() >= due) {
             return false;
         }
         hub.publish(&event);

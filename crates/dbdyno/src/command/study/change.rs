@@ -13,7 +13,6 @@ use crate::arguments::SecretText;
 use crate::arguments::study::StudyArguments;
 use crate::exit::InvalidInput;
 use crate::say::say;
-use crate::view;
 
 /// How often somebody who is waited for may interrupt.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,10 +62,6 @@ impl Change {
     /// # Errors
     /// When the command fails, or nobody can be waited for any more.
     pub fn make(&self, study: &str) -> Result<bool> {
-        view::aside(|| self.make_on_terminal(study))
-    }
-
-    fn make_on_terminal(&self, study: &str) -> Result<bool> {
         match self {
             Self::Pause(text) => {
                 say(&format!(
