@@ -46,7 +46,6 @@ const NARROW: &[(&str, &[&str])] = &[
     ("storage", &["stats", "archive", "host", "load"]),
     ("fleet", &["stats", "archive", "verdict", "target"]),
 ];
-/// Names of engines, as schemes and as the engines call themselves.
 const ENGINES: &[&str] = &[
     "sqlite",
     "duckdb",
