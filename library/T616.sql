@@ -1,1 +1,1 @@
-SELECT amount, day FROM dbdyno_oltp WHERE id = ?
+SELECT amount, day FROM dbdyno_changed WHERE id = ?

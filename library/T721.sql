@@ -1,1 +1,1 @@
-UPDATE dbdyno_oltp SET version = version + 1 WHERE id = ?
+UPDATE dbdyno_changed SET version = version + 1 WHERE id = ?

@@ -221,6 +221,7 @@ impl Outcome for OltpError {
             | Self::NotWhole { .. }
             | Self::Present { .. }
             | Self::Other { .. }
+            | Self::Used
             | Self::Rival => Status::InvalidInput,
         }
     }
@@ -239,6 +240,7 @@ impl Outcome for OltpError {
             }
             Self::Present { .. } => "add --replace to replace it",
             Self::Other { .. } => "run: dbdyno oltp load --replace --target URL --warehouses N",
+            Self::Used => "run: dbdyno oltp restore --target URL",
             Self::Rival => "to drop them, run: dbdyno olap drop --target URL",
             Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
                 "run: dbdyno oltp load --replace --target URL --warehouses N"

@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "kill/throw_away.rs"]
+mod throw_away;
 #[path = "kill/power_cut.rs"]
 mod power_cut;
 

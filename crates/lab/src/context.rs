@@ -22,6 +22,8 @@ use crate::session_sampler::WaitsSeen;
 pub struct RunContext<'a> {
     /// Number of the run in the archive.
     pub run: i64,
+    /// Name of its plan.
+    pub plan: &'a str,
     /// Targets of the run.
     pub targets: &'a [Nodes],
     /// What watches driver and machine, one per target.

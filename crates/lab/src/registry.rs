@@ -134,10 +134,8 @@ impl Registry {
         fresh_each_time: bool,
     ) -> Result<Volume> {
         let mut all = Written::default();
-        for workload in self.all() {
-            let steps = plan.step.iter();
-            let steps = steps.filter(|step| workload.names().contains(&step.uses.as_str()));
-            let written = workload.written(&steps.collect::<Vec<_>>(), engine, replicas)?;
+        for (workload, steps) in self.by_workload(plan.step.iter()) {
+            let written = workload.written(&steps, engine, replicas)?;
             all.add(written.points);
             all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
         }
@@ -159,6 +157,17 @@ impl Registry {
         let of_step = |step| self.of(step).duration_s(plan, step, engine, replicas);
         let all_s: f64 = plan.step.iter().map(of_step).sum::<Result<_>>()?;
         Ok(all_s * f64::from(plan.repeat))
+    }
+
+    /// Each workload with those of these steps that use it.
+    pub(crate) fn by_workload<'s>(
+        &self,
+        steps: impl Iterator<Item = &'s Step> + Clone,
+    ) -> impl Iterator<Item = (&dyn Workload, Vec<&'s Step>)> {
+        self.all().map(move |workload| {
+            let is_its = |step: &&Step| workload.names().contains(&step.uses.as_str());
+            (workload, steps.clone().filter(is_its).collect())
+        })
     }
 
     /// What a step of a plan uses.

@@ -1,6 +1,6 @@
 //! Since when servers run that somebody else started: a point behind a restart says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use archive::{Point, Remark};
@@ -11,6 +11,8 @@ use crate::nodes::Nodes;
 #[derive(Debug, Default)]
 pub struct Servers {
     last: Mutex<HashMap<u32, String>>,
+    /// Targets whose data went with an earlier server and are loaded again, until a point says so.
+    reloaded: Mutex<HashSet<u32>>,
 }
 
 impl Servers {
@@ -22,6 +24,15 @@ impl Servers {
         });
         Self {
             last: Mutex::new(since.collect()),
+            ..Self::default()
+        }
+    }
+
+    /// Has the next point of a target say that its data are loaded again, if they are.
+    pub fn note_reloaded(&self, target: u32, is_reloaded: bool) {
+        if is_reloaded {
+            let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
+            reloaded.insert(target);
         }
     }
 
@@ -30,6 +41,11 @@ impl Servers {
         let Some(target) = points.first().map(|point| point.key.target) else {
             return;
         };
+        let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if reloaded.remove(&target) {
+            points[0].notes.push(Remark::LoadedAfterInterruption);
+        }
+        drop(reloaded);
         let Some(since) = since(&targets[target as usize]) else {
             return;
         };

@@ -1,6 +1,6 @@
 //! The loop: measure a point, commit it to the archive, go on to the next.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -93,6 +93,7 @@ impl Work<'_> {
         let sink = observer.snapshots().filter(|_| self.side.is_none());
         let context = RunContext {
             run: queue.id,
+            plan: &self.plan.name,
             targets: self.targets,
             samplers: &samplers,
             seed: self.seed,
@@ -134,6 +135,7 @@ impl Work<'_> {
         // Targets that gave out, and what was said of the first.
         let mut given_out: HashSet<u32> = HashSet::new();
         let mut broken: Option<String> = None;
+        let mut lost = Lost::behind(&archive.planned(queue.id)?, &queue.todo);
         for key in &queue.todo {
             if given_out.contains(&key.target) {
                 continue;
@@ -160,7 +162,8 @@ impl Work<'_> {
                 taker.point_begins(key, workload.operations(), &progress);
             }
             let (done, hung) = watchdog.over(key.target, &progress, || {
-                match self.refill(workload, step, key, context) {
+                let ready = self.reload(&mut lost, key, context);
+                match ready.and_then(|()| self.refill(workload, step, key, context)) {
                     Ok(()) => measure.measure(archive, step, key, &progress),
                     Err(done) => Ok(done),
                 }
@@ -194,6 +197,27 @@ impl Work<'_> {
             Some(message) => Err(queue.broken(message, finished)),
             None => Ok(()),
         }
+    }
+
+    /// Loads again what finished steps had loaded into the target of a key, and into the one that it is a replica of, where
+    /// a run is gone on with and a throw-away server took it along.
+    fn reload(
+        &self,
+        lost: &mut Lost,
+        key: &PointKey,
+        context: &RunContext<'_>,
+    ) -> std::result::Result<(), Done> {
+        let is_source = |target: &Nodes| !target.is_replica();
+        let source = self.targets.iter().position(is_source);
+        let source = source.filter(|_| !is_source(&self.targets[key.target as usize]));
+        for target in source.map(|at| at as u32).into_iter().chain([key.target]) {
+            let steps = lost.finished_before(key, target).into_iter();
+            let steps = steps.map(|number| &self.plan.step[number as usize - 1]);
+            for (workload, steps) in self.workloads.by_workload(steps) {
+                workload.reload(context, &steps, target)?;
+            }
+        }
+        Ok(())
     }
 
     /// Fills the replica that a step reads, where a run is gone on with: it ended with its process.
@@ -239,6 +263,30 @@ impl Work<'_> {
         properties
             .map(|text| fingerprint(&[&machine, &text]))
             .collect()
+    }
+}
+
+/// The steps that were finished before this process began: what they loaded may be gone.
+struct Lost {
+    /// Repetition, target and step.
+    finished: BTreeSet<(u32, u32, u32)>,
+}
+
+impl Lost {
+    fn behind(planned: &[PointKey], todo: &[PointKey]) -> Self {
+        let step = |key: &PointKey| (key.repetition, key.target, key.step);
+        let open: HashSet<_> = todo.iter().map(step).collect();
+        let finished = planned.iter().map(step);
+        Self {
+            finished: finished.filter(|step| !open.contains(step)).collect(),
+        }
+    }
+
+    /// Numbers of the finished steps at a target before that of a key, in its repetition; each is given once.
+    fn finished_before(&mut self, key: &PointKey, target: u32) -> Vec<u32> {
+        let of_key = (key.repetition, target, 0)..(key.repetition, target, key.step);
+        let before = self.finished.extract_if(of_key, |_| true);
+        before.map(|(.., step)| step).collect()
     }
 }
 

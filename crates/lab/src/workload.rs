@@ -130,11 +130,25 @@ pub trait Workload: Send + Sync {
         Err("it is not driven for a time".into())
     }
 
-    /// Brings a database back to the start that the blocks of a study have in common.
+    /// Brings what these steps work on back to the start that the blocks of a study have in common; whatever else the
+    /// database holds belongs to others.
     ///
     /// # Errors
-    /// When the target fails.
-    fn restore(&self, _target: &dyn Target) -> target::Result<()> {
+    /// What does not exist, or when the target fails.
+    fn restore(&self, _steps: &[&Step], _target: &dyn Target) -> Result<()> {
+        Ok(())
+    }
+
+    /// Loads again what the last of these finished steps had loaded into a target, where it went with its server.
+    ///
+    /// # Errors
+    /// What becomes of the point that needs it.
+    fn reload(
+        &self,
+        _context: &RunContext<'_>,
+        _steps: &[&Step],
+        _target: u32,
+    ) -> std::result::Result<(), Done> {
         Ok(())
     }
 

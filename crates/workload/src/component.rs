@@ -19,7 +19,7 @@ use target::{Target, TargetUrl};
 use crate::below;
 use crate::duration;
 use crate::library::Kind;
-use crate::volume::{Extent, of_point, of_table, table_of};
+use crate::volume::{Extent, of_point, of_table, tables_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
 
@@ -133,9 +133,8 @@ impl Workload for ComponentTests {
         for step in steps {
             let size = self.library.size(&step.size)?;
             for (test, jobs) in foreseen(step, &self.library, engine, threads)? {
-                if let Some(table) = table_of(test) {
-                    loaded.insert((table, step.size.as_str()));
-                }
+                let tables = tables_of(test).into_iter();
+                loaded.extend(tables.map(|table| (table, step.size.as_str())));
                 let extent = match (step.mode, step.seconds) {
                     (Mode::Time, seconds) => Extent::Seconds(
                         seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0),
@@ -204,8 +203,13 @@ impl Workload for ComponentTests {
         })
     }
 
-    fn restore(&self, target: &dyn Target) -> target::Result<()> {
-        tables::restore(target)
+    fn restore(&self, steps: &[&Step], target: &dyn Target) -> Result<()> {
+        let mut read = HashSet::new();
+        for step in steps {
+            let tests = tests_of(step, &self.library)?;
+            read.extend(tests.into_iter().flat_map(tables_of));
+        }
+        Ok(tables::restore(target, &read)?)
     }
 
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {

@@ -6,7 +6,7 @@
 use crate::Test;
 use crate::below::test::WARM_UP_S;
 use crate::library::SizeClass;
-use crate::volume::table_of;
+use crate::volume::tables_of;
 
 /// What a load writes, logs included, in bytes per second: scale 1 of the analytical database took 115 s.
 const LOAD_BYTES_PER_S: f64 = 40e6;
@@ -59,8 +59,8 @@ pub fn of_point_below(file_mib: u64, seconds: u32) -> f64 {
 /// Rows, or operations where these have none, that a job works on; those of the whole table where an operation does.
 fn work(test: &Test, size: SizeClass, engine: &str) -> f64 {
     let amount = test.amount(size, engine);
-    let rows = match table_of(test) {
-        Some(table) if test.definition.exercise.uses_a_whole_table() => size.rows(table),
+    let rows = match tables_of(test).first() {
+        Some(&table) if test.definition.exercise.uses_a_whole_table() => size.rows(table),
         _ => amount.rows.max(1),
     };
     let passes = test.definition.exercise.passes(size.is_published());

@@ -149,6 +149,12 @@ pub enum OltpError {
         /// What was asked for.
         asked: String,
     },
+    /// Transactions have changed a database that the plan has not loaded.
+    #[error(
+        "the order-entry database here is not of this plan, and transactions have run on it since its load, which a load \
+         step would undo; restore it yourself, or use another database"
+    )]
+    Used,
     /// Tables of the other workload are here, and some of both have the same names.
     #[error(
         "this database holds the tables of the analytical workload, and some have the same names; use another \

@@ -1,5 +1,7 @@
 //! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
 
+use std::collections::HashSet;
+
 use archive::Remark;
 use target::{Feature, Fetched, Result, SCHEMA_MARK, Session, Target, Value};
 
@@ -95,18 +97,22 @@ pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &st
     session.create_table(name, &sql)
 }
 
-/// Brings a database back to where every block of a study begins: without any table of the tests, so that
+/// Brings a database back to where every block of a study begins: without the tables that its tests read, so that
 /// each block loads what it reads and none profits from what another left behind.
 ///
 /// # Errors
 /// When the target fails.
-pub fn restore(target: &dyn Target) -> Result<()> {
-    if target.lacks(Feature::Tables).is_some() {
+pub fn restore(target: &dyn Target, read: &HashSet<Table>) -> Result<()> {
+    if target.lacks(Feature::Tables).is_some() || read.is_empty() {
         return Ok(());
     }
     let mut session = target.open_session()?;
-    for name in Table::ALL.map(Table::name).into_iter().chain([REGISTER]) {
-        session.drop_table(name)?;
+    let is_registered = session.is_entered(REGISTER)?;
+    for table in read {
+        if is_registered {
+            strike(session.as_mut(), table.name())?;
+        }
+        session.drop_table(table.name())?;
     }
     drop(session);
     target.checkpoint()

@@ -7,6 +7,7 @@
 use lab::volume::Volume;
 
 use crate::data::ROW_BYTES;
+use crate::expectation::Expectation;
 use crate::library::{Amount, Kind, SizeClass, Table, Test};
 
 /// What an engine adds to a row of the bench shape: its header, room left in pages, the entry of its
@@ -77,21 +78,29 @@ pub fn table_bytes(size: SizeClass, table: Table) -> u64 {
     size.rows(table).saturating_mul(row)
 }
 
-/// The table that a test reads or changes; none for one that only computes or fills its own.
-pub fn table_of(test: &Test) -> Option<Table> {
+/// The tables that a test reads or changes; none for one that only computes or fills its own.
+pub fn tables_of(test: &Test) -> Vec<Table> {
     match &test.definition.exercise {
+        Kind::Query { table, answer } => tables_of_query(*table, *answer),
         Kind::Lookup { table, .. }
-        | Kind::Query { table, .. }
         | Kind::Update { table, .. }
         | Kind::CreateIndex { table }
-        | Kind::CreateTableAs { table } => Some(*table),
+        | Kind::CreateTableAs { table } => vec![*table],
         // A script loads tables of its own, which its author knows and nobody can foretell.
         Kind::Expression { .. }
         | Kind::Insert {}
         | Kind::BulkLoad { .. }
         | Kind::BlobWrite {}
         | Kind::Below { .. }
-        | Kind::Script(_) => None,
+        | Kind::Script(_) => Vec::new(),
+    }
+}
+
+/// The tables that a query reads.
+pub fn tables_of_query(table: Table, answer: Expectation) -> Vec<Table> {
+    match answer {
+        Expectation::Report if table != Table::Small => vec![table, Table::Small],
+        _ => vec![table],
     }
 }
 

@@ -253,11 +253,11 @@ fn lost_and_foreign_updates_are_noticed() {
     let library = Library::embedded().unwrap();
     for (sql, count) in [
         (
-            "UPDATE dbdyno_oltp SET version = version + 1 WHERE id = 5",
+            "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 5",
             "129 updates, but 128",
         ),
         (
-            "UPDATE dbdyno_oltp SET version = version - 1 WHERE id = 5",
+            "UPDATE dbdyno_changed SET version = version - 1 WHERE id = 5",
             "127 updates, but 128",
         ),
     ] {

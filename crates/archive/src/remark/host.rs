@@ -61,6 +61,9 @@ WrittenMeanwhile { written_mb: f64 } =>
      it reads, temporary data that did not fit into its memory, a checkpoint of rows loaded before, or other programs";
 /// Start of the server, by its own clock.
 RunsSince { since: String } => "the server has been running since {since}";
+/// A resumed run whose data were in a throw-away server, or in tables of one side alone.
+LoadedAfterInterruption =>
+    "the run was interrupted and what it had loaded was gone, so the data were loaded again before this point";
 /// A restart between this point and the one before it.
 Restarted { before: String } =>
     "the server was restarted since the point before this one, when it ran since {before}";

@@ -473,8 +473,9 @@ fn resume(
     let files = place::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;
     let registry = || workload::registry(library.clone());
-    let workloads = registry();
-    let plan = Plan::parse(&workloads, &begun[0].plan_toml, &[])?;
+    let mut workloads = registry();
+    let mut plan = Plan::parse(&workloads, &begun[0].plan_toml, &[])?;
+    workloads.prepare(&mut plan)?;
     screen.may_stop(until.is_some());
     let until = until.unwrap_or_default();
     let metrics = metrics_of(&until.primary, begun[0].targets.len(), &workloads, &plan)?;

@@ -146,7 +146,7 @@ fn a_wrong_password_is_said_and_none_is_kept() {
 fn deadlocks_are_tried_again_and_counted() {
     let (server, place) = (server(""), Place::new());
     let library = place.library();
-    let sql = "UPDATE dbdyno_oltp SET version = version + 1 WHERE id = 1 + ? % 40";
+    let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
     std::fs::write(library.join("T716.sql"), sql).unwrap();
     let plan = place.file(
         "plan.toml",

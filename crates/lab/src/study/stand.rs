@@ -45,15 +45,14 @@ pub(super) fn try_out(sides: &[Side], workloads: &[Registry]) -> Result<()> {
 
 /// A side's targets, at the start that all blocks have in common.
 pub(super) fn opened(side: &Side, workloads: &Registry) -> Result<Vec<Nodes>> {
-    restored(open(&side.targets)?, workloads)
+    restored(open(&side.targets)?, side, workloads)
 }
 
-fn restored(targets: Vec<Nodes>, workloads: &Registry) -> Result<Vec<Nodes>> {
+fn restored(targets: Vec<Nodes>, side: &Side, workloads: &Registry) -> Result<Vec<Nodes>> {
     for node in targets.iter().flat_map(|t| &t.nodes) {
         if node.read_only().is_none() {
-            workloads
-                .all()
-                .try_for_each(|workload| workload.restore(node.as_ref()))?;
+            let mut each = workloads.by_workload(side.plan.step.iter());
+            each.try_for_each(|(workload, steps)| workload.restore(&steps, node.as_ref()))?;
         }
     }
     Ok(targets)
@@ -85,7 +84,7 @@ impl Standing {
         let at_start = |targets: Vec<Nodes>, side: usize| match own_tables {
             // The tests do without those that are there.
             true => Ok(targets),
-            false => restored(targets, &workloads[side]),
+            false => restored(targets, &sides[side], &workloads[side]),
         };
         let mut standing = Self {
             schemas: [None, None],

@@ -9,6 +9,7 @@ use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data::ROW_BYTES;
 use crate::expectation::{Expectation, Sizes};
 use crate::library::{Cache, Table};
+use crate::volume::tables_of_query;
 
 pub struct Query {
     bench: Bench,
@@ -35,11 +36,7 @@ impl Query {
 
 impl Exercise for Query {
     fn prepare(&mut self) -> Result<Prepared> {
-        let mut tables = vec![self.table];
-        if self.answer == Expectation::Report && self.table != Table::Small {
-            tables.push(Table::Small);
-        }
-        prepare_tables(&self.bench, &tables)
+        prepare_tables(&self.bench, &tables_of_query(self.table, self.answer))
     }
 
     fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {

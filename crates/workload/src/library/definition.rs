@@ -145,7 +145,7 @@ impl Table {
         match self {
             Self::Small => "dbdyno_small",
             Self::Large => "dbdyno_large",
-            Self::Oltp => "dbdyno_oltp",
+            Self::Oltp => "dbdyno_changed",
         }
     }
 }

@@ -308,7 +308,7 @@ impl MixedPoint<'_> {
             nodes.first().as_ref(),
             &nodes.engine,
             &options(self.oltp),
-            true,
+            (self.context.plan, true),
             (self.context.stop, &|_| {}),
         );
         if self.is_stopped() {

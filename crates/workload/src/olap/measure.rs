@@ -184,6 +184,19 @@ impl Workload for Analytical {
         Ok(olap::fingerprint(targets[number].engine()))
     }
 
+    fn reload(
+        &self,
+        context: &RunContext<'_>,
+        steps: &[&Step],
+        target: u32,
+    ) -> std::result::Result<(), Done> {
+        let loads = |step: &&&Step| step.table::<OlapStep>().order == OlapOrder::Load;
+        match steps.iter().rfind(loads) {
+            Some(step) => load::load_again(context, step.table(), target),
+            None => Ok(()),
+        }
+    }
+
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
         Box::new(Asks::new(context))
     }

@@ -139,16 +139,7 @@ struct Load<'a> {
 impl Load<'_> {
     /// Makes the tables, or makes sure that those that are there are what is asked for.
     fn begin(&self, session: &mut dyn Session, options: &LoadOptions) -> Result<()> {
-        let wanted = Metadata {
-            warehouses: options.warehouses,
-            rows: options.rows,
-            seed: options.seed,
-            generator: GENERATOR,
-            c_last_load: self.population.last_names().c,
-            foreign_keys: options.foreign_keys,
-            whole: false,
-            transactions_since_load: false,
-        };
+        let wanted = wanted(options);
         if session.is_entered(ANALYTICAL_MARK)? {
             return Err(OltpError::Rival);
         }
@@ -158,7 +149,15 @@ impl Load<'_> {
             false => Metadata::read(session)?,
         };
         match there {
-            Some(there) => refuse_other(&there, &wanted),
+            Some(there) => {
+                refuse_other(&there, &wanted)?;
+                match there.whole {
+                    true => Err(OltpError::Present {
+                        warehouses: there.warehouses,
+                    }),
+                    false => Ok(()),
+                }
+            }
             None => {
                 if OWNED.is_entered(session)? {
                     (self.tell)(Event::Step("dropping the existing database"));
@@ -328,7 +327,23 @@ fn prefix(table: &str) -> &'static str {
     }
 }
 
-fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
+/// What a load that is asked for will say of itself.
+pub(super) fn wanted(options: &LoadOptions) -> Metadata {
+    Metadata {
+        warehouses: options.warehouses,
+        rows: options.rows,
+        seed: options.seed,
+        generator: GENERATOR,
+        c_last_load: InitialRows::new(options.seed, options.rows)
+            .last_names()
+            .c,
+        foreign_keys: options.foreign_keys,
+        whole: false,
+        transactions_since_load: false,
+    }
+}
+
+pub(super) fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
     let facts = |of: &Metadata| {
         [
             ("size", of.warehouses.to_string()),
@@ -342,16 +357,12 @@ fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
         ]
     };
     let mut facts = facts(there).into_iter().zip(facts(asked));
-    if let Some(((what, there), (_, asked))) = facts.find(|(there, asked)| there != asked) {
-        return Err(OltpError::Other { what, there, asked });
-    }
-    match there.whole {
-        true => Err(OltpError::Present {
-            warehouses: there.warehouses,
-        }),
-        false => Ok(()),
+    match facts.find(|(there, asked)| there != asked) {
+        Some(((what, there), (_, asked))) => Err(OltpError::Other { what, there, asked }),
+        None => Ok(()),
     }
 }
+
 /// Removes the copy of a database that is loaded anew or dropped; fine when there is none.
 fn forget(target: &dyn Target) -> Result<()> {
     match target.snapshot() {

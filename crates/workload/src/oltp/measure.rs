@@ -190,6 +190,18 @@ impl Workload for OrderEntry {
         })
     }
 
+    fn reload(
+        &self,
+        context: &RunContext<'_>,
+        steps: &[&Step],
+        target: u32,
+    ) -> std::result::Result<(), Done> {
+        match steps.iter().rfind(|step| loads(step)) {
+            Some(step) => load::load_again(context, step.table(), target),
+            None => Ok(()),
+        }
+    }
+
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
         Box::new(Levels {
             context,

@@ -10,6 +10,8 @@ use crate::owned::{ORDER_ENTRY_MARK, Owned, finds};
 const FACTS: &str = "dbdyno_oltp";
 /// The fact that says how many rows a warehouse has.
 const ROWS: &str = "warehouse_rows";
+/// The fact of which plan has loaded it, as a fingerprint of its name; none of a database that nobody's plan may replace.
+const PLAN: &str = "plan";
 /// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
 pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
 /// The tables.
@@ -124,6 +126,24 @@ impl Metadata {
 /// When the target fails.
 pub fn note_transactions(session: &mut dyn Session) -> Result<()> {
     Ok(OWNED.set(session, "transactions_since_load")?)
+}
+
+/// Whether a plan of this fingerprint has loaded the database, or found it as it would load it.
+pub(super) fn is_of_plan(session: &mut dyn Session, plan: &str) -> Result<bool> {
+    let facts = match OWNED.has_facts(session)? {
+        true => OWNED.read(session)?,
+        false => return Ok(false),
+    };
+    Ok(facts.get(PLAN).is_some_and(|of| of == plan))
+}
+
+/// Notes that a plan may bring the database back to its load, or replace it.
+pub(super) fn note_plan(session: &mut dyn Session, plan: &str) -> Result<()> {
+    if is_of_plan(session, plan)? {
+        return Ok(());
+    }
+    OWNED.forget_facts(session, PLAN)?;
+    Ok(OWNED.insert(session, &[(PLAN, plan.to_owned())])?)
 }
 
 pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {

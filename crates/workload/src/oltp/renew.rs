@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
+use lab::point::fingerprint;
 use target::Target;
 
-use super::initial_rows::GENERATOR;
-use super::load::LoadOptions;
+use super::load::{LoadOptions, refuse_other, wanted};
 use super::restore::{Way, restore};
-use super::{Loaded, Metadata, Result, files, load};
+use super::{Loaded, Metadata, OltpError, Result, files, load, metadata};
 use crate::loading::Observer;
 
 /// How a database came to be as it is after its load.
@@ -24,17 +24,29 @@ pub struct Renewed {
 /// there is one, and without one it is loaded anew. With `keep_copy` a copy is kept for the next time, which
 /// takes as much room again.
 ///
+/// Only a database that the plan has loaded, or found as it would load it, is brought back or replaced: another one
+/// is somebody's.
+///
 /// # Errors
-/// As [`mod@load`]; a database of another size is replaced.
+/// As [`mod@load`], and when the database here is somebody's.
 pub fn renew(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,
-    keep_copy: bool,
+    (plan, keep_copy): (&str, bool),
     (stop, tell): (&AtomicBool, Observer<'_>),
 ) -> Result<Renewed> {
     files::tables(engine)?;
+    let plan = fingerprint(&[plan]);
     let there = Metadata::read(target.open_session()?.as_mut())?;
+    let is_of_plan = metadata::is_of_plan(target.open_session()?.as_mut(), &plan)?;
+    let other = |there: &Metadata| refuse_other(there, &wanted(options));
+    if let Some(there) = there.as_ref().filter(|_| !is_of_plan) {
+        other(there)?;
+        if there.transactions_since_load {
+            return Err(OltpError::Used);
+        }
+    }
     let again = |replace: bool| {
         let options = LoadOptions {
             replace,
@@ -46,7 +58,7 @@ pub fn renew(
         let restored = restore(target, engine, options.jobs, stop, tell)?;
         Ok(words(&restored.way).to_owned())
     };
-    let there = there.map(|there| (is_wanted(&there, options), there));
+    let there = there.map(|there| (other(&there).is_ok(), there));
     let (how, loaded) = match there {
         Some((true, there)) if there.whole => {
             let is_fresh = !there.transactions_since_load;
@@ -71,24 +83,8 @@ pub fn renew(
             (how.to_owned(), Some(loaded))
         }
     };
+    metadata::note_plan(target.open_session()?.as_mut(), &plan)?;
     Ok(Renewed { how, loaded })
-}
-
-fn is_wanted(there: &Metadata, options: &LoadOptions) -> bool {
-    let asked = (
-        options.warehouses,
-        options.rows,
-        options.seed,
-        GENERATOR,
-        options.foreign_keys,
-    );
-    (
-        there.warehouses,
-        there.rows,
-        there.seed,
-        there.generator,
-        there.foreign_keys,
-    ) == asked
 }
 
 fn has_copy(target: &dyn Target) -> bool {

@@ -2,24 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::olap::{self, LoadOptions, Loaded, OlapError};
+use crate::olap::step::OlapStep;
+use crate::olap::{self, LoadOptions, Loaded, Metadata, OlapError};
 use archive::{CacheState, Figures, Point, Remark, WorkDone};
 
 use super::points::PointContext;
-use lab::Measured;
+use lab::{Done, Measured, RunContext};
 
 /// Loads what is asked for. What is there is kept when it is exactly that, because queries change nothing; a database of
 /// another scale is somebody's, and no plan removes it.
 pub(super) fn load(place: &PointContext) -> Measured {
-    let Some(scale) = place.olap.scale() else {
+    let Some(options) = options(place.olap) else {
         return place.without_figures(Remark::NoScale);
     };
-    let target = place.target();
-    let options = LoadOptions {
-        scale,
-        jobs: place.olap.load_jobs,
-        replace: false,
-    };
+    let (scale, target) = (options.scale, place.target());
     let stop = place.context.stop;
     let begun = std::time::Instant::now();
     let outcome = olap::load(
@@ -58,6 +54,39 @@ pub(super) fn load(place: &PointContext) -> Measured {
         notes: loaded.iter().map(note).collect(),
         ..place.blank()
     }])
+}
+
+/// What a step asks to be loaded.
+fn options(olap: &OlapStep) -> Option<LoadOptions> {
+    Some(LoadOptions {
+        scale: olap.scale()?,
+        jobs: olap.load_jobs,
+        replace: false,
+    })
+}
+
+/// Loads what a finished step had loaded into a target that has nothing of it any more.
+pub(super) fn load_again(
+    context: &RunContext<'_>,
+    olap: &OlapStep,
+    target: u32,
+) -> Result<(), Done> {
+    let on = &context.targets[target as usize];
+    let load = || -> olap::Result<bool> {
+        let there = Metadata::read(on.first().open_session()?.as_mut())?;
+        let options = options(olap).filter(|_| there.is_none());
+        if let Some(options) = &options {
+            let (target, stop) = (on.first().as_ref(), context.stop);
+            olap::load(target, &on.engine, options, stop, &|_| {})?;
+        }
+        Ok(options.is_some())
+    };
+    match load() {
+        Ok(is_loaded) => Ok(context.servers.note_reloaded(target, is_loaded)),
+        Err(OlapError::Interrupted) => Err(Done::Interrupted),
+        Err(OlapError::Target(error)) => Err(Done::Broken(error.message)),
+        Err(error) => Err(Done::NotLoaded(Box::new(error))),
+    }
 }
 
 fn note(loaded: &Loaded) -> Remark {

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::oltp::{self, LoadOptions};
+use crate::oltp::{self, LoadOptions, Metadata, OltpError};
 use archive::{CacheState, Figures, Point, Remark, WorkDone};
+use lab::{Done, RunContext};
 
 use super::{LOAD, Measured, PointContext};
 use crate::oltp::step::OltpStep;
@@ -34,7 +35,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
         target.first().as_ref(),
         &target.engine,
         &options,
-        place.context.repeat > 1,
+        (place.context.plan, place.context.repeat > 1),
         (place.context.stop, &|_| {}),
     );
     let elapsed_s = begun.elapsed().as_secs_f64();
@@ -70,4 +71,28 @@ pub(super) fn load(place: &PointContext) -> Measured {
         }],
         ..place.blank(LOAD)
     }])
+}
+
+/// Loads what a finished step had loaded into a target that has nothing of it any more.
+pub(super) fn load_again(
+    context: &RunContext<'_>,
+    oltp: &OltpStep,
+    target: u32,
+) -> Result<(), Done> {
+    let on = &context.targets[target as usize];
+    let load = || -> oltp::Result<bool> {
+        let there = Metadata::read(on.first().open_session()?.as_mut())?;
+        if there.is_none() {
+            let (stop, plan) = (context.stop, (context.plan, false));
+            let (target, options) = (on.first().as_ref(), options(oltp));
+            oltp::renew(target, &on.engine, &options, plan, (stop, &|_| {}))?;
+        }
+        Ok(there.is_none())
+    };
+    match load() {
+        Ok(is_loaded) => Ok(context.servers.note_reloaded(target, is_loaded)),
+        Err(OltpError::Interrupted) => Err(Done::Interrupted),
+        Err(OltpError::Target(error)) => Err(Done::Broken(error.message)),
+        Err(error) => Err(Done::NotLoaded(Box::new(error))),
+    }
 }

@@ -53,9 +53,10 @@ impl PointContext<'_> {
                 Measured::Broken(error.message)
             }
             // Not a finding about the target: whatever level comes next, the database would still be missing.
-            error @ (OltpError::Absent | OltpError::NotWhole { .. } | OltpError::Other { .. }) => {
-                Measured::NotLoaded(Box::new(error))
-            }
+            error @ (OltpError::Absent
+            | OltpError::NotWhole { .. }
+            | OltpError::Other { .. }
+            | OltpError::Used) => Measured::NotLoaded(Box::new(error)),
             error => {
                 let error = error.to_string();
                 Measured::Points(self.without_figures(&[Remark::OltpFailed { error }]))
