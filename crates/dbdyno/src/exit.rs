@@ -309,10 +309,9 @@ impl Outcome for ColumnarError {
         match self {
             Self::Interrupted => Status::Interrupted,
             Self::Target(_) | Self::Unsized { .. } => Status::Environment,
-            Self::Unknown(_)
-            | Self::Unholdable { .. }
-            | Self::Unfit { .. }
-            | Self::TooLarge { .. } => Status::InvalidInput,
+            Self::Unknown(_) | Self::Unholdable { .. } | Self::TooLarge { .. } => {
+                Status::InvalidInput
+            }
         }
     }
 
@@ -320,9 +319,6 @@ impl Outcome for ColumnarError {
         match self {
             Self::Unholdable { flags, .. } => Some(format!(
                 "use --columns {flags}, --unfit skip or --unfit text"
-            )),
-            Self::Unfit { column, .. } => Some(format!(
-                "use --columns -{column}, --unfit skip or --unfit text"
             )),
             Self::TooLarge { .. } => Some("use --memory, --level or --tables".into()),
             Self::Target(_) | Self::Unknown(_) | Self::Unsized { .. } | Self::Interrupted => None,

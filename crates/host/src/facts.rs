@@ -3,7 +3,7 @@
 //! Read once, from files of `/proc`, `/sys` and `/etc` below any root. A file that is missing, cut
 //! short or odd makes its fact `None`; nothing is guessed and nothing fails.
 
-mod control_group;
+pub(crate) mod control_group;
 mod disks;
 mod files;
 mod processor;

@@ -1,10 +1,31 @@
 //! Memory at this moment: what the machine has left, and what this process takes.
 
-use crate::counters::parse;
+use std::path::Path;
 
-/// Bytes that programs may still take without anything being swapped out; `None` where the kernel does not tell.
+use crate::counters::parse;
+use crate::facts::control_group;
+
+/// Bytes that programs may still take without anything being swapped out, and no more than the control groups of this
+/// process allow; `None` where the kernel does not tell.
 pub fn available_bytes() -> Option<u64> {
-    Some(parse::memory(&std::fs::read("/proc/meminfo").ok()?)?.available)
+    available_in(Path::new("/"))
+}
+
+fn available_in(root: &Path) -> Option<u64> {
+    let free = parse::memory(&std::fs::read(root.join("proc/meminfo")).ok()?)?.available;
+    Some(limit_in(root).map_or(free, |limit| limit.min(free)))
+}
+
+/// The smallest limit of the control groups of this process, of either version of the kernel's interface; `None` where
+/// there is none, or the kernel does not tell.
+pub fn limit_bytes() -> Option<u64> {
+    limit_in(Path::new("/"))
+}
+
+fn limit_in(root: &Path) -> Option<u64> {
+    let group = control_group::read(root)?;
+    let limits = [group.memory_max_bytes, group.memory_high_bytes];
+    limits.into_iter().flatten().min()
 }
 
 /// Bytes of this process that are in memory.
@@ -30,5 +51,48 @@ mod tests {
         );
         assert!(after > before + (32 << 20), "{before} {after}");
         assert!(available_bytes().unwrap() > 0);
+    }
+
+    /// A limit of the group counts where it is less than the machine has left, that of an outer group as well.
+    #[test]
+    fn groups_limit_what_is_available() {
+        let of_version_1 = [
+            ("proc/self/cgroup", "4:memory:/a/b\n"),
+            (
+                "proc/self/mountinfo",
+                "31 1 0:29 / /cg/memory rw - cgroup cgroup rw,memory\n",
+            ),
+            ("cg/memory/a/memory.limit_in_bytes", "268435456\n"),
+            (
+                "cg/memory/a/b/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
+        ];
+        let of_version_2 = [
+            ("proc/self/cgroup", "0::/a/b\n"),
+            (
+                "proc/self/mountinfo",
+                "30 1 0:26 / /cg rw - cgroup2 cgroup2 rw\n",
+            ),
+            ("cg/a/memory.max", "536870912\n"),
+            ("cg/a/b/memory.high", "268435456\n"),
+        ];
+        for files in [of_version_1, of_version_2] {
+            let root = tempfile::tempdir().unwrap();
+            for (name, content) in files {
+                let path = root.path().join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, content).unwrap();
+            }
+            let meminfo = |kb: u64| {
+                let text = format!("MemTotal: {kb} kB\nMemFree: {kb} kB\nMemAvailable: {kb} kB\n");
+                std::fs::write(root.path().join("proc/meminfo"), text).unwrap();
+            };
+            meminfo(8 << 20);
+            assert_eq!(available_in(root.path()), Some(256 << 20));
+            assert_eq!(limit_in(root.path()), Some(256 << 20));
+            meminfo(128 << 10);
+            assert_eq!(available_in(root.path()), Some(128 << 20));
+        }
     }
 }

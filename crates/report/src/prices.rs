@@ -124,6 +124,10 @@ pub fn worth(worth: &Worth, currency: &str) -> [String; 5] {
         Err(NotKnown::NotSupported) => {
             "– the limit was exceeded at the smallest number of users".to_owned()
         }
+        Err(NotKnown::NoMemory) => {
+            "– the memory of the platform is unknown; add memory_gb to [platform] of the prices file"
+                .to_owned()
+        }
     };
     let net = worth.price.map(|[middle, low, high]| match low == high {
         true => format!("{} {currency}", price(middle.net)),

@@ -47,6 +47,8 @@ pub enum Kind {
 
 /// Most digits of a decimal that a column store keeps exactly.
 pub const DIGITS_MAX: u8 = 38;
+/// How long the lock of another session is waited for, before a table is given up.
+pub(crate) const LOCK_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(30);
 /// Bytes that a row of an engine with statistics has beside its values.
 const ROW_HEAD_BYTES: u64 = 18;
 /// Most columns of a table that is read.
@@ -129,7 +131,59 @@ impl SourceColumn {
     pub fn read_as_text(&mut self) {
         self.kind = Ok(Kind::Text);
         self.expression = self.as_text.clone();
-        self.note = Some(format!("{}, kept as text", self.declared));
+        self.note = Some(match self.declared.is_empty() {
+            true => "kept as text".into(),
+            false => format!("{}, kept as text", self.declared),
+        });
+    }
+
+    /// Whether its text is read already.
+    pub fn is_read_as_text(&self) -> bool {
+        self.kind == Ok(Kind::Text) && self.expression == self.as_text
+    }
+}
+
+/// A column with a value that its kind has no place for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Its place in the table, from 0.
+    pub place: usize,
+    /// The first such value, with its table and, where that is known, its row.
+    pub what: String,
+}
+
+/// What one reading of a table finds of them: each column once.
+#[derive(Debug, Default)]
+pub(crate) struct Misfits(Vec<Misfit>);
+
+impl Misfits {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Notes a column, unless it is noted already.
+    pub fn enter(&mut self, place: usize, what: impl FnOnce() -> String) {
+        if self.0.iter().all(|misfit| misfit.place != place) {
+            let what = what();
+            self.0.push(Misfit { place, what });
+        }
+    }
+
+    /// The error of the first column.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub fn outcome(&self) -> Result<()> {
+        match self.0.first() {
+            None => Ok(()),
+            Some(Misfit { place, what }) => {
+                Err(TargetError::new(ErrorKind::Unfit(*place), what.clone()))
+            }
+        }
+    }
+
+    pub fn take(&mut self) -> Vec<Misfit> {
+        std::mem::take(&mut self.0)
     }
 }
 
@@ -158,8 +212,10 @@ pub struct SourceTable {
     pub stored: Stored,
     /// Why its rows may not be all that there are.
     pub note: Option<&'static str>,
-    /// Columns that this user may not read, which are none of `columns`.
-    pub forbidden: Vec<String>,
+    /// Columns that cannot be read, which are none of `columns`, with the reason.
+    pub omitted: Vec<(String, &'static str)>,
+    /// Why no row of it can be read; `None` where nothing in the catalogue speaks against it.
+    pub unreadable: Option<String>,
     /// Whether the engine knows rows and bytes by statistics that it takes from time to time.
     pub(crate) has_statistics: bool,
     /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
@@ -187,7 +243,8 @@ impl SourceTable {
             self.disk_bytes.unwrap_or(0),
         );
         let is_far = rows > said.saturating_mul(2).max(1000) || rows < said / 2;
-        self.has_statistics && (is_far || bytes < rows.saturating_mul(ROW_HEAD_BYTES))
+        let is_told = self.disk_bytes.is_some();
+        self.has_statistics && is_told && (is_far || bytes < rows.saturating_mul(ROW_HEAD_BYTES))
     }
 
     /// The same table, whose parts are ranges of the values of one of its columns; `None` where that holds no integers.
@@ -204,6 +261,17 @@ impl SourceTable {
     pub fn only(&self, condition: &str) -> Self {
         Self {
             from: format!("(SELECT * FROM {} WHERE {condition}) AS part", self.from),
+            address: String::new(),
+            extent: 0,
+            ..self.clone()
+        }
+    }
+
+    /// The same table, of which only so many rows are read, in one piece.
+    #[must_use]
+    pub fn first(&self, rows: u64) -> Self {
+        Self {
+            from: format!("{} LIMIT {rows}", self.from),
             address: String::new(),
             extent: 0,
             ..self.clone()
@@ -263,6 +331,15 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// When the database cannot be reached.
     fn open_reader(&self) -> Result<Box<dyn Reader>>;
+
+    /// The lock that a session of this source waits for, and which session holds it, as far as the engine tells;
+    /// `None` where none waits.
+    fn waits(&self) -> Option<String> {
+        None
+    }
+
+    /// Has the sessions of a source that a URL has opened fail at what they wait for; those of a target are the target's.
+    fn break_off(&self);
 }
 
 /// Who takes rows.
@@ -270,7 +347,8 @@ pub type Taker<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<()>;
 
 /// One stream of rows.
 pub trait Reader: Send {
-    /// Hands out every row of a part of a table, and stops at the taker's first error.
+    /// Hands out every row of a part of a table, and stops at the taker's first error. After a value that its column's
+    /// kind has no place for, no more rows are handed out, but the rest may be looked at for others.
     ///
     /// # Errors
     /// The taker's, or what the engine says.
@@ -284,6 +362,11 @@ pub trait Reader: Send {
     fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
         let _ = (table, from, rows);
         Ok(None)
+    }
+
+    /// The columns with such values that the last reading has found; the error named the first.
+    fn misfits(&mut self) -> Vec<Misfit> {
+        Vec::new()
     }
 
     /// What the engine itself says of the table's content, for a comparison: its rows, and for each column
@@ -309,7 +392,7 @@ pub(crate) fn pieces(extent: u64, piece: u64) -> Vec<Part> {
         .collect()
 }
 
-/// Enters a table of one column, which may be forbidden: it belongs to the last table where that is the same one.
+/// Enters a table of one column, which may be one that cannot be read: it belongs to the last table where that is the same one.
 ///
 /// # Errors
 /// When the catalogue is too large.
@@ -318,7 +401,7 @@ pub(crate) fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result
         && (&last.schema, &last.name) == (&table.schema, &table.name)
     {
         last.columns.extend(table.columns);
-        last.forbidden.extend(table.forbidden);
+        last.omitted.extend(table.omitted);
         return Ok(());
     }
     if tables.len() == TABLES_MAX {
@@ -377,7 +460,8 @@ mod tests {
             disk_bytes: Some(bytes),
             stored: Stored::Here,
             note: None,
-            forbidden: Vec::new(),
+            omitted: Vec::new(),
+            unreadable: None,
             has_statistics,
             extent: 0,
             address: String::new(),

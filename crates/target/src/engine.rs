@@ -236,4 +236,12 @@ impl Source for OwningSource {
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
         self.source.open_reader()
     }
+
+    fn waits(&self) -> Option<String> {
+        self.source.waits()
+    }
+
+    fn break_off(&self) {
+        self.source.break_off();
+    }
 }

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     NotInstalled,
     /// The statement failed.
     Statement,
+    /// A text has bytes that mean nothing in its encoding, or nothing in UTF-8.
+    Untranslatable,
     /// A row that is read holds a value that its column's type has no place for; the column's place, from 0.
     Unfit(usize),
 }

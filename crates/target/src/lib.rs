@@ -84,7 +84,7 @@ pub use whereabouts::{data_place, runs_here};
 /// Databases as sources: describes their tables and reads them as a whole.
 pub mod source {
     pub use crate::catalogue::{
-        COLUMNS_MAX, Cell, DIGITS_MAX, Digest, Kind, Part, Reader, Source, SourceColumn,
+        COLUMNS_MAX, Cell, DIGITS_MAX, Digest, Kind, Misfit, Part, Reader, Source, SourceColumn,
         SourceTable, Space, Stored, TABLES_MAX, Taker, row_hash,
     };
     pub use crate::engines::open_source;

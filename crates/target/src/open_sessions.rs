@@ -51,7 +51,12 @@ impl OpenSession {
 
     /// Of an engine in this process, with what interrupts its statement.
     pub fn in_process(interrupt: impl Fn() + Send + 'static) -> Self {
-        Self::entered(Owner::new(), interrupt)
+        Self::in_process_of(Owner::new(), interrupt)
+    }
+
+    /// The same, with whose session it is.
+    pub fn in_process_of(owner: Owner, interrupt: impl Fn() + Send + 'static) -> Self {
+        Self::entered(owner, interrupt)
     }
 
     fn entered(owner: Owner, cut: impl Fn() + Send + 'static) -> Self {

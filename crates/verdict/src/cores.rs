@@ -86,7 +86,7 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
             of_level(run, &level.collect::<Vec<_>>(), Level::Supported)
         }
         // Nothing was carried within the limit: no core is spare.
-        Some(Err(NotKnown::NotSupported)) => None,
+        Some(Err(NotKnown::NotSupported | NotKnown::NoMemory)) => None,
         Some(Err(NotKnown::NoLimit)) => of_level(run, &best_level(&own, USERS)?, Level::Best),
         None => {
             let mut tests: Vec<&str> = Vec::new();

@@ -15,6 +15,8 @@ pub mod measure;
 pub mod memory;
 pub mod size;
 pub mod step;
+mod unfit;
+mod watch;
 
 pub use chosen::{Chosen, LeftOut, Unfit};
 pub use follow::{Changed, Follower, Lag, differing, follow};
@@ -45,23 +47,13 @@ pub enum ColumnarError {
     /// A name of --tables or --columns is none.
     #[error("{0}")]
     Unknown(String),
-    /// Columns have types that no level can hold.
+    /// Columns have types or values that no level can hold.
     #[error("no level can hold these columns: {columns}; leave them out, or keep them as text")]
     Unholdable {
         /// Each with its type and why.
         columns: String,
         /// What leaves them out.
         flags: String,
-    },
-    /// A value is not what its column's type says.
-    #[error(
-        "{what}, which no level can hold; leave out the column {column} or its table, or keep the column as text"
-    )]
-    Unfit {
-        /// Table and column.
-        column: String,
-        /// What the source says.
-        what: String,
     },
     /// The data do not fit.
     #[error(

@@ -44,8 +44,10 @@ pub fn failure(error: TargetError) -> Failure {
         ErrorKind::Unreachable | ErrorKind::Full | ErrorKind::Damaged | ErrorKind::NotInstalled => {
             Failure::Fatal(error.message)
         }
-        ErrorKind::Conflict | ErrorKind::Foreign | ErrorKind::Statement | ErrorKind::Unfit(_) => {
-            Failure::Operation(error.message)
-        }
+        ErrorKind::Conflict
+        | ErrorKind::Foreign
+        | ErrorKind::Statement
+        | ErrorKind::Untranslatable
+        | ErrorKind::Unfit(_) => Failure::Operation(error.message),
     }
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 
 use crate::arguments::ColumnarVerb;
 use crate::exit::Status;
-use wanted::{chosen_of, left_out, source_of, tables_of, texts, told};
+use wanted::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
 
 pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {

@@ -22,7 +22,7 @@ const DEVICES_MAX: usize = 1024;
 const BYTES_MAX: u64 = 1 << 62;
 
 /// The caps of this process; `None` where the machine does not show its group.
-pub(super) fn read(root: &Path) -> Option<ControlGroup> {
+pub(crate) fn read(root: &Path) -> Option<ControlGroup> {
     let own = text(root, "proc/self/cgroup")?;
     let mounts = mounts::read(root);
     let [cpu, cpuset, memory, io] =

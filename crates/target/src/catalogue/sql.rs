@@ -4,13 +4,15 @@ use super::{Kind, SourceColumn, SourceTable};
 
 /// Values that one query is asked for: PostgreSQL allows 1664 and SQLite 2000, and a column is asked for up to three.
 const TOTALS_MAX: usize = 1000;
+/// Digits of a decimal of which as many rows as a table can have sum up to no more than 38.
+const SUMMED_DIGITS_MAX: u8 = 27;
 
 /// Words of an engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect {
     /// What a name stands between.
     pub quote: char,
-    /// Bytes of a text, with `{}` for the column.
+    /// Bytes of a text in UTF-8, with `{}` for the column.
     pub text_bytes: &'static str,
     /// The exact sum of integers and decimals, with `{}` for the column.
     pub sum: &'static str,
@@ -63,6 +65,10 @@ fn totals_of(column: &SourceColumn, dialect: &Dialect) -> Vec<String> {
     let it = &column.expression;
     let mut asked = vec![format!("count({it})")];
     match column.kind {
+        // A sum of such numbers may have more digits than an engine has room for.
+        Ok(Kind::Decimal { digits, .. }) if digits > SUMMED_DIGITS_MAX => {
+            asked.extend([format!("min({it})"), format!("max({it})")]);
+        }
         Ok(Kind::Int(_) | Kind::Unsigned(_) | Kind::Decimal { .. }) => {
             asked.push(dialect.sum.replace("{}", it));
         }

@@ -17,6 +17,10 @@ pub(super) fn explain(context: &str, message: &str) -> TargetError {
         ErrorKind::Unreachable if message.contains("FATAL Error") => {
             "; DuckDB refuses all further work on the database until it is reopened"
         }
+        ErrorKind::Unreachable if message.contains("database file with version number") => {
+            "; the file was written by a newer DuckDB: name the library of that version in DBDYNO_DUCKDB_LIB, or have it write \
+             the file for older versions (ATTACH … (STORAGE_VERSION 'v1.0.0'))"
+        }
         ErrorKind::Unreachable => "; check that its directory exists and is writable",
         ErrorKind::Statement if message.starts_with("Out of Memory Error") => {
             "; raise its memory limit (memory_limit_mb in a target's URL)"

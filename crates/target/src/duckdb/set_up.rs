@@ -14,7 +14,7 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ),
     (
         "memory_limit_mb",
-        "buffer pool and working memory in MB (default: 80 % of the machine's memory)",
+        "buffer pool and working memory in MB (default: 80 % of the memory of the machine, or of its control group)",
     ),
     (
         "place.temporary",
@@ -67,7 +67,7 @@ impl SetUp {
         if let Some(threads) = self.threads {
             options.push(("threads", threads.to_string()));
         }
-        if let Some(mb) = self.memory_limit_mb {
+        if let Some(mb) = self.memory_limit_mb.or_else(of_control_group) {
             options.push(("memory_limit", format!("{mb}MB")));
         }
         options
@@ -78,7 +78,14 @@ impl SetUp {
 pub(super) fn options_read_only() -> Vec<(&'static str, String)> {
     let mut options = guarded();
     options.push(("access_mode", "READ_ONLY".into()));
+    options.extend(of_control_group().map(|mb| ("memory_limit", format!("{mb}MB"))));
     options
+}
+
+/// What DuckDB takes of the machine's memory by default, taken of that of the control group: it does not know every group.
+fn of_control_group() -> Option<u64> {
+    let bytes = host::memory::limit_bytes()?;
+    Some((bytes / 5 * 4 / 1_000_000).max(MEMORY_LIMIT_MB_MIN))
 }
 
 /// DuckDB would otherwise fetch extensions from the network when a statement seems to need one.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use super::appender::GROUP_ROWS;
 use super::cells::hand_out;
 use super::explain::explain;
-use super::handle::{Connection, Database};
+use super::handle::{Connection, Database, Interrupt};
 use super::instance::{Instance, SessionGuard};
 use super::library::{Loaded, library};
 use super::set_up::options_read_only;
 use super::texts::{Unread, texts};
 use crate::catalogue::{
-    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored,
-    Taker, enter, pieces, select, totals, within,
+    Cell, DIGITS_MAX, Dialect, Kind, Misfit, Misfits, Part, Reader, Source, SourceColumn,
+    SourceTable, Space, Stored, Taker, enter, pieces, select, totals, within,
 };
+use crate::open_sessions::{OpenSession, Owner, break_off_those_of};
 use crate::session::too_many_texts;
 use crate::{ErrorKind, Result, TargetError, TargetUrl, database_file};
 
@@ -29,6 +30,10 @@ const ROW_NUMBER: &str = "rowid";
 /// Rows of a piece: whole row groups, of which DuckDB passes over those that lie outside.
 const PIECE_ROWS: u64 = 8 * GROUP_ROWS;
 
+/// The integers of 128 bits, of which the largest have a digit more than a decimal.
+const HUGE: &str = "HUGEINT";
+const HUGE_END: u128 = 10_u128.pow(DIGITS_MAX as u32);
+
 /// Every column of every table of the database in use.
 const CATALOGUE: &str = "SELECT c.schema_name, c.table_name, t.estimated_size::VARCHAR, \
      (t.table_oid IS NOT NULL)::VARCHAR, c.column_name, c.data_type, c.is_nullable::VARCHAR \
@@ -42,6 +47,7 @@ pub(super) struct DuckDbSource {
     of: Of,
     url: String,
     version: String,
+    owner: Owner,
 }
 
 enum Of {
@@ -71,6 +77,7 @@ impl DuckDbSource {
             of: Of::File(database),
             url: url.to_string(),
             version: version.clone(),
+            owner: Owner::new(),
         })
     }
 
@@ -80,6 +87,7 @@ impl DuckDbSource {
             of: Of::Instance(Arc::clone(instance)),
             url,
             version: instance.loaded.version.clone(),
+            owner: Owner::new(),
         }
     }
 
@@ -121,8 +129,13 @@ impl DuckDbSource {
         let begun = connection.query("BEGIN TRANSACTION READ ONLY").map(drop);
         begun.map_err(|m| explain("cannot start reading", &m))?;
         Ok(DuckDbReader {
+            _open: OpenSession::in_process_of(self.owner, {
+                let interrupt = Interrupt::of(&connection);
+                move || interrupt.interrupt()
+            }),
             connection,
             _guard: guard,
+            misfits: Misfits::default(),
         })
     }
 }
@@ -162,7 +175,8 @@ impl Source for DuckDbSource {
                     false => Stored::Elsewhere("a view"),
                 },
                 note: None,
-                forbidden: Vec::new(),
+                omitted: Vec::new(),
+                unreadable: None,
                 // A view has no row numbers.
                 address: ROW_NUMBER.into(),
                 extent: rows.filter(|_| is_table).unwrap_or(0),
@@ -200,6 +214,10 @@ impl Source for DuckDbSource {
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
         Ok(Box::new(self.reader()?))
     }
+
+    fn break_off(&self) {
+        break_off_those_of(self.owner);
+    }
 }
 
 fn column(name: String, declared: String, is_nullable: &str) -> SourceColumn {
@@ -209,8 +227,8 @@ fn column(name: String, declared: String, is_nullable: &str) -> SourceColumn {
         as_text: format!("CAST({quoted} AS VARCHAR)"),
         note: becomes.map(|becomes| format!("{declared}, kept as {becomes}")),
         expression: match becomes {
-            Some(becomes) => format!("CAST({quoted} AS {becomes})"),
-            None => quoted,
+            Some(becomes) if kind == Kind::Text => format!("CAST({quoted} AS {becomes})"),
+            _ => quoted,
         },
         name,
         declared,
@@ -219,7 +237,7 @@ fn column(name: String, declared: String, is_nullable: &str) -> SourceColumn {
     }
 }
 
-/// The kind of a type, and what it is cast to for it.
+/// The kind of a type, and what it becomes where that is something else: a text by a cast.
 fn kind_of(declared: &str) -> (Kind, Option<&'static str>) {
     let kind = match declared {
         "BOOLEAN" => Kind::Bool,
@@ -239,7 +257,7 @@ fn kind_of(declared: &str) -> (Kind, Option<&'static str>) {
         "TIMESTAMP WITH TIME ZONE" => Kind::MomentOfWorld,
         "VARCHAR" => Kind::Text,
         "BLOB" => Kind::Bytes,
-        "HUGEINT" => {
+        HUGE => {
             let whole = Kind::Decimal {
                 digits: DIGITS_MAX,
                 places: 0,
@@ -265,8 +283,11 @@ fn decimal(declared: &str) -> Option<Kind> {
 
 /// A connection in a transaction.
 struct DuckDbReader {
+    /// In the register of sessions until the connection is closed.
+    _open: OpenSession,
     connection: Connection,
     _guard: Option<SessionGuard>,
+    misfits: Misfits,
 }
 
 impl DuckDbReader {
@@ -286,7 +307,35 @@ impl Reader for DuckDbReader {
         let failed = |message: String| explain(&format!("cannot read {}", table.label()), &message);
         let mut prepared = self.connection.prepare(&sql).map_err(failed)?;
         let mut answer = prepared.stream().map_err(failed)?;
-        hand_out(&mut answer, take)
+        let is_huge = |column: &SourceColumn| {
+            column.declared == HUGE && matches!(column.kind, Ok(Kind::Decimal { .. }))
+        };
+        let huge: Vec<usize> = (0..table.columns.len())
+            .filter(|place| is_huge(&table.columns[*place]))
+            .collect();
+        if huge.is_empty() {
+            return hand_out(&mut answer, take);
+        }
+        let (misfits, mut number) = (&mut self.misfits, part.as_ref().map_or(0, |p| p.start));
+        hand_out(&mut answer, &mut |row| {
+            number += 1;
+            for place in &huge {
+                if let Cell::Wide(n) = row[*place]
+                    && n.unsigned_abs() >= HUGE_END
+                {
+                    misfits.enter(*place, || too_huge(table, *place, number, n));
+                }
+            }
+            match misfits.is_empty() {
+                true => take(row),
+                false => Ok(()),
+            }
+        })?;
+        self.misfits.outcome()
+    }
+
+    fn misfits(&mut self) -> Vec<Misfit> {
+        self.misfits.take()
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
@@ -296,6 +345,14 @@ impl Reader for DuckDbReader {
         }
         Ok(all)
     }
+}
+
+fn too_huge(table: &SourceTable, place: usize, number: u64, value: i128) -> String {
+    format!(
+        "DuckDB: row {number} of {} has {value} in the column {} {HUGE}, and a column store keeps at most {DIGITS_MAX} digits",
+        table.label(),
+        table.columns[place].name
+    )
 }
 
 /// The type in which a column of this kind is kept.

@@ -94,7 +94,7 @@ impl Engine for MySql {
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
         let mut access = Access::from_url(url)?;
         access.read_files()?;
-        Ok(Box::new(MySqlSource::open(access, url.to_string())?))
+        Ok(Box::new(MySqlSource::open(access, url.to_string(), false)?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {

@@ -1,16 +1,21 @@
 //! A server's tables as a source: one stream, because InnoDB shares a snapshot with no second session.
 
+mod waits;
+
+use std::sync::Mutex;
+
 use super::access::Access;
 use super::client::Client;
 use super::explain::explain_wire;
 use super::session::connect;
 use super::wire::Cell as WireCell;
+use crate::Result;
 use crate::catalogue::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
-    Stored, Taker, address_after, enter, select, totals, within,
+    Cell, DIGITS_MAX, Dialect, Kind, LOCK_WAIT_MAX, Misfit, Misfits, Part, Reader, Source,
+    SourceColumn, SourceTable, Space, Stored, Taker, address_after, enter, select, totals, within,
 };
+use crate::open_sessions::break_off_those_of;
 use crate::plain::{days_from, unscaled_of};
-use crate::{ErrorKind, Result, TargetError};
 
 /// What the servers call things.
 const DIALECT: Dialect = Dialect {
@@ -21,24 +26,48 @@ const DIALECT: Dialect = Dialect {
 };
 /// The tables and views of the database. Names that differ in their case only are different where the server says so,
 /// but its catalogue compares them without their case.
-const CATALOGUE: &str = "SELECT t.table_name, t.table_type, t.engine, t.table_rows, t.data_length, c.column_name, c.data_type, \
-     c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable, s.seq_in_index = 1 \
-     FROM information_schema.tables t JOIN information_schema.columns c \
+///
+/// A view of something that is gone and a table that the server cannot open have no columns; the comment says why.
+const CATALOGUE: &str = "SELECT t.table_name, t.table_type, t.engine, t.table_rows, t.data_length, t.table_comment, \
+     c.column_name, c.data_type, c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable, s.seq_in_index = 1 \
+     FROM information_schema.tables t LEFT JOIN information_schema.columns c \
      ON c.table_schema = t.table_schema AND c.table_name = t.table_name \
      AND binary c.table_name = binary t.table_name \
      LEFT JOIN information_schema.statistics s ON s.table_schema = t.table_schema \
      AND s.table_name = t.table_name AND binary s.table_name = binary t.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY' \
-     WHERE t.table_schema = database() AND t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') \
+     WHERE t.table_schema = database() AND t.table_type <> 'SYSTEM VIEW' \
      ORDER BY binary t.table_name, c.ordinal_position";
 /// The snapshot begins at once, not with the first statement.
 const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 const DAY_US: i64 = 86_400_000_000;
 
+/// What is said of a table that keeps its own history.
+const VERSIONED: &str = "the table keeps the history of its rows: only the current ones are read, and how much of its size on \
+     disk is theirs is unknown";
+/// Types whose text is that of their shape.
+const SHAPES: [&str; 9] = [
+    "geometry",
+    "point",
+    "linestring",
+    "polygon",
+    "multipoint",
+    "multilinestring",
+    "multipolygon",
+    "geometrycollection",
+    "geomcollection",
+];
+
 /// A database of a server.
 pub(super) struct MySqlSource {
     access: Access,
     url: String,
+    /// Whether its sessions are those of a target.
+    is_of_target: bool,
     version: String,
+    /// Sessions of the readers.
+    readers: Mutex<Vec<String>>,
+    /// Looks after them once one has waited.
+    watcher: Mutex<Option<Client>>,
 }
 
 impl MySqlSource {
@@ -46,12 +75,15 @@ impl MySqlSource {
     ///
     /// # Errors
     /// When it does not.
-    pub(super) fn open(access: Access, url: String) -> Result<Self> {
+    pub(super) fn open(access: Access, url: String, is_of_target: bool) -> Result<Self> {
         let version = connect(&access)?.server_version().to_owned();
         Ok(Self {
             access,
             url,
+            is_of_target,
             version,
+            readers: Mutex::default(),
+            watcher: Mutex::default(),
         })
     }
 }
@@ -80,9 +112,9 @@ impl Source for MySqlSource {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);
             let mut cell = || cells.next().unwrap_or_default();
             let (name, sort, engine) = (cell(), cell(), cell());
-            let (rows, bytes) = (cell(), cell());
+            let (rows, bytes, comment) = (cell(), cell(), cell());
             // The history of a table that keeps its own is on disk as well, and is not read.
-            let is_plain = sort == "BASE TABLE";
+            let is_versioned = sort == "SYSTEM VERSIONED";
             let column = column(cell(), &cell(), cell(), [&cell(), &cell()], &cell());
             let is_key =
                 cell() == "1" && matches!(column.kind, Ok(Kind::Int(_) | Kind::Unsigned(_)));
@@ -91,17 +123,25 @@ impl Source for MySqlSource {
                 schema: String::new(),
                 from: DIALECT.quoted(&name),
                 rows_estimated: rows.parse().ok(),
-                disk_bytes: bytes.parse().ok().filter(|_| is_plain),
+                disk_bytes: bytes.parse().ok().filter(|_| !is_versioned),
                 has_statistics: engine == "InnoDB",
                 stored: match sort.as_str() {
                     "VIEW" => Stored::Elsewhere("a view"),
+                    "SEQUENCE" => Stored::Elsewhere("a sequence"),
                     _ => Stored::Here,
                 },
-                note: None,
-                forbidden: Vec::new(),
+                note: is_versioned.then_some(VERSIONED),
+                omitted: Vec::new(),
+                unreadable: column.name.is_empty().then(|| match comment.as_str() {
+                    "" => "the server tells none of its columns".to_owned(),
+                    comment => format!("the server says: {comment}"),
+                }),
                 extent: 0,
                 address: String::new(),
-                columns: vec![column],
+                columns: Some(column)
+                    .filter(|c| !c.name.is_empty())
+                    .into_iter()
+                    .collect(),
                 name,
             };
             enter(&mut tables, table)?;
@@ -137,8 +177,24 @@ impl Source for MySqlSource {
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
         let mut client = connect(&self.access)?;
+        let patience = LOCK_WAIT_MAX.as_secs();
+        client.run(&format!("SET SESSION lock_wait_timeout = {patience}"))?;
         client.run(BEGIN)?;
-        Ok(Box::new(MySqlReader { client }))
+        self.watch(&mut client)?;
+        Ok(Box::new(MySqlReader {
+            client,
+            misfits: Misfits::default(),
+        }))
+    }
+
+    fn waits(&self) -> Option<String> {
+        self.blockers()
+    }
+
+    fn break_off(&self) {
+        if !self.is_of_target {
+            break_off_those_of(self.access.owner);
+        }
     }
 }
 
@@ -161,9 +217,10 @@ fn column(
         _ => (quoted.clone(), None),
     };
     SourceColumn {
-        as_text: match kind.is_err() && data_type != "decimal" {
-            true => format!("st_astext({quoted})"),
-            false => format!("cast({quoted} AS char)"),
+        as_text: match kind {
+            Err(_) if SHAPES.contains(&data_type) => format!("st_astext({quoted})"),
+            Err(_) if data_type != "decimal" => format!("hex({quoted})"),
+            _ => format!("cast({quoted} AS char)"),
         },
         note: note.map(|note| format!("{declared}, {note}")),
         expression,
@@ -211,6 +268,7 @@ fn kind_of(
 /// A connection in a transaction.
 struct MySqlReader {
     client: Client,
+    misfits: Misfits,
 }
 
 impl Reader for MySqlReader {
@@ -220,29 +278,28 @@ impl Reader for MySqlReader {
             .prepare(&(select(table) + &within(table, part)))?;
         let columns = &table.columns;
         // The rest of the rows is waited for, so that the session, which alone has its snapshot, can be used again.
-        let mut unfit = None;
+        let (misfits, mut number) = (&mut self.misfits, 0_u64);
         self.client.hand_out(statement, |row| {
-            if unfit.is_some() {
-                return Ok(());
-            }
+            number += 1;
             let mut cells: Vec<Cell<'_>> = Vec::with_capacity(columns.len());
             row.for_each(|place, value| {
                 let kind = columns.get(place).and_then(|c| c.kind.as_ref().ok());
                 match kind.and_then(|kind| cell(value, *kind)) {
                     Some(cell) => cells.push(cell),
-                    None => unfit = Some(place),
+                    None => misfits.enter(place, || unreadable(table, place, number)),
                 }
             })
             .map_err(|e| explain_wire(&e))?;
-            match unfit {
-                None => take(&cells),
-                Some(_) => Ok(()),
+            match misfits.is_empty() {
+                true => take(&cells),
+                false => Ok(()),
             }
         })?;
-        match unfit {
-            None => Ok(()),
-            Some(place) => Err(unreadable(table, place)),
-        }
+        self.misfits.outcome()
+    }
+
+    fn misfits(&mut self) -> Vec<Misfit> {
+        self.misfits.take()
     }
 
     fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
@@ -298,15 +355,12 @@ fn moment_us(moment: &[u8]) -> Option<i64> {
     Some(((days * 24 + at(4)) * 60 + at(5)) * 60_000_000 + at(6) * 1_000_000 + us)
 }
 
-fn unreadable(table: &SourceTable, place: usize) -> TargetError {
+fn unreadable(table: &SourceTable, place: usize, number: u64) -> String {
     let SourceColumn { name, declared, .. } = &table.columns[place];
-    TargetError::new(
-        ErrorKind::Unfit(place),
-        format!(
-            "mysql: a row of {} has a value in the column {name} {declared} that a column store cannot hold, such as the \
-             date zero",
-            table.label()
-        ),
+    format!(
+        "mysql: row {number} of {} has a value in the column {name} {declared} that a column store cannot hold, such as the \
+         date zero",
+        table.label()
     )
 }
 

@@ -446,7 +446,8 @@ impl Target for MySqlTarget {
 
     fn source(&self) -> Result<Box<dyn Source>> {
         let access = self.access.as_ref().clone();
-        Ok(Box::new(MySqlSource::open(access, self.url.to_string())?))
+        let source = MySqlSource::open(access, self.url.to_string(), true)?;
+        Ok(Box::new(source))
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {

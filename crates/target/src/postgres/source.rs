@@ -1,5 +1,8 @@
 //! A server's tables as a source: read by binary COPY, in as many streams as asked for, all of one snapshot.
 
+mod catalogue;
+mod waits;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::connection::Connection;
@@ -7,9 +10,10 @@ use super::endpoint::Endpoint;
 use super::set_up::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
 use crate::catalogue::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
-    Stored, Taker, enter, pieces, select, totals, within,
+    Cell, DIGITS_MAX, Dialect, Kind, LOCK_WAIT_MAX, Misfit, Misfits, Part, Reader, Source,
+    SourceColumn, SourceTable, Space, Taker, pieces, select, totals, within,
 };
+use crate::open_sessions::break_off_those_of;
 use crate::{ErrorKind, Result, TargetError, Value};
 
 /// Blocks of a piece: enough that asking for it costs nothing, few enough that streams end together.
@@ -26,39 +30,25 @@ const DIALECT: Dialect = Dialect {
     day: "CASE WHEN isfinite({}) THEN {} - date '2000-01-01' END",
 };
 
-/// Every column of every table of which this user may read one. A domain is its base type; the size is that of the
-/// rows with what is stored aside of them.
-const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltuples::bigint::text, \
-     CASE c.relkind WHEN 'p' THEN (SELECT sum(pg_table_size(relid)) FROM pg_partition_tree(c.oid)) \
-       ELSE pg_table_size(c.oid) END::text, \
-     (pg_relation_size(c.oid) / current_setting('block_size')::int)::text, \
-     a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, \
-     CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, NULL) \
-       ELSE format_type(a.atttypid, NULL) END, \
-     CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END::text, \
-     has_table_privilege(c.oid, 'SELECT')::text, \
-     has_column_privilege(c.oid, a.attnum, 'SELECT')::text, \
-     (c.relrowsecurity AND row_security_active(c.oid))::text \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-     JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid \
-     WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f') AND NOT c.relispartition AND a.attnum > 0 \
-     AND NOT a.attisdropped AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') \
-     ORDER BY n.nspname, c.relname, a.attnum";
-
-/// What is said of a table with policies that hold for this user.
-const ROW_SECURITY: &str = "row security is active for this user: hidden rows are not read, and the size on disk is unknown";
+/// Bytes of the UTF-8 form of a text, in a database of another encoding.
+const TRANSLATED_BYTES: &str = "octet_length(convert_to({}::text, 'UTF8'))";
 
 /// A database whose snapshot is held as long as this lives.
 pub(super) struct PostgresSource {
     endpoint: Endpoint,
     url: String,
     version: String,
-    /// The only schema whose tables are meant; all that this user may read without it.
+    /// The only schema whose tables are meant, that of a target; all that this user may read without it.
     only: Option<String>,
     snapshot: String,
+    /// Encoding of the database.
+    encoding: String,
     /// In the transaction that has exported the snapshot.
     launcher: Mutex<Connection>,
+    /// Processes of the readers.
+    readers: Mutex<Vec<i32>>,
+    /// Looks after them once one has waited.
+    watcher: Mutex<Option<Connection>>,
 }
 
 impl PostgresSource {
@@ -69,16 +59,57 @@ impl PostgresSource {
     pub(super) fn open(endpoint: Endpoint, url: String, only: Option<String>) -> Result<Self> {
         let mut launcher = Connection::open(&endpoint, OF_SESSIONS)?;
         launcher.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        let snapshot = launcher.texts("SELECT pg_export_snapshot()", &[])?;
-        let snapshot = snapshot.into_iter().flatten().flatten().next();
-        Ok(Self {
+        let told = "SELECT pg_export_snapshot(), current_setting('server_encoding')";
+        let mut told = launcher.texts(told, &[])?.into_iter().flatten().flatten();
+        let (snapshot, encoding) = (told.next(), told.next());
+        let source = Self {
             endpoint,
             url,
             version: launcher.version().to_owned(),
             only,
             snapshot: snapshot.unwrap_or_default(),
+            encoding: encoding.unwrap_or_default(),
             launcher: Mutex::new(launcher),
-        })
+            readers: Mutex::default(),
+            watcher: Mutex::default(),
+        };
+        if source.is_any_bytes() {
+            // Names may be no UTF-8 as well.
+            source
+                .launcher()
+                .batch("SET client_encoding = 'SQL_ASCII'")?;
+        }
+        Ok(source)
+    }
+
+    /// Whether texts of the database may be any bytes.
+    fn is_any_bytes(&self) -> bool {
+        self.encoding == "SQL_ASCII"
+    }
+
+    fn is_translated(&self) -> bool {
+        !self.is_any_bytes() && self.encoding != "UTF8"
+    }
+
+    fn dialect(&self) -> Dialect {
+        match self.is_translated() {
+            true => Dialect {
+                text_bytes: TRANSLATED_BYTES,
+                ..DIALECT
+            },
+            false => DIALECT,
+        }
+    }
+
+    /// The text of any value. Where texts may have bytes that mean nothing in UTF-8, bytes above 127 are written as \ooo
+    /// and a backslash twice.
+    fn text_of(&self, quoted: &str) -> String {
+        match self.encoding.as_str() {
+            "UTF8" => format!("{quoted}::text"),
+            encoding => {
+                format!("encode(convert_to({quoted}::text, '{encoding}'), 'escape')")
+            }
+        }
     }
 
     fn launcher(&self) -> MutexGuard<'_, Connection> {
@@ -111,56 +142,7 @@ impl Source for PostgresSource {
     }
 
     fn tables(&self) -> Result<Vec<SourceTable>> {
-        let rows = self.launcher().texts(CATALOGUE, &[])?;
-        let mut tables: Vec<SourceTable> = Vec::new();
-        for row in rows {
-            let mut cells = row.into_iter().map(Option::unwrap_or_default);
-            let mut cell = || cells.next().unwrap_or_default();
-            let (schema, name, kind) = (cell(), cell(), cell());
-            if self.only.as_ref().is_some_and(|only| *only != schema) {
-                continue;
-            }
-            let (rows, bytes, blocks) = (cell(), cell(), cell());
-            let column = column(cell(), cell(), &cell(), &cell(), &cell());
-            let [may_read_rows, may_read_column, is_secured] = [(); 3].map(|()| cell() == "true");
-            let (columns, forbidden) = match may_read_column {
-                true => (vec![column], Vec::new()),
-                false => (Vec::new(), vec![column.name]),
-            };
-            let stored = match kind.as_str() {
-                "v" => Stored::Elsewhere("a view"),
-                "f" => Stored::Elsewhere("a foreign table"),
-                _ => Stored::Here,
-            };
-            // The rows of those that inherit from a table are theirs, and they are tables of their own.
-            let only = if kind == "r" { "ONLY " } else { "" };
-            let table = SourceTable {
-                from: format!(
-                    "{only}{}.{}",
-                    DIALECT.quoted(&schema),
-                    DIALECT.quoted(&name)
-                ),
-                // A partitioned table has no blocks of its own; addresses of rows are for who may read whole rows.
-                address: String::new(),
-                extent: match kind == "p" || !may_read_rows {
-                    true => 0,
-                    false => blocks.parse().unwrap_or(0),
-                },
-                // Less than 0 when it was never analysed.
-                rows_estimated: rows.parse().ok(),
-                disk_bytes: (bytes.parse().ok())
-                    .filter(|_| stored == Stored::Here && may_read_rows && !is_secured),
-                stored,
-                note: is_secured.then_some(ROW_SECURITY),
-                forbidden,
-                has_statistics: false,
-                columns,
-                schema,
-                name,
-            };
-            enter(&mut tables, table)?;
-        }
-        Ok(tables)
+        self.catalogue()
     }
 
     fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
@@ -179,35 +161,30 @@ impl Source for PostgresSource {
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
-        let mut connection = Connection::open(&self.endpoint, OF_SESSIONS)?;
-        connection.batch(&format!(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'",
-            self.snapshot
-        ))?;
-        Ok(Box::new(PostgresReader { connection }))
+        let mut reader = PostgresReader {
+            connection: Connection::open(&self.endpoint, OF_SESSIONS)?,
+            begin: format!(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; \
+                 SET LOCAL lock_timeout = {}",
+                self.snapshot,
+                LOCK_WAIT_MAX.as_millis()
+            ),
+            dialect: self.dialect(),
+            misfits: Misfits::default(),
+        };
+        reader.connection.batch(&reader.begin)?;
+        self.watch(&mut reader.connection)?;
+        Ok(Box::new(reader))
     }
-}
 
-fn column(
-    name: String,
-    declared: String,
-    is_not_null: &str,
-    base: &str,
-    modifier: &str,
-) -> SourceColumn {
-    let quoted = DIALECT.quoted(&name);
-    let (kind, cast) = kind_of(base, modifier.parse().unwrap_or(-1));
-    SourceColumn {
-        note: cast.map(|cast| format!("{declared}, kept as {cast}")),
-        as_text: format!("{quoted}::text"),
-        expression: match cast {
-            Some(cast) => format!("{quoted}::{cast}"),
-            None => quoted,
-        },
-        name,
-        declared,
-        kind,
-        is_nullable: is_not_null != "true",
+    fn waits(&self) -> Option<String> {
+        self.blockers()
+    }
+
+    fn break_off(&self) {
+        if self.only.is_none() {
+            break_off_those_of(self.endpoint.owner);
+        }
     }
 }
 
@@ -254,6 +231,10 @@ fn decimal(modifier: i32) -> std::result::Result<Kind, String> {
 /// A connection in a transaction with the snapshot.
 struct PostgresReader {
     connection: Connection,
+    /// Begins the transaction.
+    begin: String,
+    dialect: Dialect,
+    misfits: Misfits,
 }
 
 impl From<Undecodable> for TargetError {
@@ -266,65 +247,130 @@ impl From<Undecodable> for TargetError {
     }
 }
 
-/// An error of a value with the names of its table and column.
-fn in_table(table: &SourceTable, error: TargetError) -> TargetError {
-    let ErrorKind::Unfit(place) = error.kind else {
-        return error;
-    };
-    let message = match table.columns.get(place) {
-        Some(SourceColumn { name, declared, .. }) => format!(
-            "PostgreSQL: a row of {} has a number in the column {name} {declared} that is not finite or has more digits \
-             than its type allows",
-            table.label()
-        ),
-        None => error.message,
-    };
-    TargetError::new(error.kind, message)
-}
-
-impl Reader for PostgresReader {
-    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
-        let mut sql = select(table) + &within(table, part);
-        if let Some(part) = part.as_ref().filter(|_| table.address.is_empty()) {
-            sql.push_str(&format!(" WHERE ctid >= '({},0)'", part.start));
-            if part.end < u64::MAX {
-                sql.push_str(&format!(" AND ctid < '({},0)'", part.end));
-            }
-        }
+impl PostgresReader {
+    fn copy(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
+        let sql = query(table, part);
         let types = self.connection.prepare(&sql)?.columns;
         let kinds = table.columns.iter();
         let kinds = kinds.map(|column| column.kind.clone().unwrap_or(Kind::Bytes));
         let mut copied = Copied::new(&types, kinds)?;
         let mut row: Vec<Cell<'static>> = Vec::with_capacity(types.len());
         let copy = format!("COPY ({sql}) TO STDOUT (FORMAT binary)");
+        let (misfits, mut number) = (&mut self.misfits, 0_u64);
+        // Rows of a part that is not the first have no number of their own.
+        let is_numbered = part.as_ref().is_none_or(|part| part.start == 0);
         // The rest of the rows is waited for, so that the session can be used again.
-        let mut unfit = None;
         self.connection.copy_out(&copy, |piece| {
-            if unfit.is_some() {
+            if !misfits.is_empty() {
                 return Ok(());
             }
             let mut cells = std::mem::take(&mut row);
-            let outcome = copied.rows(piece, &mut cells, &mut *take);
+            let outcome = copied.rows(piece, &mut cells, |cells| {
+                number += 1;
+                take(cells)
+            });
             row = emptied(cells);
             match outcome {
-                Err(error) if matches!(error.kind, ErrorKind::Unfit(_)) => {
-                    unfit = Some(error);
+                Err(TargetError {
+                    kind: ErrorKind::Unfit(place),
+                    ..
+                }) => {
+                    let number = is_numbered.then_some(number + 1);
+                    misfits.enter(place, || {
+                        format!("{} that is {NO_NUMBER}", of_column(table, place, number))
+                    });
                     Ok(())
                 }
                 other => other,
             }
-        })?;
-        match unfit {
-            None => Ok(()),
-            Some(error) => Err(in_table(table, error)),
+        })
+    }
+
+    /// After an error of the server the transaction is of no use any more; one with the same snapshot takes its place.
+    fn begin_again(&mut self) -> Result<()> {
+        self.connection.batch("ROLLBACK")?;
+        self.connection.batch(&self.begin)
+    }
+
+    /// The columns in which a text is not to be had in UTF-8: the server names neither column nor row. Each column is
+    /// read for itself, up to the row that the server refuses.
+    fn find_untranslatable(&mut self, table: &SourceTable) -> Result<()> {
+        let texts = table.columns.iter().enumerate();
+        for (place, _) in texts.filter(|(_, column)| column.kind == Ok(Kind::Text)) {
+            let alone = SourceTable {
+                columns: vec![table.columns[place].clone()],
+                ..table.clone()
+            };
+            let mut number = 0;
+            let copied = self.copy(&alone, &None, &mut |_| {
+                number += 1;
+                Ok(())
+            });
+            if let Err(error) = copied {
+                self.begin_again()?;
+                if error.kind == ErrorKind::Untranslatable {
+                    self.misfits.enter(place, || {
+                        let column = of_column(table, place, Some(number + 1));
+                        format!("{column} whose bytes are no text in UTF-8")
+                    });
+                }
+            }
         }
+        Ok(())
+    }
+}
+
+/// What is wrong with a number.
+const NO_NUMBER: &str = "not finite or has more digits than its type allows";
+
+fn query(table: &SourceTable, part: &Part) -> String {
+    let mut sql = select(table) + &within(table, part);
+    if let Some(part) = part.as_ref().filter(|_| table.address.is_empty()) {
+        sql.push_str(&format!(" WHERE ctid >= '({},0)'", part.start));
+        if part.end < u64::MAX {
+            sql.push_str(&format!(" AND ctid < '({},0)'", part.end));
+        }
+    }
+    sql
+}
+
+/// The beginning of a sentence about a value, with the number of its row as the table is read.
+fn of_column(table: &SourceTable, place: usize, number: Option<u64>) -> String {
+    let row = number.map_or("a row".to_owned(), |number| format!("row {number}"));
+    let SourceColumn { name, declared, .. } = &table.columns[place];
+    format!(
+        "PostgreSQL: {row} of {} has a value in the column {name} {declared}",
+        table.label()
+    )
+}
+
+impl Reader for PostgresReader {
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
+        match self.copy(table, part, take) {
+            Ok(()) => self.misfits.outcome(),
+            Err(error) => {
+                // Of no use either where the connection is.
+                if self.begin_again().is_ok() && error.kind == ErrorKind::Untranslatable {
+                    self.find_untranslatable(table)?;
+                    self.misfits.outcome()?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn misfits(&mut self) -> Vec<Misfit> {
+        self.misfits.take()
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
         let mut all = Vec::new();
-        for sql in totals(table, &DIALECT) {
-            let mut rows = self.connection.texts(&sql, &[] as &[Value<'_>])?;
-            all.extend(rows.pop().unwrap_or_default());
+        for sql in totals(table, &self.dialect) {
+            let rows = self.connection.texts(&sql, &[] as &[Value<'_>]);
+            if rows.is_err() {
+                let _ = self.begin_again();
+            }
+            all.extend(rows?.pop().unwrap_or_default());
         }
         Ok(all)
     }

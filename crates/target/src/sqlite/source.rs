@@ -1,5 +1,9 @@
 //! A database file as a source, opened to be read alone: one stream in one transaction.
 
+mod kinds;
+mod texts;
+mod wait;
+
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -9,16 +13,19 @@ use rusqlite::{Connection, OpenFlags};
 use super::apart::Apart;
 use super::{configure_library, explain, resolved};
 use crate::catalogue::{
-    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
-    address_after, enter, select, totals, within,
+    Cell, Dialect, Kind, Misfit, Misfits, Part, Reader, Source, SourceColumn, SourceTable, Space,
+    Stored, Taker, address_after, enter, select, totals, within,
 };
+use crate::open_sessions::OpenSession;
 use crate::plain::days_of;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
+use kinds::kind_of;
+use wait::Waiting;
 
 /// What SQLite calls things.
 const DIALECT: Dialect = Dialect {
     quote: '"',
-    text_bytes: "octet_length({})",
+    text_bytes: texts::BYTES,
     // Sums of more than 64 bits are an error: those of the upper and of the lower half are not.
     sum: "sum({} >> 32) || ' ' || sum({} & 4294967295)",
     day: "CAST(julianday({}) - julianday('2000-01-01') AS INTEGER)",
@@ -36,6 +43,7 @@ pub(super) struct SqliteSource {
     url: String,
     /// Of a database whose files do not all lie beside it.
     file_system: Option<&'static CStr>,
+    waiting: Waiting,
 }
 
 impl SqliteSource {
@@ -54,8 +62,13 @@ impl SqliteSource {
             path,
             url: url.to_string(),
             file_system: apart.file_system()?,
+            waiting: Waiting::default(),
         };
-        source.reader().map(|_| source)
+        match source.reader(false) {
+            // Whoever reads it waits for its lock.
+            Err(error) if !error.is_conflict() => Err(error),
+            _ => Ok(source),
+        }
     }
 
     /// The same of a file that a target has open.
@@ -64,25 +77,36 @@ impl SqliteSource {
             path: path.to_owned(),
             url: url.to_owned(),
             file_system,
+            waiting: Waiting::default(),
         }
     }
 
-    fn reader(&self) -> Result<SqliteReader> {
+    /// A connection in a transaction, which waits for the locks of others, or not.
+    fn reader(&self, waits: bool) -> Result<SqliteReader> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let open = || -> rusqlite::Result<Connection> {
-            let connection = match self.file_system {
+        let open = || -> rusqlite::Result<SqliteReader> {
+            let mut connection = match self.file_system {
                 None => Connection::open_with_flags(&self.path, flags)?,
                 Some(own) => Connection::open_with_flags_and_vfs(&self.path, flags, own)?,
             };
-            connection.execute_batch("PRAGMA busy_timeout=60000; BEGIN")?;
-            // The first look takes the snapshot.
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-            Ok(connection)
+            texts::add_functions(&connection)?;
+            let open = self.waiting.register(&mut connection, waits)?;
+            begin(&connection)?;
+            Ok(SqliteReader {
+                _open: open,
+                connection,
+                misfits: Misfits::default(),
+            })
         };
         let context = format!("cannot read {}", self.path.display());
-        let connection = open().map_err(|e| explain(&context, &e))?;
-        Ok(SqliteReader { connection })
+        open().map_err(|e| explain(&context, &e))
     }
+}
+
+/// Begins the transaction; its first look takes the snapshot.
+fn begin(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN")?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
 impl Source for SqliteSource {
@@ -103,7 +127,7 @@ impl Source for SqliteSource {
     }
 
     fn tables(&self) -> Result<Vec<SourceTable>> {
-        let reader = self.reader()?;
+        let reader = self.reader(true)?;
         let look = || reader.tables();
         let found = look().map_err(|e| explain("cannot read the schema", &e))?;
         let mut tables = Vec::with_capacity(found.len());
@@ -128,7 +152,7 @@ impl Source for SqliteSource {
         );
         let numbers = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         // A table without row numbers is refused, one whose numbers are no numbers as well.
-        let ends = self.reader()?.connection.query_row(&sql, [], numbers);
+        let ends = self.reader(true)?.connection.query_row(&sql, [], numbers);
         let ends = ends
             .ok()
             .and_then(|(first, last): (Option<i64>, Option<i64>)| {
@@ -138,13 +162,26 @@ impl Source for SqliteSource {
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
-        Ok(Box::new(self.reader()?))
+        Ok(Box::new(self.reader(true)?))
+    }
+
+    fn waits(&self) -> Option<String> {
+        let path = self.path.display();
+        let is_waiting = self.waiting.is_waiting();
+        is_waiting.then(|| format!("{path} is locked by a program that is writing to it"))
+    }
+
+    fn break_off(&self) {
+        self.waiting.break_off();
     }
 }
 
 /// A connection in a transaction.
 struct SqliteReader {
+    /// In the register of sessions until the connection is closed.
+    _open: OpenSession,
     connection: Connection,
+    misfits: Misfits,
 }
 
 // SAFETY: a connection without a mutex of its own may move between threads as long as one at a time uses it,
@@ -169,11 +206,11 @@ impl SqliteReader {
         let named = named.collect::<rusqlite::Result<Vec<_>>>()?;
         named
             .into_iter()
-            .map(|(name, stored)| self.table(name, stored))
+            .map(|(name, stored)| Ok(self.table(name, stored)))
             .collect()
     }
 
-    fn table(&self, name: String, stored: Stored) -> rusqlite::Result<SourceTable> {
+    fn table(&self, name: String, stored: Stored) -> SourceTable {
         let mut table = SourceTable {
             schema: String::new(),
             columns: Vec::new(),
@@ -181,47 +218,59 @@ impl SqliteReader {
             disk_bytes: None,
             stored,
             note: None,
-            forbidden: Vec::new(),
+            omitted: Vec::new(),
+            unreadable: None,
             has_statistics: false,
             extent: 0,
             address: String::new(),
             from: DIALECT.quoted(&name),
             name,
         };
-        match self.columns(&table.name) {
-            Ok(columns) => table.columns = columns,
-            // A view of something that is not there any more.
-            Err(_) if stored != Stored::Here => return Ok(table),
-            Err(error) => return Err(error),
+        if let Err(error) = self.describe(&mut table) {
+            table.unreadable = Some(explain("cannot look into it", &error).message);
         }
-        if stored == Stored::Here {
-            self.find_address(&mut table);
-            (table.disk_bytes, table.rows_estimated) = self.pages(&table.name);
-            if table.address.is_empty() || table.rows_estimated.is_none() {
-                table.rows_estimated = self.count(&table)?;
-            }
-            self.find_days(&mut table)?;
-        }
-        Ok(table)
+        table
     }
 
-    fn columns(&self, table: &str) -> rusqlite::Result<Vec<SourceColumn>> {
-        let mut described = self
-            .connection
-            .prepare("SELECT name, type, \"notnull\" OR pk > 0 FROM pragma_table_info(?1)")?;
-        let columns = described.query_map([table], |row| {
+    fn describe(&self, table: &mut SourceTable) -> rusqlite::Result<()> {
+        self.columns(table)?;
+        if table.stored == Stored::Here {
+            self.find_address(table);
+            (table.disk_bytes, table.rows_estimated) = self.pages(&table.name);
+            if table.address.is_empty() || table.rows_estimated.is_none() {
+                table.rows_estimated = self.count(table)?;
+            }
+            self.find_kinds(table)?;
+            self.find_days(table)?;
+        }
+        Ok(())
+    }
+
+    /// Generated columns are columns; those that a virtual table hides are not read.
+    fn columns(&self, table: &mut SourceTable) -> rusqlite::Result<()> {
+        let mut described = self.connection.prepare(
+            "SELECT name, type, \"notnull\" OR pk > 0, hidden = 1 FROM pragma_table_xinfo(?1)",
+        )?;
+        let mut rows = described.query([&table.name])?;
+        while let Some(row) = rows.next()? {
             let (name, declared): (String, String) = (row.get(0)?, row.get(1)?);
-            Ok(SourceColumn {
-                expression: DIALECT.quoted(&name),
-                as_text: format!("CAST({} AS TEXT)", DIALECT.quoted(&name)),
+            if row.get(3)? {
+                let why = "a virtual table hides it";
+                table.omitted.push((name, why));
+                continue;
+            }
+            let quoted = DIALECT.quoted(&name);
+            table.columns.push(SourceColumn {
+                as_text: texts::text_of(&quoted),
+                expression: quoted,
                 kind: kind_of(&declared),
                 note: None,
                 is_nullable: !row.get::<_, bool>(2)?,
                 name,
                 declared,
-            })
-        })?;
-        columns.collect()
+            });
+        }
+        Ok(())
     }
 
     /// A table without row numbers is refused when it is asked for them.
@@ -313,26 +362,6 @@ impl SqliteReader {
     }
 }
 
-/// The kind of a declared type, by SQLite's own rules of affinity.
-fn kind_of(declared: &str) -> std::result::Result<Kind, String> {
-    let declared = declared.to_ascii_uppercase();
-    let has = |part: &str| declared.contains(part);
-    Ok(if has("INT") {
-        Kind::Int(64)
-    } else if has("CHAR") || has("CLOB") || has("TEXT") {
-        Kind::Text
-    } else if has("BLOB") {
-        Kind::Bytes
-    } else if has("DATE") || has("TIME") {
-        // Numeric by those rules; in practice texts.
-        Kind::Text
-    } else if declared.is_empty() {
-        return Err("a column without a type may contain values of any type".into());
-    } else {
-        Kind::Double
-    })
-}
-
 impl Reader for SqliteReader {
     fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
         let failed = |e: &rusqlite::Error| explain("cannot read a row", e);
@@ -341,17 +370,26 @@ impl Reader for SqliteReader {
             .prepare(&(select(table) + &within(table, part)))
             .map_err(|e| failed(&e))?;
         let mut rows = statement.raw_query();
-        loop {
-            let Some(row) = rows.next().map_err(|e| failed(&e))? else {
-                return Ok(());
-            };
+        let mut number = 0_u64;
+        while let Some(row) = rows.next().map_err(|e| failed(&e))? {
+            number += 1;
             let mut cells: Vec<Cell<'_>> = Vec::with_capacity(table.columns.len());
             for (place, column) in table.columns.iter().enumerate() {
                 let value = row.get_ref(place).map_err(|e| failed(&e))?;
-                cells.push(cell(value, &column.kind).ok_or_else(|| odd(table, place, value))?);
+                match cell(value, &column.kind) {
+                    Some(cell) => cells.push(cell),
+                    None => (self.misfits).enter(place, || odd(table, place, number, value)),
+                }
             }
-            take(&cells)?;
+            if self.misfits.is_empty() {
+                take(&cells)?;
+            }
         }
+        self.misfits.outcome()
+    }
+
+    fn misfits(&mut self) -> Vec<Misfit> {
+        self.misfits.take()
     }
 
     fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
@@ -408,7 +446,8 @@ fn cell<'a>(value: ValueRef<'a>, kind: &std::result::Result<Kind, String>) -> Op
     })
 }
 
-fn odd(table: &SourceTable, place: usize, value: ValueRef<'_>) -> TargetError {
+/// What is wrong with a value, with the number of its row as the table is read.
+fn odd(table: &SourceTable, place: usize, number: u64, value: ValueRef<'_>) -> String {
     let SourceColumn { name, declared, .. } = &table.columns[place];
     let what = match value {
         ValueRef::Text(text) if std::str::from_utf8(text).is_err() => {
@@ -417,12 +456,11 @@ fn odd(table: &SourceTable, place: usize, value: ValueRef<'_>) -> TargetError {
         ValueRef::Text(text) => format!("the text {:?}", shortened(text)),
         other => format!("a value of type {}", other.data_type()),
     };
-    TargetError::new(
-        ErrorKind::Unfit(place),
-        format!(
-            "SQLite: a row of {} has {what} in the column {name} {declared}",
-            table.label()
-        ),
+    let column = format!("{name} {declared}");
+    format!(
+        "SQLite: row {number} of {} has {what} in the column {}",
+        table.label(),
+        column.trim_end()
     )
 }
 
@@ -446,20 +484,5 @@ mod tests {
         let twice = format!("{} {}", 2 * (most >> 32), 2 * (most & 0xffff_ffff));
         assert_eq!(joined(twice), "18446744073709551614");
         assert_eq!(joined("17".into()), "17");
-    }
-
-    #[test]
-    fn kinds_follow_the_affinities() {
-        for (declared, kind) in [
-            ("INTEGER", Kind::Int(64)),
-            ("varchar(10)", Kind::Text),
-            ("REAL", Kind::Double),
-            ("DECIMAL(10,2)", Kind::Double),
-            ("datetime", Kind::Text),
-            ("BLOB", Kind::Bytes),
-        ] {
-            assert_eq!(kind_of(declared), Ok(kind), "{declared}");
-        }
-        assert!(kind_of("").is_err());
     }
 }

@@ -7,6 +7,7 @@ use super::limit::users_at_limit;
 
 /// Hours of a year, which a machine that always runs is paid for.
 const HOURS_PER_YEAR: f64 = 8_760.0;
+const GB_PER_GIB: f64 = 1.073_741_824;
 /// Core factors are given to two digits: what their products miss of a whole number by less is rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -17,6 +18,8 @@ pub struct Platform {
     pub cores: Option<(f64, Origin)>,
     pub sockets: Option<(f64, Origin)>,
     pub storage_tb: Option<(f64, Origin)>,
+    /// Main memory in 10^9 bytes.
+    pub memory_gb: Option<(f64, Origin)>,
     pub users: Option<(f64, Origin)>,
 }
 
@@ -65,6 +68,8 @@ impl Platform {
         let processor = (file.processor.clone().map(|name| (name, Origin::Prices)))
             .or_else(|| Some((stated("cpu", "type")?.to_owned(), Origin::Stated)))
             .or_else(|| Some((run.platform.processor.clone()?, Origin::Found)));
+        let memory_gb = number("server", "main memory gib").map(|gib| gib * GB_PER_GIB);
+        let memory_found = run.platform.memory_bytes.map(|bytes| bytes as f64 / 1e9);
         let users = users_at_limit(run).map(|users| (users, Origin::Measured));
         Self {
             processor,
@@ -72,6 +77,8 @@ impl Platform {
             sockets: pick(file.sockets, number("server", "sockets"))
                 .or(found(run.platform.sockets)),
             storage_tb: pick(file.storage_tb, capacity),
+            memory_gb: pick(file.memory_gb, memory_gb)
+                .or(memory_found.map(|gb| (gb, Origin::Found))),
             users: pick(file.users, None).or(users),
         }
     }
@@ -115,6 +122,8 @@ pub struct Bill {
     pub currency: String,
     pub term_years: Option<f64>,
     pub lines: Vec<Line>,
+    /// Main memory of the platform in 10^9 bytes.
+    pub memory_gb: Option<f64>,
     /// Of all lines; `None` while the quantity of one is not known.
     pub total: Option<Money>,
     /// What has no source or no date: "Oracle EE: no date". Ratios are not formed while there is any.
@@ -168,6 +177,7 @@ pub fn bill_of(list: &PriceList, platform: &Platform) -> Bill {
         term_years: list.term_years,
         total,
         without_source: without_source(list),
+        memory_gb: platform.memory_gb.map(|(gb, _)| gb),
         lines,
     }
 }

@@ -97,6 +97,8 @@ pub struct Stated {
     pub cores: Option<f64>,
     pub sockets: Option<f64>,
     pub storage_tb: Option<f64>,
+    /// Main memory in 10^9 bytes.
+    pub memory_gb: Option<f64>,
     pub users: Option<f64>,
 }
 
@@ -477,6 +479,7 @@ fn stated(stated: Spanned<Stated>) -> Result<Stated, Fault> {
         ("cores", stated.cores),
         ("sockets", stated.sockets),
         ("storage_tb", stated.storage_tb),
+        ("memory_gb", stated.memory_gb),
         ("users", stated.users),
     ];
     let is_wrong = |number: &Option<f64>| number.is_some_and(|n| !n.is_finite() || n <= 0.0);

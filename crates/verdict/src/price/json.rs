@@ -68,6 +68,7 @@ fn of_worth(worth: &Worth) -> Value {
         "unknown": worth.figure.as_ref().err().map(|why| match why {
             NotKnown::NoLimit => "no limit",
             NotKnown::NotSupported => "not supported",
+            NotKnown::NoMemory => "no memory size",
         }),
         "price_list": worth.price.map(|prices| prices[0].list),
         "price_net": price(0),

@@ -12,6 +12,8 @@ pub enum NotKnown {
     NoLimit,
     /// Not even the fewest users kept it in this many repetitions of all.
     NotSupported,
+    /// The memory of the platform.
+    NoMemory,
 }
 
 /// Users that the run supports within its limit, the fewest of its targets and repetitions; `None` without a limit.

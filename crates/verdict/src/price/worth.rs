@@ -91,26 +91,34 @@ pub fn worth(bill: &Bill, run: &Run) -> Vec<Worth> {
     for (number, target) in run.targets.iter().enumerate() {
         let of =
             |what, place, values: Vec<f64>| of_values(what, &target.name, place, values, total);
+        let unknown = |what, place: String, why| Worth {
+            what,
+            target: target.name.clone(),
+            place,
+            figure: Err(why),
+            repetitions: 0,
+            price: None,
+        };
         if let Some(orders) = orders_at_limit(run, number as u32) {
             all.push(match orders {
                 Ok((users, values)) => of(What::OrdersAtLimit, at(USERS, &users), values),
-                Err(why) => Worth {
-                    what: What::OrdersAtLimit,
-                    target: target.name.clone(),
-                    place: USERS.to_owned(),
-                    figure: Err(why),
-                    repetitions: 0,
-                    price: None,
-                },
+                Err(why) => unknown(What::OrdersAtLimit, USERS.to_owned(), why),
             });
         }
         if let Some((place, values)) = best_iops(run, number as u32) {
             all.push(of(What::Iops, place, values));
         }
-        for (place, values) in of_tests(run, number as u32, "table_disk_mb", |test| test == LIFTED)
+        // The tables of a test are no capacity: that is what the memory holds of tables that compress as well.
+        for (place, factors) in
+            of_tests(run, number as u32, "compress_factor", |test| test == LIFTED)
         {
-            let gb = values.iter().map(|mb| mb / 1e3).collect();
-            all.push(of(What::GbInMemory, place, gb));
+            all.push(match bill.memory_gb {
+                Some(gb) => {
+                    let held = factors.iter().map(|factor| gb * factor).collect();
+                    of(What::GbInMemory, place, held)
+                }
+                None => unknown(What::GbInMemory, place, NotKnown::NoMemory),
+            });
         }
         for (place, values) in of_tests(run, number as u32, "scaled_queries_per_h", |_| true) {
             all.push(of(What::QueriesPerHour, place, values));

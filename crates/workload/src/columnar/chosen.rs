@@ -51,6 +51,8 @@ pub struct Selection {
     pub tables: Vec<SourceTable>,
     /// What nobody said to leave out.
     pub left_out: Vec<LeftOut>,
+    /// Columns that no level can hold, where everything ends for it; they are none of the tables'.
+    pub unfit: Vec<LeftOut>,
 }
 
 /// A table or column that is left out.
@@ -70,19 +72,14 @@ impl Chosen {
     /// The tables that are meant, each with the columns that are meant.
     ///
     /// # Errors
-    /// When a name is none or means several, a table keeps no column, or columns are unfit and nothing was said of them.
+    /// When a name is none or means several, or a table keeps no column.
     pub fn of(&self, all: Vec<SourceTable>) -> Result<Selection> {
         let mut selection = self.named(all)?;
-        if selection.tables.is_empty() {
-            let but = selection.left_out.iter().map(|out| format!("; {out}"));
-            return Err(ColumnarError::Unknown(format!(
-                "the source has no selected table that this user may read{}",
-                but.collect::<String>()
-            )));
-        }
-        leave_out_forbidden(&mut selection);
+        leave_out_unreadable(&mut selection);
+        selection.refuse_nothing()?;
+        leave_out_omitted(&mut selection);
         self.keep_columns(&mut selection.tables)?;
-        self.fit(&mut selection)?;
+        self.fit(&mut selection);
         Ok(selection)
     }
 
@@ -149,64 +146,82 @@ impl Chosen {
     }
 
     /// Does with columns that no level can hold what was said.
-    fn fit(&self, selection: &mut Selection) -> Result<()> {
-        let Selection { tables, left_out } = selection;
-        let mut unfit = Vec::new();
+    fn fit(&self, selection: &mut Selection) {
+        let Selection {
+            tables,
+            left_out,
+            unfit,
+        } = selection;
         for table in tables.iter_mut() {
             let label = table.label();
-            let name = |column: &SourceColumn| format!("{label}.{}", column.name);
-            let reason = |column: &SourceColumn| {
+            let is_held = |column: &SourceColumn| column.kind.is_ok();
+            let out = |column: &SourceColumn| {
                 let why = column.kind.as_ref().err()?;
-                // SQLite's columns may be without a type.
-                Some(match column.declared.is_empty() {
-                    true => why.clone(),
-                    false => format!("{}: {why}", column.declared),
+                Some(LeftOut {
+                    name: format!("{label}.{}", column.name),
+                    // SQLite's columns may be without a type.
+                    why: match column.declared.is_empty() {
+                        true => why.clone(),
+                        false => format!("{}: {why}", column.declared),
+                    },
                 })
             };
-            let is_held = |column: &SourceColumn| column.kind.is_ok();
             match self.unfit {
-                Unfit::Fail => unfit.extend(
-                    (table.columns.iter())
-                        .filter_map(|column| Some((name(column), reason(column)?))),
-                ),
-                Unfit::Skip => {
-                    left_out.extend((table.columns.iter()).filter_map(|column| {
-                        Some(LeftOut {
-                            name: name(column),
-                            why: reason(column)?,
-                        })
-                    }));
-                    table.columns.retain(is_held);
-                }
+                Unfit::Fail => unfit.extend(table.columns.iter().filter_map(out)),
+                Unfit::Skip => left_out.extend(table.columns.iter().filter_map(out)),
                 Unfit::Text => (table.columns.iter_mut())
                     .filter(|column| !is_held(column))
                     .for_each(SourceColumn::read_as_text),
             }
+            table.columns.retain(is_held);
         }
         tables.retain(|table| !table.columns.is_empty());
-        match unfit.is_empty() {
-            true => Ok(()),
-            false => Err(ColumnarError::Unholdable {
-                columns: (unfit.iter())
-                    .map(|(name, why)| format!("{name} ({why})"))
-                    .collect::<Vec<_>>()
-                    .join("; "),
-                flags: (unfit.iter())
-                    .map(|(name, _)| format!("-{name}"))
-                    .collect::<Vec<_>>()
-                    .join(","),
-            }),
-        }
     }
 }
 
-/// Columns that this user may not read are none of the table's, and told.
-fn leave_out_forbidden(selection: &mut Selection) {
-    let Selection { tables, left_out } = selection;
+impl Selection {
+    /// # Errors
+    /// When nothing is left, with what was left out.
+    pub fn refuse_nothing(&self) -> Result<()> {
+        if !self.tables.is_empty() {
+            return Ok(());
+        }
+        let but = self.left_out.iter().map(|out| format!("; {out}"));
+        Err(ColumnarError::Unknown(format!(
+            "the source has no selected table that this user may read{}",
+            but.collect::<String>()
+        )))
+    }
+}
+
+/// Tables of which no row can be read.
+fn leave_out_unreadable(selection: &mut Selection) {
+    let Selection {
+        tables, left_out, ..
+    } = selection;
+    tables.retain(|table| {
+        let why = match (&table.unreadable, table.columns.is_empty()) {
+            (Some(why), _) => why.clone(),
+            (None, true) => "it has no columns that can be read".to_owned(),
+            (None, false) => return true,
+        };
+        left_out.push(LeftOut {
+            name: table.label(),
+            why,
+        });
+        false
+    });
+}
+
+/// Columns that cannot be read are none of the table's, and told.
+fn leave_out_omitted(selection: &mut Selection) {
+    let Selection {
+        tables, left_out, ..
+    } = selection;
     for table in tables.iter() {
-        left_out.extend(table.forbidden.iter().map(|column| LeftOut {
+        left_out.extend(table.omitted.iter().map(|(column, why)| LeftOut {
             name: format!("{}.{column}", table.label()),
-            why: "this user may not read it".into(),
+            why: (*why).into(),
         }));
     }
 }

@@ -15,7 +15,8 @@ use target::source::{Reader, Source, SourceTable};
 
 use super::chosen::{LeftOut, Selection};
 use super::memory::Grown;
-use super::{Chosen, ColumnarError, JOBS_MAX, Result, memory};
+use super::watch::{Watch, watched};
+use super::{Chosen, ColumnarError, JOBS_MAX, Result, memory, unfit};
 use crate::loading::{Event, Observer};
 pub use lifted_table::{LiftedTable, compress_factor};
 use table::Run;
@@ -94,18 +95,30 @@ pub fn lift(
     stop: &AtomicBool,
     tell: Observer<'_>,
 ) -> Result<Lifted> {
-    populate(source, options, stop, tell, true)
+    watched(source, stop, tell, |watch| {
+        populate(source, options, stop, tell, Some(watch))
+    })
 }
 
-/// As [`lift`]; without a comparison nothing but sizes can be believed.
+/// As [`lift`]; without whoever looks after it nothing is compared, and nothing but sizes can be believed.
 pub(super) fn populate(
     source: &dyn Source,
     options: &LiftOptions,
     stop: &AtomicBool,
     tell: Observer<'_>,
-    is_compared: bool,
+    watch: Option<&Watch>,
 ) -> Result<Lifted> {
-    let Selection { tables, left_out } = options.chosen.of(source.tables()?)?;
+    let Selection {
+        tables,
+        left_out,
+        unfit,
+    } = options.chosen.of(source.tables()?)?;
+    if !unfit.is_empty() {
+        tell(Event::Step(
+            "looking for other values that no level can hold",
+        ));
+        return Err(unfit::refused(source, &tables, &unfit)?);
+    }
     let memory_bytes = options.memory_bytes.or_else(memory::usable_bytes);
     let memory_bytes = memory_bytes.unwrap_or(u64::MAX);
     refuse_too_large(&tables, options.level, memory_bytes)?;
@@ -124,6 +137,7 @@ pub(super) fn populate(
         jobs: options.jobs,
         stop,
         tell,
+        watch,
         left_out,
     };
     let begun = Instant::now();
@@ -131,10 +145,17 @@ pub(super) fn populate(
         memory::grown_by(|| store.file_bytes(), || run.tables(&mut readers, &tables));
     let mut done = outcome?;
     let populate_took = begun.elapsed();
-    if is_compared {
-        run.verify(&mut readers, &mut done)?;
+    if watch.is_some() {
+        done = run.verify(&mut readers, done)?;
     }
-    let left_out = run.left_out;
+    let left_out = Selection {
+        left_out: run.left_out,
+        ..Selection::default()
+    };
+    if done.is_empty() {
+        left_out.refuse_nothing()?;
+    }
+    let left_out = left_out.left_out;
     let mut tables: Vec<LiftedTable> = done.into_iter().map(|done| done.lifted).collect();
     let of_level = not_in_force.map(|why| Remark::LevelNotInForce {
         level: options.level.to_string(),

@@ -326,6 +326,10 @@ fn fill(
         jobs,
     };
     let lifted = lift(source.as_ref(), &options, context.stop, &|_| {})?;
+    // The queries need all of them.
+    if let Some(out) = lifted.left_out.first() {
+        return Err(ColumnarError::Unknown(out.to_string()));
+    }
     let mut report = Report {
         notes: vec![
             Remark::Lifted {

@@ -19,10 +19,11 @@ use archive::Remark;
 use stats::Interval;
 use target::ErrorKind;
 use target::lifted::{GROUP_ROWS, Level};
-use target::source::{Kind, Source, SourceTable};
+use target::source::{Source, SourceTable};
 
-use super::chosen::{LeftOut, Selection, Unfit};
-use super::{Chosen, ColumnarError, Result, table_told};
+use super::chosen::{LeftOut, Unfit};
+use super::watch::{Watch, watched};
+use super::{Chosen, ColumnarError, Result, table_told, unfit};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, Published, cores, fit, holds, needs, published};
@@ -155,7 +156,23 @@ pub fn size(
     stop: &AtomicBool,
     tell: Observer<'_>,
 ) -> Result<Sizes> {
-    let Selection { tables, left_out } = options.chosen.of(source.tables()?)?;
+    watched(source, stop, tell, |watch| {
+        sizes(source, options, stop, tell, watch)
+    })
+}
+
+fn sizes(
+    source: &dyn Source,
+    options: &SizeOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+    watch: &Watch,
+) -> Result<Sizes> {
+    let mut selection = options.chosen.of(source.tables()?)?;
+    let tables = std::mem::take(&mut selection.tables);
+    if !selection.unfit.is_empty() {
+        return Err(unfit::refused(source, &tables, &selection.unfit)?);
+    }
     // The small ones first: what they leave of the time is the large ones'.
     let mut order: Vec<usize> = (0..tables.len()).collect();
     order.sort_by_key(|at| tables[*at].disk_bytes.unwrap_or(0));
@@ -171,9 +188,25 @@ pub fn size(
             seed: options.seed.wrapping_add(*at as u64),
             stop,
         };
-        let found = fitting(source, table, options, &limits, tell)?;
-        time = time.map(|time| time.saturating_sub(found.sampled.took));
-        sized[*at] = Some(found);
+        match fitting(source, table, options, &limits, tell) {
+            Ok(found) => {
+                time = time.map(|time| time.saturating_sub(found.sampled.took));
+                sized[*at] = Some(found);
+            }
+            Err(ColumnarError::Target(error)) => {
+                let is_unfit = matches!(error.kind, ErrorKind::Unfit(_));
+                if is_unfit && options.chosen.unfit == Unfit::Fail {
+                    return Err(unfit::refused(source, &tables, &[])?);
+                }
+                // Of no other table either where the source is gone.
+                source.open_reader()?;
+                selection.left_out.push(LeftOut {
+                    name: table.label(),
+                    why: watch.reason(&error),
+                });
+            }
+            Err(other) => return Err(other),
+        }
         tell(Event::Parts {
             done: done as u32 + 1,
             of: tables.len() as u32,
@@ -181,10 +214,13 @@ pub fn size(
         });
     }
     let tables: Vec<SizedTable> = sized.into_iter().flatten().collect();
+    if tables.is_empty() {
+        selection.refuse_nothing()?;
+    }
     Ok(Sizes {
         moment: source.moment(),
         read_took: tables.iter().map(|table| table.sampled.took).sum(),
-        left_out,
+        left_out: selection.left_out,
         tables,
     })
 }
@@ -198,7 +234,7 @@ fn share_of<'a>(table: &SourceTable, left: impl Iterator<Item = &'a SourceTable>
     (weight(table) / weights.iter().sum::<f64>()).clamp(least, 1.0)
 }
 
-/// What is known of a table, whose values that no level can hold are dealt with as was asked for.
+/// What is known of a table. Columns with values that no level can hold are read as texts where that was asked for.
 fn fitting(
     source: &dyn Source,
     table: &SourceTable,
@@ -212,20 +248,14 @@ fn fitting(
             Err(ColumnarError::Target(error)) => error,
             outcome => return outcome,
         };
-        let ErrorKind::Unfit(place) = error.kind else {
-            return Err(error.into());
-        };
-        let label = table.label();
-        match (options.chosen.unfit, table.columns.get_mut(place)) {
-            (Unfit::Text, Some(column)) if column.kind != Ok(Kind::Text) => column.read_as_text(),
-            (Unfit::Skip, _) => return Ok(unknown(&table, options, &error.message)),
-            (_, column) => {
-                let name = column.map_or(String::new(), |column| column.name.clone());
-                return Err(ColumnarError::Unfit {
-                    column: format!("{label}.{name}"),
-                    what: error.message,
-                });
+        match error.kind {
+            ErrorKind::Unfit(place)
+                if options.chosen.unfit == Unfit::Text
+                    && !table.columns[place].is_read_as_text() =>
+            {
+                table.columns[place].read_as_text();
             }
+            _ => return Err(error.into()),
         }
     }
 }

@@ -10,7 +10,7 @@ use target::source::Source;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
-use super::{chosen_of, left_out, source_of, tables_of, texts, told};
+use super::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::{print, print_json};
@@ -77,7 +77,7 @@ fn lines(source: &dyn Source, lifted: &Lifted) -> String {
     ]);
     for table in &lifted.tables {
         line([
-            &table.label,
+            &one_line(&table.label),
             &table.digest.rows.to_string(),
             &table.disk_bytes.map_or("–".into(), words),
             &table.memory_bytes.map_or("–".into(), words),
@@ -117,17 +117,22 @@ fn remarks(lifted: &Lifted) -> String {
     if let Some(why) = &lifted.doubt {
         let _ = writeln!(text, "Sizes in memory are unknown: {why}.");
     }
+    let unknown = lifted.tables.iter().filter(|t| t.disk_bytes.is_none());
+    for line in no_sum(unknown.map(|table| table.label.as_str())) {
+        let _ = writeln!(text, "{line}");
+    }
     for out in &lifted.left_out {
-        let _ = writeln!(text, "{out}");
+        let _ = writeln!(text, "{}", one_line(&out.to_string()));
     }
     for table in &lifted.tables {
         for note in &table.notes {
-            let _ = writeln!(text, "{}: {note}", table.label);
+            let _ = writeln!(text, "{}", one_line(&format!("{}: {note}", table.label)));
         }
     }
     for table in &lifted.tables {
         for reason in &table.reasons {
-            let _ = writeln!(text, "INVALID {}: {reason}", table.label);
+            let line = format!("INVALID {}: {reason}", table.label);
+            let _ = writeln!(text, "{}", one_line(&line));
         }
     }
     text

@@ -12,7 +12,7 @@ use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 
-use super::{chosen_of, left_out, source_of, tables_of, texts, told};
+use super::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::{print, print_json};
@@ -116,7 +116,7 @@ impl Answer<'_> {
                 let factor = table.compress_factor(*level);
                 sized(
                     &mut line,
-                    [&table.label, level.name(), &disk],
+                    [&one_line(&table.label), level.name(), &disk],
                     size.as_ref().ok(),
                     factor,
                 );
@@ -150,20 +150,25 @@ impl Answer<'_> {
 
     fn put_sampled(&self, text: &mut String) {
         for table in &self.sizes.tables {
-            let _ = writeln!(text, "{}: {}", table.label, sampled(table));
+            let label = one_line(&table.label);
+            let _ = writeln!(text, "{label}: {}", sampled(table));
             for note in &table.notes {
-                let _ = writeln!(text, "{}: {note}", table.label);
+                let _ = writeln!(text, "{label}: {note}");
             }
             let reasons = table.levels.iter().filter_map(|(level, size)| {
                 let why = size.as_ref().err()?;
                 Some((level, why))
             });
             for (level, why) in reasons {
-                let _ = writeln!(text, "{} at {level}: {why}", table.label);
+                let _ = writeln!(text, "{label} at {level}: {why}");
             }
         }
+        let unknown = self.sizes.tables.iter().filter(|t| t.disk_bytes.is_none());
+        for line in no_sum(unknown.map(|table| table.label.as_str())) {
+            let _ = writeln!(text, "{line}");
+        }
         for out in &self.sizes.left_out {
-            let _ = writeln!(text, "{out}");
+            let _ = writeln!(text, "{}", one_line(&out.to_string()));
         }
         let _ = writeln!(
             text,

@@ -25,6 +25,23 @@ pub(super) fn chosen_of(wanted: &Wanted) -> Chosen {
     }
 }
 
+/// A name or sentence as one line: names of tables may hold line breaks.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// Why there is no sum of the sizes on disk; nothing where those of all tables are known.
+pub(super) fn no_sum<'a>(unknown: impl Iterator<Item = &'a str>) -> Option<String> {
+    let unknown: Vec<String> = unknown.map(one_line).collect();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "all: no size on disk and no factor, because the size on disk of {} is unknown; leave it out with --tables -{}",
+            unknown.join(", "),
+            unknown.join(",-")
+        )
+    })
+}
+
 /// Tables, as one counts them.
 pub(super) fn tables_of(count: usize) -> String {
     counted(count as u64, "table")

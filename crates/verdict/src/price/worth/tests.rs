@@ -90,17 +90,27 @@ fn orders_are_those_of_the_largest_level_within_the_limit() {
 fn memory_and_queries_have_a_price_and_invalid_points_none() {
     let mut run = run();
     let mut lifted = point(LIFTED, Component::Database, 1, 1);
-    lifted.figures.table_disk_mb = Some(358_220.0);
+    lifted.figures.table_disk_mb = Some(144.0);
+    lifted.figures.compress_factor = Some(3.29);
+    run.platform.memory_bytes = Some(3_000_000_000_000);
     let mut power = point("OLAP-POWER", Component::Database, 1, 1);
     power.figures.scaled_queries_per_h = Some(1_000.0);
     run.points = vec![lifted, power];
     let found = worth(&slide(&run), &run);
     let units: Vec<What> = found.iter().map(|of| of.what).collect();
     assert_eq!(units, [What::GbInMemory, What::QueriesPerHour]);
-    assert_eq!(found[0].figure, Ok([358.22; 3]));
+    // By hand: 3,000 GB of memory hold 9,870 GB of tables, however few the test has loaded.
+    assert_eq!(found[0].figure, Ok([9_870.0; 3]));
+    assert_eq!(found[0].price.unwrap()[0].net.round(), 148.0);
     assert_eq!(found[1].price.unwrap()[0].net, 1_465.0);
     run.points[1]
         .reasons
         .push(archive::Remark::StatisticsOutdated);
     assert_eq!(worth(&slide(&run), &run).len(), 1);
+    run.platform.memory_bytes = None;
+    let found = worth(&slide(&run), &run);
+    assert_eq!(
+        (found[0].figure.clone(), found[0].price),
+        (Err(NotKnown::NoMemory), None)
+    );
 }

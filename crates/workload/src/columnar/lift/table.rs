@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use archive::Remark;
 use target::lifted::{Codec, Store};
-use target::source::{Digest, Kind, Part, Reader, Source, SourceTable};
+use target::source::{Digest, Kind, Misfit, Part, Reader, Source, SourceTable};
 use target::{ErrorKind, TargetError};
 
 use super::{LiftedTable, Result};
 use crate::columnar::chosen::{LeftOut, Unfit};
-use crate::columnar::{ColumnarError, copies::copies, table_told};
+use crate::columnar::watch::Watch;
+use crate::columnar::{ColumnarError, copies::copies, table_told, unfit};
 use crate::loading::{Event, Observer};
 
 /// A size of fewer pieces of memory than this says nothing about what is in them.
@@ -29,7 +30,38 @@ pub(super) struct Run<'a> {
     pub jobs: Option<u32>,
     pub stop: &'a AtomicBool,
     pub tell: Observer<'a>,
+    /// Who looks after it, and knows what was waited for.
+    pub watch: Option<&'a Watch>,
     pub left_out: Vec<LeftOut>,
+}
+
+/// Why a table was not lifted.
+enum Failed {
+    /// Its source does not hand it out.
+    Source(TargetError),
+    /// Anything else, for which everything ends.
+    Other(ColumnarError),
+}
+
+/// What became of a table.
+enum Fitted {
+    Done(Box<Done>),
+    LeftOut(LeftOut),
+    /// Columns with values that no level can hold, for which everything ends.
+    Unfit(Vec<LeftOut>),
+}
+
+impl Fitted {
+    fn left_out(table: &SourceTable, why: String) -> Self {
+        let name = table.label();
+        Self::LeftOut(LeftOut { name, why })
+    }
+}
+
+impl<E: Into<ColumnarError>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Other(error.into())
+    }
 }
 
 /// A table of the source, what it is called in the store, and what is known of it there.
@@ -48,7 +80,13 @@ impl Run<'_> {
     ) -> Result<Vec<Done>> {
         let mut done: Vec<Done> = Vec::with_capacity(tables.len());
         for (place, (table, copy)) in tables.iter().zip(copies(tables)).enumerate() {
-            done.extend(self.fitting(readers, table.clone(), copy)?);
+            match self.fitting(readers, table.clone(), copy)? {
+                Fitted::Unfit(known) => {
+                    return Err(unfit::refused(self.source, &tables[place..], &known)?);
+                }
+                Fitted::LeftOut(out) => self.left_out.push(out),
+                Fitted::Done(lifted) => done.push(*lifted),
+            }
             (self.tell)(Event::Parts {
                 done: place as u32 + 1,
                 of: tables.len() as u32,
@@ -58,62 +96,73 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Lifts a table, and does with values that no level can hold what was asked for.
+    /// Lifts a table, and does with values that no level can hold what was asked for. One that its source does not hand
+    /// out is left out.
     fn fitting(
         &mut self,
         readers: &mut [Box<dyn Reader>],
         mut table: SourceTable,
         mut copy: SourceTable,
-    ) -> Result<Option<Done>> {
+    ) -> Result<Fitted> {
         loop {
             let error = match self.table(readers, &table, &copy) {
                 Ok(lifted) => {
-                    return Ok(Some(Done {
+                    return Ok(Fitted::Done(Box::new(Done {
                         table,
                         copy,
                         lifted,
-                    }));
+                    })));
                 }
-                Err(error) => error,
+                Err(Failed::Source(error)) => error,
+                Err(Failed::Other(error)) => return Err(error),
             };
-            let ColumnarError::Target(TargetError {
-                kind: ErrorKind::Unfit(place),
-                message: what,
-            }) = error
-            else {
-                return Err(error);
+            let misfits = unfit::misfits(readers);
+            self.clear(readers, &copy, &error)?;
+            let Some(first) = misfits.first() else {
+                let why = self
+                    .watch
+                    .map_or(error.message.clone(), |w| w.reason(&error));
+                return Ok(Fitted::left_out(&table, why));
             };
-            let Some(column) = table.columns.get_mut(place) else {
-                return Err(ColumnarError::Unknown(what));
-            };
-            let is_text = column.kind == Ok(Kind::Text);
-            let name = column.name.clone();
+            let is_text = |place: usize| table.columns[place].is_read_as_text();
             match self.unfit {
-                Unfit::Text if !is_text => {
-                    column.read_as_text();
-                    copy.columns[place].kind = Ok(Kind::Text);
+                Unfit::Fail => return Ok(Fitted::Unfit(unfit::named(&table, &misfits))),
+                Unfit::Text if !misfits.iter().all(|misfit| is_text(misfit.place)) => {
+                    for Misfit { place, .. } in misfits {
+                        table.columns[place].read_as_text();
+                        copy.columns[place].kind = Ok(Kind::Text);
+                    }
                 }
-                Unfit::Skip => self.left_out.push(LeftOut {
-                    name: table.label(),
-                    why: what,
-                }),
-                Unfit::Fail | Unfit::Text => {
-                    let column = format!("{}.{name}", table.label());
-                    return Err(ColumnarError::Unfit { column, what });
+                Unfit::Skip | Unfit::Text => {
+                    return Ok(Fitted::left_out(&table, first.what.clone()));
                 }
             }
-            self.store.remove(&copy.name)?;
-            self.store.pack()?;
-            // Streams that were in the middle of the table are of no use any more; a single one has read to its end.
-            if self.source.one_stream().is_none() {
+        }
+    }
+
+    /// Removes what there is of a table that failed, so that the next one can be read.
+    ///
+    /// # Errors
+    /// When the source is of no use any more.
+    fn clear(
+        &self,
+        readers: &mut [Box<dyn Reader>],
+        copy: &SourceTable,
+        error: &TargetError,
+    ) -> Result<()> {
+        self.store.remove(&copy.name)?;
+        self.store.pack()?;
+        // Streams that were in the middle of the table are of no use any more; a single one has read to its end.
+        match self.source.one_stream() {
+            None => {
                 for reader in readers.iter_mut() {
                     *reader = self.source.open_reader()?;
                 }
             }
-            if self.unfit == Unfit::Skip {
-                return Ok(None);
-            }
+            Some(_) if error.kind == ErrorKind::Unreachable => return Err(error.clone().into()),
+            Some(_) => {}
         }
+        Ok(())
     }
 
     /// Lifts a table by as many streams as there are readers.
@@ -122,7 +171,7 @@ impl Run<'_> {
         readers: &mut [Box<dyn Reader>],
         table: &SourceTable,
         copy: &SourceTable,
-    ) -> Result<LiftedTable> {
+    ) -> std::result::Result<LiftedTable, Failed> {
         let label = table.label();
         (self.tell)(Event::Step(&format!("populating {label}")));
         let before_bytes = self.store.allocated_bytes()?;
@@ -170,7 +219,7 @@ impl Run<'_> {
         readers: &mut [Box<dyn Reader>],
         table: &SourceTable,
         copy: &SourceTable,
-    ) -> Result<Digest> {
+    ) -> std::result::Result<Digest, Failed> {
         let parts = self.source.parts(table, readers.len() as u32);
         let work = Streams {
             run: self,
@@ -207,55 +256,79 @@ impl Run<'_> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         if self.stop.load(Ordering::Relaxed) {
-            return Err(ColumnarError::Interrupted);
+            return Err(ColumnarError::Interrupted.into());
         }
-        if let Some(error) = first {
-            return Err(error.into());
+        if let Some(failed) = first {
+            return Err(failed);
         }
         let mut digest = Digest::default();
         digests.into_iter().for_each(|part| digest.merge(part));
         Ok(digest)
     }
 
-    /// Reads everything back, and compares it with what came, and both sides' own sums.
-    pub fn verify(&self, readers: &mut [Box<dyn Reader>], done: &mut [Done]) -> Result<()> {
+    /// Reads everything back, and compares it with what came, and both sides' own sums. A table whose sums the source does
+    /// not tell is left out.
+    pub fn verify(
+        &mut self,
+        readers: &mut [Box<dyn Reader>],
+        lifted: Vec<Done>,
+    ) -> Result<Vec<Done>> {
         let source = self.store.source();
         let described = source.tables()?;
         let mut back = source.open_reader()?;
-        for Done {
-            table,
-            copy: named,
-            lifted,
-        } in done
-        {
-            (self.tell)(Event::Step(&format!("comparing {}", lifted.label)));
+        let mut verified = Vec::with_capacity(lifted.len());
+        for mut done in lifted {
+            (self.tell)(Event::Step(&format!("comparing {}", done.lifted.label)));
             let begun = Instant::now();
-            let Some(copy) = described.iter().find(|copy| copy.name == named.name) else {
-                lifted.reasons.push(Remark::CopyMissing);
-                continue;
-            };
-            let mut digest = Digest::default();
-            let outcome = back.read(copy, &None, &mut |row| {
-                digest.add(row);
-                self.go_on()
-            });
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(ColumnarError::Interrupted);
+            let copy = described.iter().find(|copy| copy.name == done.copy.name);
+            match copy {
+                None => done.lifted.reasons.push(Remark::CopyMissing),
+                Some(copy) => match readers[0].totals(&done.table) {
+                    Ok(totals) => self.compare(back.as_mut(), copy, &mut done, &totals)?,
+                    Err(error) => {
+                        self.clear(readers, &done.copy, &error)?;
+                        self.left_out.push(LeftOut {
+                            name: done.table.label(),
+                            why: error.message,
+                        });
+                        continue;
+                    }
+                },
             }
-            outcome?;
-            if digest != lifted.digest {
-                let (came, there) = (lifted.digest, digest);
-                lifted.reasons.push(Remark::CopyWrong {
-                    rows: there.rows,
-                    checksum: format!("{:016x}", there.sum),
-                    rows_came: came.rows,
-                    checksum_came: format!("{:016x}", came.sum),
-                });
-            }
-            let [here, there] = [readers[0].totals(table)?, back.totals(copy)?];
-            lifted.reasons.extend(difference(table, &here, &there));
-            lifted.verify_took = begun.elapsed();
+            done.lifted.verify_took = begun.elapsed();
+            verified.push(done);
         }
+        Ok(verified)
+    }
+
+    fn compare(
+        &self,
+        back: &mut dyn Reader,
+        copy: &SourceTable,
+        done: &mut Done,
+        totals: &[Option<String>],
+    ) -> Result<()> {
+        let mut digest = Digest::default();
+        let outcome = back.read(copy, &None, &mut |row| {
+            digest.add(row);
+            self.go_on()
+        });
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ColumnarError::Interrupted);
+        }
+        outcome?;
+        let Done { table, lifted, .. } = done;
+        if digest != lifted.digest {
+            let (came, there) = (lifted.digest, digest);
+            lifted.reasons.push(Remark::CopyWrong {
+                rows: there.rows,
+                checksum: format!("{:016x}", there.sum),
+                rows_came: came.rows,
+                checksum_came: format!("{:016x}", came.sum),
+            });
+        }
+        let there = back.totals(copy)?;
+        lifted.reasons.extend(difference(table, totals, &there));
         Ok(())
     }
 
@@ -275,7 +348,7 @@ struct Streams<'a> {
     parts: &'a [Part],
     next: AtomicUsize,
     failed: AtomicBool,
-    first: Mutex<Option<TargetError>>,
+    first: Mutex<Option<Failed>>,
     writers: u32,
 }
 
@@ -294,19 +367,28 @@ impl Streams<'_> {
         reader: &mut dyn Reader,
         committed: &SyncSender<()>,
         digest: &mut Digest,
-    ) -> target::Result<()> {
+    ) -> std::result::Result<(), Failed> {
         let mut writer = self.run.store.writer(self.copy, self.writers)?;
         while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            reader.read(self.table, part, &mut |row| {
+            let mut is_ours = false;
+            let outcome = reader.read(self.table, part, &mut |row| {
                 digest.add(row);
-                if writer.put(row)? {
-                    // When one is waiting already, this commit is packed with it.
-                    let _ = committed.try_send(());
-                }
-                self.go_on()
+                let taken = writer.put(row).and_then(|has_committed| {
+                    if has_committed {
+                        // When one is waiting already, this commit is packed with it.
+                        let _ = committed.try_send(());
+                    }
+                    self.go_on()
+                });
+                is_ours |= taken.is_err();
+                taken
+            });
+            outcome.map_err(|error| match is_ours {
+                true => Failed::from(error),
+                false => Failed::Source(error),
             })?;
         }
-        writer.finish()
+        Ok(writer.finish()?)
     }
 
     /// Nobody needs the rest of what is going to be thrown away.
@@ -326,12 +408,12 @@ impl Streams<'_> {
                 Ok(()) => {}
                 // It is packed with the next commit, or at the end.
                 Err(error) if error.is_conflict() => {}
-                Err(error) => self.fail(error),
+                Err(error) => self.fail(error.into()),
             }
         }
     }
 
-    fn fail(&self, error: TargetError) {
+    fn fail(&self, error: Failed) {
         self.failed.store(true, Ordering::Relaxed);
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);

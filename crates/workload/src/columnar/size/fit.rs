@@ -84,6 +84,11 @@ impl Cores {
     pub fn left_of(&self, cores: u64) -> u64 {
         cores.saturating_sub(self.fewest)
     }
+
+    /// Cores that are missing where there are so many.
+    pub fn short_of(&self, cores: u64) -> u64 {
+        self.fewest.saturating_sub(cores)
+    }
 }
 
 /// Bytes of tables, as large as they are on disk, that a memory holds.
@@ -191,6 +196,7 @@ mod tests {
     fn cores_that_may_be_taken_out() {
         let many = cores(5, 128);
         assert_eq!((many.threads, many.fewest, many.left_of(72)), (640, 320, 0));
+        assert_eq!((many.short_of(72), many.short_of(320)), (248, 0));
         let few = cores(5, 14);
         assert_eq!((few.ample, few.fewest, few.left_of(72)), (70, 35, 37));
     }

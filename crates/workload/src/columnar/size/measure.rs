@@ -226,7 +226,7 @@ fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Re
         memory_bytes: None,
         jobs: Some(1),
     };
-    populate(&source, &options, stop, &|_| {}, false)
+    populate(&source, &options, stop, &|_| {}, None)
 }
 
 /// How often a sample is packed: of a few of the store's pieces of memory the size says little, of several groups
@@ -278,6 +278,14 @@ impl Source for InOrder {
 
     fn open_reader(&self) -> target::Result<Box<dyn Reader>> {
         self.source.open_reader()
+    }
+
+    fn waits(&self) -> Option<String> {
+        self.source.waits()
+    }
+
+    fn break_off(&self) {
+        self.source.break_off();
     }
 }
 

@@ -24,8 +24,8 @@ pub struct Sizing<'a> {
     /// Factors of all tables together, here, by level.
     here: Vec<(Level, Option<Interval>)>,
     published: Vec<Published>,
-    /// Cores of the server, and those that may be taken out.
-    left: Option<(u64, u64)>,
+    /// Cores of the server, and what the users need.
+    cores: Option<(u64, Cores)>,
     saved: Option<(PriceList, Vec<Saved>)>,
 }
 
@@ -42,9 +42,9 @@ impl<'a> Sizing<'a> {
         let here = levels
             .iter()
             .map(|level| (*level, sizes.compress_factor(*level)));
-        let left = asked.cores.zip(cores);
-        let left = left.map(|(all, cores)| (u64::from(all), cores.left_of(u64::from(all))));
-        let saved = prices.zip(left).map(|(list, (all, out))| {
+        let cores = asked.cores.map(u64::from).zip(cores);
+        let saved = prices.zip(cores).map(|(list, (all, needed))| {
+            let out = needed.left_of(all);
             let processor = list.stated.processor.clone();
             let processor = processor.map(|name| (name, Origin::Prices));
             let saved = saved_by_cores(&list, processor, all as f64, (all - out) as f64)
@@ -55,7 +55,7 @@ impl<'a> Sizing<'a> {
             asked,
             here: here.collect(),
             published: published(&reference::load(REFERENCE)?),
-            left,
+            cores,
             saved: saved.transpose()?,
         })
     }
@@ -98,7 +98,8 @@ impl<'a> Sizing<'a> {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "\n{head}");
             for (level, factor) in &self.here {
-                let here = factor.map_or("–".to_owned(), |factor| between(of(*bytes, factor)));
+                let unknown = || "– (a size is unknown, see above)".to_owned();
+                let here = factor.map_or_else(unknown, |factor| between(of(*bytes, factor)));
                 let published = self.published_at(*level);
                 let published = published.iter().map(|(table, factor)| {
                     format!(
@@ -130,12 +131,17 @@ impl<'a> Sizing<'a> {
 
     /// Cores that are left, and what they save.
     pub fn put_cores(&self, text: &mut String) {
-        let Some((all, out)) = self.left else {
+        let Some((all, needed)) = self.cores else {
             return;
         };
-        let _ = match out {
-            0 => writeln!(text, "Of {all} cores none may be taken out."),
-            out => writeln!(
+        let _ = match (needed.left_of(all), needed.short_of(all)) {
+            (0, 0) => writeln!(text, "Of {all} cores none may be taken out."),
+            (0, short) => writeln!(
+                text,
+                "{all} cores are {short} too few: at least {} are needed.",
+                needed.fewest
+            ),
+            (out, _) => writeln!(
                 text,
                 "Of {all} cores, {out} may be taken out, unless other work needs them."
             ),
@@ -182,8 +188,9 @@ impl<'a> Sizing<'a> {
             "memory_bytes": self.asked.memory,
             "data_bytes": self.asked.data,
             "levels": self.here.iter().map(of_level).collect::<Vec<_>>(),
-            "cores": self.left.map(|(all, _)| all),
-            "cores_left": self.left.map(|(_, out)| out),
+            "cores": self.cores.map(|(all, _)| all),
+            "cores_left": self.cores.map(|(all, needed)| needed.left_of(all)),
+            "cores_short": self.cores.map(|(all, needed)| needed.short_of(all)),
             "saved": saved,
         })
     }

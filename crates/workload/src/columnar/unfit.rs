@@ -1,0 +1,60 @@
+//! Columns with values that no level can hold: all of them at once, so that they are named in one message.
+
+use target::source::{Misfit, Reader, Source, SourceTable};
+
+use super::chosen::LeftOut;
+use super::{ColumnarError, Result};
+
+/// Rows of each table that are looked at for such values.
+const LOOK_ROWS: u64 = 1_000_000;
+
+/// The error that names the columns that are `known`, and those of which the first rows of `tables` show the same.
+pub(super) fn refused(
+    source: &dyn Source,
+    tables: &[SourceTable],
+    known: &[LeftOut],
+) -> Result<ColumnarError> {
+    let mut unfit = known.to_vec();
+    let mut reader = [source.open_reader()?];
+    for table in tables {
+        if (reader[0].read(&table.first(LOOK_ROWS), &None, &mut |_| Ok(()))).is_ok() {
+            continue;
+        }
+        for column in named(table, &misfits(&mut reader)) {
+            if unfit.iter().all(|known| known.name != column.name) {
+                unfit.push(column);
+            }
+        }
+        reader = [source.open_reader()?];
+    }
+    Ok(ColumnarError::Unholdable {
+        columns: (unfit.iter())
+            .map(|LeftOut { name, why }| format!("{name} ({why})"))
+            .collect::<Vec<_>>()
+            .join("; "),
+        flags: (unfit.iter())
+            .map(|column| format!("-{}", column.name))
+            .collect::<Vec<_>>()
+            .join(","),
+    })
+}
+
+/// What readers have found in the table that they read last, each column once.
+pub(super) fn misfits(readers: &mut [Box<dyn Reader>]) -> Vec<Misfit> {
+    let mut found: Vec<Misfit> = Vec::new();
+    for misfit in readers.iter_mut().flat_map(|reader| reader.misfits()) {
+        if found.iter().all(|known| known.place != misfit.place) {
+            found.push(misfit);
+        }
+    }
+    found
+}
+
+/// The columns of a table with such values.
+pub(super) fn named(table: &SourceTable, misfits: &[Misfit]) -> Vec<LeftOut> {
+    let named = misfits.iter().map(|misfit| LeftOut {
+        name: format!("{}.{}", table.label(), table.columns[misfit.place].name),
+        why: misfit.what.clone(),
+    });
+    named.collect()
+}

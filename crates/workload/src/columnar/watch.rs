@@ -1,0 +1,78 @@
+//! What looks after the reading of a source: it says what is waited for, and ends what its user interrupts.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use target::source::Source;
+
+use super::{ColumnarError, Result};
+use crate::loading::{Event, Observer};
+
+/// How often it is looked whether the user has interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often the source is asked what is waited for; a wait that is shorter is none to speak of.
+const ASK: Duration = Duration::from_secs(2);
+/// When sessions that were opened meanwhile are broken off as well.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What was waited for last.
+#[derive(Default)]
+pub(super) struct Watch(Mutex<Option<String>>);
+
+impl Watch {
+    /// A reason, with the lock that was waited for where it is that of a lock.
+    pub fn reason(&self, error: &target::TargetError) -> String {
+        let waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match waited.as_ref().filter(|_| error.is_conflict()) {
+            Some(waited) => format!("{}; {waited}", error.message),
+            None => error.message.clone(),
+        }
+    }
+}
+
+/// Does `work` while another thread looks after it.
+///
+/// # Errors
+/// Those of `work`; once the user has interrupted, whatever failed did so for that reason.
+pub(super) fn watched<T>(
+    source: &dyn Source,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+    work: impl FnOnce(&Watch) -> Result<T>,
+) -> Result<T> {
+    let watch = Watch::default();
+    let (done, is_done) = channel::<()>();
+    let outcome = std::thread::scope(|scope| {
+        let watch = &watch;
+        scope.spawn(move || {
+            let (mut asked, mut broken_off) = (Instant::now(), None::<Instant>);
+            while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if stop.load(Ordering::Relaxed) {
+                    if broken_off.is_none_or(|at| at.elapsed() >= AGAIN) {
+                        source.break_off();
+                        broken_off = Some(Instant::now());
+                    }
+                } else if asked.elapsed() >= ASK {
+                    let waits = source.waits();
+                    asked = Instant::now();
+                    let mut last = watch.0.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(waits) = waits.filter(|waits| last.as_ref() != Some(waits)) {
+                        tell(Event::Note(&format!("waiting for a lock: {waits}")));
+                        *last = Some(waits);
+                    }
+                }
+            }
+        });
+        let outcome = work(watch);
+        // Also when it panics, the other end of the channel goes.
+        drop(done);
+        outcome
+    });
+    match outcome {
+        Err(_) if stop.load(Ordering::Relaxed) => Err(ColumnarError::Interrupted),
+        outcome => outcome,
+    }
+}
