@@ -1,11 +1,13 @@
 //! Was the throughput steady while it was measured?
 
+use crate::distribution::student_quantile;
+
 /// Verdict on one point's throughput over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steady {
     /// Slope and deviation within the limits.
     Yes,
-    /// Scattered beyond the limit, without direction.
+    /// Scattered beyond the limit, or so much that a direction cannot be told.
     No,
     /// Rising or falling by more than the limit over the window.
     Trend,
@@ -16,12 +18,21 @@ pub enum Steady {
 /// Fewest intervals on which a verdict rests.
 pub const INTERVALS_MIN: usize = 5;
 
-/// Judges a series of equally spaced rates, in the manner of fio's `steadystate`:
+/// Share of stationary series that may be called rising or falling.
+pub const FALSE_TREND_MAX: f64 = 0.01;
+/// Means of so many equal stretches show whether a slope is more than scatter: neighbouring rates depend on one another where
+/// operations last longer than an interval, such means hardly.
+const STRETCHES: usize = 12;
+
+/// Judges a series of equally spaced rates, in the manner of fio's `steadystate`, and by the scatter of the rates:
 /// the least-squares slope over the whole window, relative to the mean, decides *trend*
-/// (`|slope · n| / mean > limit`), and the largest deviation from the fitted line decides *no*
-/// (`max |x − fit| / mean > 3 · limit`).
+/// (`|slope · n| / mean > limit`) if it is more than its scatter explains, at a level of [`FALSE_TREND_MAX`]. A slope beyond
+/// the limit that scatter explains, or a largest deviation from the fitted line of `max |x − fit| / mean > 3 · limit`, decides
+/// *no*.
 ///
-/// Limits: at least [`INTERVALS_MIN`] intervals and a positive mean, else [`Steady::Unknown`].
+/// Formula: |b| > t₀.₉₉₇₅;ₘ₋₂ · se of the line through the means of m ≤ 12 equal stretches; half of the level is left for heavy
+/// tails. Limits: heavy tails and operations longer than an interval stay within the level; operations as long as a third of the
+/// window, and a load that itself swings more slowly than a stretch, do not. At least [`INTERVALS_MIN`] intervals and a positive mean, else [`Steady::Unknown`].
 /// Source: fio HOWTO, `steadystate=iops_slope`.
 /// Golden: 100, 110, 120, 130, 140 with a limit of 0.1 is a trend (slope 10 an interval).
 pub fn judge(rates: &[f64], limit: f64) -> Steady {
@@ -33,7 +44,10 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
     let middle = (n - 1) as f64 / 2.0;
     let slope = slope(rates);
     if (slope * n as f64 / mean).abs() > limit {
-        return Steady::Trend;
+        return match is_more_than_scatter(rates) {
+            true => Steady::Trend,
+            false => Steady::No,
+        };
     }
     let deviation = rates
         .iter()
@@ -45,6 +59,26 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
     } else {
         Steady::Yes
     }
+}
+
+/// Whether the line through the means of equal stretches has a slope that chance gives once in a hundred series.
+fn is_more_than_scatter(rates: &[f64]) -> bool {
+    let length = rates.len().div_ceil(STRETCHES).max(1);
+    // What does not fill a stretch is left out at the beginning.
+    let whole = rates.rchunks_exact(length).rev();
+    let means: Vec<f64> = whole
+        .map(|stretch| stretch.iter().sum::<f64>() / length as f64)
+        .collect();
+    let (n, slope) = (means.len() as f64, slope(&means));
+    let mean = means.iter().sum::<f64>() / n;
+    let away = |i: usize| i as f64 - (n - 1.0) / 2.0;
+    let spread: f64 = (0..means.len()).map(|i| away(i).powi(2)).sum();
+    let off = means.iter().enumerate();
+    let off: f64 = off
+        .map(|(i, value)| (value - mean - slope * away(i)).powi(2))
+        .sum();
+    let error = (off / (n - 2.0) / spread).sqrt();
+    slope.abs() > student_quantile(1.0 - FALSE_TREND_MAX / 4.0, n - 2.0) * error
 }
 
 /// Rounds in the window on which [`rounds`] judges.

@@ -201,3 +201,68 @@ fn a_comparison_decides_as_its_parts_do() {
     });
     assert!(worse > 0.95, "{worse}");
 }
+
+/// Rates of equal intervals of jobs that send statement after statement, as many as each kind's share, with its length in s.
+fn rates_of_a_closed_load(
+    kinds: &[(f64, f64)],
+    (jobs, intervals, interval_s): (usize, usize, f64),
+    random: &mut Random,
+) -> Vec<f64> {
+    // Sessions have been at work for long when the first interval begins.
+    let begin_s = 20.0;
+    let mut rates = vec![0.0; intervals];
+    for _ in 0..jobs {
+        let mut now_s = -begin_s * (1.0 + random.unit());
+        loop {
+            let mut drawn = random.unit();
+            let kind = kinds.iter().find(|(share, _)| {
+                drawn -= share;
+                drawn < 0.0
+            });
+            now_s += kind.map_or(kinds[0].1, |(_, length_s)| *length_s);
+            if now_s < 0.0 {
+                continue;
+            }
+            match rates.get_mut((now_s / interval_s) as usize) {
+                Some(rate) => *rate += 1.0 / interval_s,
+                None => break,
+            }
+        }
+    }
+    rates
+}
+
+#[test]
+fn a_stationary_load_is_seldom_called_a_trend() {
+    use stats::steady::{FALSE_TREND_MAX, Steady};
+    let mixed = [(0.60, 0.002), (0.32, 0.020), (0.06, 0.100), (0.02, 0.500)];
+    let rare = [(0.98, 0.010), (0.02, 1.0)];
+    let (long, short) = (
+        [(8, 20, 1.0), (8, 6, 1.0), (1, 60, 1.0)],
+        [(4, 12, 0.5), (2, 30, 0.1)],
+    );
+    let cases = long.iter().chain(&short).map(|shape| (&mixed[..], *shape));
+    // Half of the time goes to statements of 1 s; in windows of 3 s they would make steps that are real.
+    let cases = cases.chain(long.map(|shape| (&rare[..], shape)));
+    for (kinds, shape) in cases {
+        let trends = share(TRIALS, 42, |random| {
+            let rates = rates_of_a_closed_load(kinds, shape, random);
+            stats::steady::judge(&rates, 0.1) == Steady::Trend
+        });
+        assert!(trends <= FALSE_TREND_MAX, "{kinds:?} {shape:?}: {trends}");
+    }
+}
+
+/// A rise or fall by a fifth or more under 5 % of noise is found.
+#[test]
+fn a_trend_is_found_in_noise() {
+    for rise in [0.3, -0.4] {
+        let found = share(TRIALS, 43, |random| {
+            let rates: Vec<f64> = (0..20)
+                .map(|i| 100.0 * (1.0 + rise * f64::from(i) / 20.0 + 0.05 * random.normal()))
+                .collect();
+            stats::steady::judge(&rates, 0.1) == stats::steady::Steady::Trend
+        });
+        assert!(found > 0.97, "{rise}: {found}");
+    }
+}
