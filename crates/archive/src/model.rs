@@ -22,8 +22,8 @@ pub use engine_io::{EngineIo, IoOperation, IoUnknown, UnknownIoWord};
 pub use event::{CacheState, EventClass, EventSource};
 pub use execution::Execution;
 pub use figures::{
-    Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX,
-    OTHERS_PCT_MAX,
+    Better, CPU_S_MIN, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_MB_PER_S_MIN,
+    OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
 };
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use interface::{InterfaceKind, InterfaceUse, Traffic, UnknownInterfaceKind};

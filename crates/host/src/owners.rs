@@ -3,17 +3,13 @@
 //! Looked at where a window begins and ends, and not in between: what lives for a moment only is charged to its parent by
 //! then, and nothing is added to the cost of a sample.
 
-use archive::Figures;
+use archive::{CPU_S_MIN, Figures};
 
 use crate::family::Family;
 use crate::rates::Rates;
 
 /// The parent of the kernel's own threads, which has this number everywhere but in containers.
 pub(crate) const KERNEL: u32 = 2;
-/// Shortest window that is divided: the machine's time is counted in ticks of some milliseconds, so that in a shorter
-/// one the rest would be noise.
-const ELAPSED_S_MIN: f64 = 0.25;
-
 /// The programs of this machine that a database is made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
@@ -93,10 +89,10 @@ impl CpuOwners {
             Some((busy_pct, rates.cpu_interrupts_pct?, rates.process_cpu_pct?))
         })();
         let Some((busy_pct, interrupts_pct, process_pct)) =
-            known.filter(|_| rates.elapsed_s >= ELAPSED_S_MIN)
+            known.filter(|_| rates.elapsed_s >= CPU_S_MIN)
         else {
             return Err(format!(
-                "the kernel counts processor time in ticks; the point must last at least {ELAPSED_S_MIN} s"
+                "the kernel counts processor time in ticks; the point must last at least {CPU_S_MIN} s"
             ));
         };
         let processors = processors();

@@ -1,6 +1,6 @@
 //! What two snapshots of the counters say about the time between them.
 
-use archive::Requests;
+use archive::{CPU_S_MIN, Requests};
 
 use crate::counters::{Counters, CpuTicks, DiskCounters, Disks, PagingCounters, PressureUs};
 
@@ -76,7 +76,7 @@ impl Rates {
             elapsed_s,
             ..Self::default()
         };
-        if let Some((start, end)) = start.cpu.zip(end.cpu) {
+        if let Some((start, end)) = start.cpu.zip(end.cpu).filter(|_| elapsed_s >= CPU_S_MIN) {
             rates.set_cpu(&start, &end);
         }
         rates.set_disks(&start.disks, &end.disks);
@@ -103,7 +103,7 @@ impl Rates {
     }
 
     /// Shares of the ticks that passed, so that they add up whatever the elapsed time is; none when
-    /// the window was shorter than a tick.
+    /// no tick passed.
     fn set_cpu(&mut self, start: &CpuTicks, end: &CpuTicks) {
         let user = rise(start.user, end.user);
         let system = rise(start.system, end.system);
@@ -440,6 +440,29 @@ mod tests {
             (rise_wrapping(100, 90), rise_wrapping(90, 100)),
             (0.0, 10.0)
         );
+    }
+
+    /// The same ticks are a figure over a quarter of a second, and rounding over less.
+    #[test]
+    fn processor_time_of_a_short_window_is_unknown() {
+        let within_ns = |ns| {
+            let end = Counters {
+                at_ns: start().at_ns + ns,
+                ..end()
+            };
+            let rates = Rates::between(&start(), &end);
+            [
+                rates.cpu_pct,
+                rates.cpu_user_pct,
+                rates.cpu_system_pct,
+                rates.cpu_interrupts_pct,
+                rates.cpu_iowait_pct,
+                rates.cpu_steal_pct,
+            ]
+        };
+        let known = [40.0, 25.0, 10.0, 2.0, 10.0, 5.0];
+        assert_eq!(within_ns(250_000_000), known.map(Some));
+        assert_eq!(within_ns(249_999_999), [None; 6]);
     }
 
     #[test]

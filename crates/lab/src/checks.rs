@@ -108,6 +108,16 @@ fn own_time(outcome: &Outcome) -> Duration {
     outcome.driver_time().saturating_sub(queued)
 }
 
+/// Statements so short that a rate shows what the driver takes for each.
+const SHORT_US_MAX: f64 = 1_000.0;
+
+/// That threads sent short statements to a server, one for each job: an event loop takes another time for each.
+pub fn drive_note(outcome: &Outcome) -> Option<Remark> {
+    let service = outcome.total().service;
+    let is_short = service.count() > 0 && service.mean_us() < SHORT_US_MAX;
+    (outcome.driver_threads.is_none() && is_short).then_some(Remark::ThreadPerJob)
+}
+
 /// What a reader should know, though it does not make the point invalid.
 pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Remark> {
     let mut notes = allowed(outcome, limits);

@@ -130,7 +130,9 @@ impl<'a> Observation<'a> {
             false => Vec::new(),
         };
         let operations = outcome.operations() * driven.operations_scale;
-        let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
+        let is_inside = self.nodes.first().server_process().is_none();
+        let used_by = (&used, is_inside);
+        let mut figures = figures_of(&outcome, driven.closing, operations, used_by, counters);
         profile.write_into(&mut figures);
         let mut point = self.blank;
         point.engine_io = engine_io;
@@ -141,6 +143,9 @@ impl<'a> Observation<'a> {
         point
             .notes
             .extend(checks::notes(&outcome, &figures, &context.validity));
+        point
+            .notes
+            .extend(checks::drive_note(&outcome).filter(|_| !is_inside));
         if let Some(side) = context.side {
             let slices = side.slices();
             point

@@ -34,12 +34,13 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .collect()
 }
 
-/// The figures that every drive has; `closing` is what belongs to the timing behind its last job.
+/// The figures that every drive has; `closing` is what belongs to the timing behind its last job, and `is_inside` says
+/// that the engine works inside this process.
 pub fn figures_of(
     outcome: &Outcome,
     closing: Duration,
     operations: u64,
-    used: &HostUse,
+    (used, is_inside): (&HostUse, bool),
     counters: Counters,
 ) -> Figures {
     let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
@@ -61,8 +62,12 @@ pub fn figures_of(
     figures.retries = Some(outcome.retries() as f64);
     figures.in_flight_mean = outcome.in_flight_mean();
     figures.little_error_pct = outcome.little_error_pct();
-    figures.driver_cpu_pct =
-        per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+    let of_threads = |cpu: Duration| per_s((cpu.as_secs_f64() + used.sampler_cpu_s) * 100.0);
+    figures.driver_cpu_pct = match is_inside {
+        true => of_threads(outcome.driver_cpu()),
+        // All of this process is the driver; of two sides in slices only the threads of each are known apart.
+        false => (used.rates.process_cpu_pct).or_else(|| of_threads(outcome.threads_cpu())),
+    };
     used.write_owners_into(&mut figures);
     figures.late_starts = Some(outcome.late_starts as f64);
     figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);

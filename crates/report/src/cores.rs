@@ -1,5 +1,6 @@
 //! Spare cores, in words.
 
+use archive::PointKey;
 use verdict::cores::{HEADROOM, Level, SpareCores, THREADS_PER_CORE, saved as found, spare_cores};
 use verdict::price::{PriceList, Saved};
 
@@ -8,7 +9,8 @@ use crate::prices::amount;
 use crate::users;
 
 /// How to choose processors.
-pub const CORES_BEFORE_CLOCK: &str = "Choose processors by the number of cores first, and between equals by the clock (document 000).";
+pub const CORES_BEFORE_CLOCK: &str =
+    "Choose processors by the number of cores first, and between equals by the clock.";
 
 /// "pg, OLTP at 400 users, the most within the limit: 10.6 of 32 cores busy (9.6 … 11.2 in 3 repetitions). 16 cores are enough
 /// with 30 % of them idle: 16 may be taken out, unless other work needs them."
@@ -19,6 +21,7 @@ pub fn left(left: &SpareCores) -> String {
         n => format!(" ({low} … {high} in {n} repetitions)"),
     };
     let out = match left.spare() {
+        0 if left.is_saturated => "the processors were saturated, so none may be taken out, and how many more the load would use is unknown.".to_owned(),
         0 => "none may be taken out.".to_owned(),
         1 => "1 may be taken out, unless other work needs it.".to_owned(),
         n => format!("{n} may be taken out, unless other work needs them."),
@@ -32,6 +35,9 @@ pub fn left(left: &SpareCores) -> String {
 }
 
 fn place(left: &SpareCores) -> String {
+    if left.test == PointKey::OBSERVATION {
+        return format!("{}, as observed", left.target);
+    }
     let level = match users::is_of_users(&left.test) {
         true => number::users(left.jobs),
         false => format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads)),
@@ -51,9 +57,16 @@ fn enough(left: &SpareCores) -> String {
         n => format!("{n} cores are enough"),
     };
     let idle = format!("with {} % idle", number::percent(HEADROOM));
+    if left.is_saturated {
+        let by_threads = left.cores_needed_by_threads.unwrap_or(1);
+        return match by_threads.max(left.cores_needed_by_use) {
+            1 => format!("At least 1 core is needed {idle}"),
+            n => format!("At least {n} cores are needed {idle}"),
+        };
+    }
     match left.cores_needed_by_threads {
         Some(threads) if threads > left.cores_needed_by_use => format!(
-            "By their use {} {idle}, but no more than {THREADS_PER_CORE} threads should share a core (document 000), which takes {threads}",
+            "By their use {} {idle}, but no more than {THREADS_PER_CORE} threads should share a core, which takes {threads}",
             cores(left.cores_needed_by_use)
         ),
         _ if left.cores_needed_by_use > left.cores => format!(
@@ -78,10 +91,15 @@ pub fn cautions(left: &SpareCores) -> Vec<String> {
     }
     if let Some(own) = left.busy_by_database {
         let own = number::figure(own);
-        said.push(format!(
-            "Everything on the machine counts; the database alone kept {own} cores busy."
-        ));
+        said.push(format!("The database alone kept {own} cores busy."));
     }
+    said.push(match left.busy_by_others {
+        Some(others) => format!(
+            "Other programs kept {} cores busy, which are not counted.",
+            number::figure(others)
+        ),
+        None => "Other programs count: their share is unknown.".to_owned(),
+    });
     if left.threads_per_core > 1.0 {
         let threads = number::figure(left.threads_per_core);
         said.push(format!(

@@ -1,6 +1,6 @@
 //! Spare cores: how many of the host's may be taken out, by the measured use of its processors.
 
-use archive::{Point, Remark, Run};
+use archive::{CPU_S_MIN, Figures, Point, Remark, Run};
 use serde_json::{Value, json as value};
 use stats::summary::median;
 
@@ -12,6 +12,8 @@ use crate::ramps::USERS;
 pub const HEADROOM: f64 = 0.3;
 /// Threads that may share a core: the rule of document 000, "Capacity and sizing".
 pub const THREADS_PER_CORE: u32 = 2;
+/// Busy processors from which they are saturated: the load may want more of them than there are.
+pub const SATURATED_PCT_MIN: f64 = 90.0;
 /// Sums of shares miss a whole number of cores by less.
 const ROUNDING: f64 = 1e-9;
 
@@ -37,8 +39,13 @@ pub struct SpareCores {
     /// Physical cores of the host, and threads that each has.
     pub cores: u32,
     pub threads_per_core: f64,
-    /// Cores busy, whoever kept them so: median of the repetitions, lowest, highest. A thread counts as its part of a core.
+    /// Cores busy without those that other programs kept busy, as far as these are known: median of the repetitions, lowest,
+    /// highest. A thread counts as its part of a core.
     pub busy: [f64; 3],
+    /// Cores that other programs kept busy, median; `None` where that is unknown, and in `busy`.
+    pub busy_by_others: Option<f64>,
+    /// Whether the processors were saturated in a repetition, so that the load may need more cores than these.
+    pub is_saturated: bool,
     /// … and by the database alone, median; `None` where that is unknown.
     pub busy_by_database: Option<f64>,
     pub repetitions: usize,
@@ -49,8 +56,11 @@ pub struct SpareCores {
 }
 
 impl SpareCores {
-    /// The fewest that are enough.
+    /// The fewest that are enough; all where they were saturated.
     pub fn cores_needed(&self) -> u32 {
+        if self.is_saturated {
+            return self.cores;
+        }
         let by_threads = self.cores_needed_by_threads.unwrap_or(1);
         by_threads
             .max(self.cores_needed_by_use)
@@ -138,12 +148,15 @@ fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
     let first = points.first()?;
     let (cores, threads) = (run.platform.cores?, run.platform.threads?);
     let busy = |pct: f64| f64::from(cores) * (pct / 100.0).clamp(0.0, 1.0);
-    let of = |figure: fn(&Point) -> Option<f64>| -> Vec<f64> {
-        let told = points.iter().filter_map(|point| figure(point));
-        told.map(busy).collect()
+    let is_long = |point: &&&Point| point.figures.elapsed_s.is_none_or(|s| s >= CPU_S_MIN);
+    let of = |figure: fn(&Figures) -> Option<f64>| -> Vec<f64> {
+        let told = points.iter().filter(is_long);
+        let told = told.filter_map(|point| figure(&point.figures));
+        told.collect()
     };
-    let all = of(|point| point.figures.cpu_pct_avg);
-    let by_database = of(|point| point.figures.cpu_by_database_pct);
+    let all: Vec<f64> = of(own_pct).into_iter().map(busy).collect();
+    let of_one = |figure| median(&of(figure)).map(busy);
+    let whole_pct = of(|figures| figures.cpu_pct_avg);
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let high = all.iter().copied().fold(0.0, f64::max);
     let key = &first.key;
@@ -156,7 +169,9 @@ fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
         cores,
         threads_per_core: f64::from(threads) / f64::from(cores.max(1)),
         busy: [median(&all)?, low, high],
-        busy_by_database: median(&by_database),
+        busy_by_others: of_one(|figures| figures.cpu_by_others_pct),
+        is_saturated: whole_pct.iter().any(|pct| *pct >= SATURATED_PCT_MIN),
+        busy_by_database: of_one(|figures| figures.cpu_by_database_pct),
         repetitions: all.len(),
         cores_needed_by_use: whole(high / (1.0 - HEADROOM)),
         cores_needed_by_threads: are_all_at_work(first).then(|| {
@@ -165,6 +180,12 @@ fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
             u32::try_from(kept).unwrap_or(u32::MAX)
         }),
     })
+}
+
+/// Use of the processors without that of other programs, which is no need of the database.
+fn own_pct(figures: &Figures) -> Option<f64> {
+    let others = figures.cpu_by_others_pct.unwrap_or(0.0);
+    Some((figures.cpu_pct_avg? - others).max(0.0))
 }
 
 /// Whether every job wants a processor all the time: users without think time do too.
@@ -218,6 +239,8 @@ pub fn json(run: &Run, prices: Option<&PriceList>) -> Value {
             "busy_cores_low": left.busy[1],
             "busy_cores_high": left.busy[2],
             "busy_cores_by_database": left.busy_by_database,
+            "busy_cores_by_others": left.busy_by_others,
+            "saturated": left.is_saturated,
             "headroom_pct": HEADROOM * 100.0,
             "cores_needed_by_use": left.cores_needed_by_use,
             "cores_needed_by_threads": left.cores_needed_by_threads,

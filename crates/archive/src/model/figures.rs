@@ -108,7 +108,7 @@ figures! {
     pressure_io_pct, "%", Lower, "Share of time in which some task waited for I/O (PSI).";
     in_flight_mean, "requests", Neither, "Mean number of requests in the target at once (sum of service times divided by elapsed time).";
     little_error_pct, "%", Lower, "Part of the jobs' active time not spent in the target (Little's law) but in the driver itself.";
-    driver_cpu_pct, "% of a core", Lower, "Processor time of the driver itself: the sampler, and the jobs outside calls of the target.";
+    driver_cpu_pct, "% of a core", Lower, "Processor time of the driver: all of dbdyno's process, or where an embedded engine runs inside it, the sampler and the jobs outside calls of the engine.";
     process_cpu_pct, "% of a core", Neither, "Processor time of dbdyno's process; an embedded engine runs inside it.";
     process_rss_mb_peak, "MB", Neither, "Largest sample of the resident memory of dbdyno's process.";
     late_starts, "count", Lower, "Operations that the driver, although free, started more than 1 ms after their intended start.";
@@ -127,7 +127,7 @@ figures! {
     table_memory_mb, "MB", Lower, "Bytes that the engine or the kernel has allocated for a table in the column store, in 10^6.";
     compress_factor, "times", Higher, "Size of a table on disk divided by its size in memory.";
     cpu_by_database_pct, "%", Neither, "Share of processor time used by the database: its servers with all their processes, or the engine inside dbdyno's process.";
-    cpu_by_driver_pct, "%", Neither, "Share of processor time used by the driver: dbdyno's process without the work of an embedded engine.";
+    cpu_by_driver_pct, "%", Neither, "Share of processor time used by the driver: driver_cpu_pct as a share of all processors.";
     cpu_by_kernel_pct, "%", Neither, "Share of processor time used by interrupts and by the kernel's own threads.";
     cpu_by_others_pct, "%", Lower, "Share of processor time used by programs that are neither the database nor the driver.";
     read_by_others_mb_per_s, "MB/s", Lower, "Upper bound of what programs that are neither the database nor the driver read from the target's device, 10^6 bytes per second.";
@@ -174,6 +174,10 @@ impl Figures {
         FIGURES.iter().map(|info| (info, self.get(info.name)))
     }
 }
+
+/// Shortest time over which a share of processor time is a figure: the kernel counts in ticks of some milliseconds, so that
+/// over less the share is mostly rounding.
+pub const CPU_S_MIN: f64 = 0.25;
 
 /// Processor time of other programs from which a point is marked. As much may be missing from its throughput: more than
 /// the 2 % within which two configurations count as equivalent, and more than two accounts of it disagree by.

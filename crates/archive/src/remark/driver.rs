@@ -27,6 +27,10 @@ LateStarts { late: u64, operations: u64, allowed: bool } =>
 /// The plan changes validity limits.
 LimitsChanged { limits: Vec<LimitChanged> } =>
     "the plan changes validity limits: {list}", list = words::limits(limits);
+/// Blocking calls on a thread for each job sent statements of less than a millisecond to a server.
+ThreadPerJob =>
+    "each job sent its statements from a thread of its own; scripts and order entry on a server are sent by an event loop, which \
+     takes another time for each, so that rates of statements as short as these do not compare between the two";
 /// Part of the jobs' time that was neither spent in the target nor a pause.
 DriverTime { driver_pct: f64 } => "{driver_pct:.0} % of the jobs' time was spent in the driver or waiting for a CPU";
 /// The point is so short that its start and end weigh too much.

@@ -203,7 +203,7 @@ fn point(outcome: &Outcome, (role, repetition): (Role, u32), fault: Fault) -> Po
         outcome,
         Duration::ZERO,
         outcome.operations(),
-        &HostUse::default(),
+        (&HostUse::default(), true),
         Counters::default(),
     );
     let all = outcome.total();

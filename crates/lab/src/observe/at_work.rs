@@ -32,8 +32,6 @@ pub struct AtWork {
     pub observed: Vec<Observed>,
     /// What a reader should know.
     pub notes: Vec<Remark>,
-    /// Processor time of whoever looked.
-    pub cpu: Duration,
 }
 
 impl RunContext<'_> {
@@ -120,9 +118,8 @@ impl Observation<'_> {
 fn figures(seen: &AtWork, used: &HostUse) -> Figures {
     let mut figures = seen.figures.clone();
     used.write_into(&mut figures);
-    let elapsed_s = seen.watched.elapsed.as_secs_f64();
-    let cpu_s = seen.cpu.as_secs_f64() + used.sampler_cpu_s;
-    figures.driver_cpu_pct = (elapsed_s > 0.0).then(|| cpu_s * 100.0 / elapsed_s);
+    // Who is observed is a server, so that all of this process is the driver.
+    figures.driver_cpu_pct = used.rates.process_cpu_pct;
     used.write_owners_into(&mut figures);
     seen.watched.write_into(&mut figures);
     figures

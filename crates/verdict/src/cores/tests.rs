@@ -143,6 +143,35 @@ fn users_without_think_time_count_as_threads() {
     assert_eq!((left.cores_needed_by_threads, left.spare()), (Some(32), 0));
 }
 
+/// Of 8 cores 7.6 were busy, 5.6 of them with other programs: 2 are no proof of what the load needs while it waits for them.
+#[test]
+fn other_programs_are_no_need_and_saturated_cores_are_not_spare() {
+    let mut run = run(8, 8);
+    run.points = vec![point("T1", 1, 1, 10.0, 95.0)];
+    run.points[0].figures.cpu_by_others_pct = Some(70.0);
+    let left = &spare_cores(&run)[0];
+    assert_eq!(left.busy.map(|cores| cores.round()), [2.0; 3]);
+    assert_eq!(left.busy_by_others, Some(0.7 * 8.0));
+    assert_eq!(left.cores_needed_by_use, 3, "2 ÷ 0.7");
+    assert_eq!((left.is_saturated, left.spare()), (true, 0));
+
+    run.points[0].figures.cpu_pct_avg = Some(85.0);
+    run.points[0].figures.cpu_by_others_pct = Some(60.0);
+    let left = &spare_cores(&run)[0];
+    assert_eq!((left.is_saturated, left.spare()), (false, 5));
+}
+
+/// An archive may hold a share of the processors over some milliseconds, which is rounding.
+#[test]
+fn a_point_of_milliseconds_is_no_evidence() {
+    let mut run = run(2, 2);
+    run.points = vec![point("Q12", 1, 1, 300.0, 100.0)];
+    run.points[0].figures.elapsed_s = Some(0.003);
+    assert_eq!(spare_cores(&run), []);
+    run.points[0].figures.elapsed_s = Some(0.25);
+    assert_eq!(spare_cores(&run).len(), 1);
+}
+
 #[test]
 fn requests_below_the_database_are_no_threads() {
     let mut run = run(8, 8);

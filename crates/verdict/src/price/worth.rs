@@ -11,7 +11,7 @@ use crate::ramps::USERS;
 /// Random I/Os a second of a disk with 15,000 rpm: of the document below, which sets 147,000 beside about 600 of them.
 const IOPS_PER_DISK_15K: f64 = 147_000.0 / 600.0;
 /// Where that figure is from.
-pub const DISKS_SOURCE: &str = "document 001, slide \"Random write\": 147,000 IOPS need about 600 disks with 15,000 rpm, which is 245 IOPS each";
+pub const DISKS_SOURCE: &str = "Benchware, Oracle 11.2 on HP ProLiant DL980 with Violin VMA 3205, 2012, slide \"Random write\": 147,000 IOPS need about 600 disks with 15,000 rpm, which is 245 IOPS each";
 
 /// Disks with 15,000 rpm that so many random I/Os a second would need.
 pub fn disks_15k(iops: f64) -> f64 {

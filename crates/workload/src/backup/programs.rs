@@ -46,6 +46,8 @@ fn move_to_driver(
         let moved = pct.min(others);
         figures.cpu_by_others_pct = Some(others - moved);
         figures.cpu_by_driver_pct = Some(driver + moved);
+        let of_a_core = moved * f64::from(threads);
+        figures.driver_cpu_pct = figures.driver_cpu_pct.map(|pct| pct + of_a_core);
     }
     let less = |seen: &mut Option<f64>, bytes: u64| {
         let own_mb_per_s = bytes as f64 / MB / elapsed_s;
@@ -82,6 +84,7 @@ mod tests {
             elapsed_s: Some(4.0),
             cpu_by_others_pct: Some(50.0),
             cpu_by_driver_pct: Some(1.0),
+            driver_cpu_pct: Some(4.0),
             read_mb_per_s: Some(0.0),
             write_mb_per_s: Some(26.0),
             read_by_others_mb_per_s: Some(0.0),
@@ -112,6 +115,7 @@ mod tests {
         take_in(&mut whole, programs(8, 100_000_000), (Some(4), true));
         assert_eq!(whole.figures.cpu_by_others_pct, Some(0.0));
         assert_eq!(whole.figures.cpu_by_driver_pct, Some(51.0));
+        assert_eq!(whole.figures.driver_cpu_pct, Some(4.0 * 51.0));
         assert_eq!(whole.figures.write_by_others_mb_per_s, Some(0.0));
         assert_eq!((whole.notes.len(), whole.held_back.bottleneck), (0, None));
         // Half of it was by somebody else.

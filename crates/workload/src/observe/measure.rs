@@ -197,7 +197,6 @@ impl<'a> Observer<'a> {
             notes: seen.notes(&watched),
             observed: seen.tables(&watched, tables),
             rates: self.activity.rates(),
-            cpu: Duration::from_secs_f64(self.cost.driver_s),
             watched,
         })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parts::{array, choice, count, object, or_null, properties, real, text};
+use super::parts::{array, choice, count, flag, object, or_null, properties, real, text};
 
 /// An item of `spare_cores`.
 pub(super) fn spare_cores() -> Value {
@@ -21,12 +21,25 @@ pub(super) fn spare_cores() -> Value {
         ("cores", count("Physical cores of the host.")),
         ("threads_per_core", real("Hardware threads of a core.")),
         ("repetitions", count("Valid repetitions of the level.")),
-        ("busy_cores", real("Cores busy, median of the repetitions.")),
+        (
+            "busy_cores",
+            real("Cores busy without those of other programs, median of the repetitions."),
+        ),
         ("busy_cores_low", real("… lowest.")),
         ("busy_cores_high", real("… highest.")),
         (
             "busy_cores_by_database",
             or_null(real("Cores kept busy by the database alone, median.")),
+        ),
+        (
+            "busy_cores_by_others",
+            or_null(real("Cores kept busy by other programs, median.")),
+        ),
+        (
+            "saturated",
+            flag(
+                "Whether the processors were saturated: the load may need more cores than the host has.",
+            ),
         ),
         (
             "headroom_pct",
@@ -40,7 +53,10 @@ pub(super) fn spare_cores() -> Value {
             "cores_needed_by_threads",
             or_null(count("Cores that are enough for so many threads at once.")),
         ),
-        ("cores_needed", count("The larger of both, at most all.")),
+        (
+            "cores_needed",
+            count("The larger of both, at most all; all where the processors were saturated."),
+        ),
         ("spare_cores", count("Cores that may be taken out.")),
         ("saved", or_null(object(saved()))),
         (

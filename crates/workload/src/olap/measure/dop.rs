@@ -10,9 +10,6 @@ use lab::Measured;
 use lab::Nodes;
 use lab::point::fingerprint;
 
-/// A point that is shorter tells nothing of how busy processors were: the kernel counts in hundredths of a second.
-const BUSY_S_MIN: f64 = 0.1;
-
 /// The degrees of a step's points, each once: those asked for, as far as the engine takes them. 1 stands for
 /// whatever the target was opened with, where none is asked for.
 pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
@@ -107,7 +104,7 @@ impl PointContext<'_> {
 
     /// Hardware threads that were busy, average over a point.
     pub fn busy_cores(&self, figures: &Figures) -> Option<f64> {
-        figures.elapsed_s.filter(|s| *s >= BUSY_S_MIN)?;
+        figures.elapsed_s.filter(|s| *s >= archive::CPU_S_MIN)?;
         let of_process = figures
             .process_cpu_pct
             .filter(|_| self.target().is_embedded);

@@ -123,7 +123,7 @@ impl<'a> Sizing<'a> {
         if !asked.is_empty() {
             let _ = writeln!(
                 text,
-                "  as published: by tables 1 and 2 of document 000 (ref:{REFERENCE}), other data in another engine. Both assume that more tables \
+                "  as published: by tables 1 and 2 of HPE's reference architecture (ref:{REFERENCE}), other data in another engine. Both assume that more tables \
                  compress as well as these."
             );
         }
