@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 use stats::Warning;
 use stats::compare::{Design, Verdict};
 use stats::forecast::Further;
-use stats::ratio::quotient;
-use stats::summary::median;
 use verdict::compare::{CONFIDENCE, Comparison, Named, Row, verdict_word as word};
 use verdict::metric;
 
@@ -35,6 +33,7 @@ pub(crate) use forest::Scale;
 pub use looks::{ended, length, look, looks_words, planned};
 pub(crate) use pairs::{between_words, odd_words, scatter_words, within_words};
 pub use ramps::ramps;
+pub(crate) use ramps::supported;
 pub(crate) use screening::{advice as screening_advice, rounds_words, sure as screening_sure};
 pub use screening::{design_words, screening};
 pub use shifts::shifts;
@@ -48,6 +47,9 @@ pub struct Shown {
     /// Also every secondary metric.
     pub all: bool,
 }
+
+/// What A and B are.
+pub(crate) const SIDES: &str = "A, B: medians, moved equally so that B / A is the ratio";
 
 /// Columns of the drawing.
 const FOREST_WIDTH: usize = 25;
@@ -254,7 +256,10 @@ fn forest_table(rows: &[&Row], width: usize, paint: &Paint, sure: &str) -> Strin
     for row in rows {
         text.row(cells(row, &scale), row.result.verdict == Verdict::Worse);
     }
-    let legend = format!("{}{}", scale.legend(sure), band_words(rows));
+    let mut legend = format!("{}{}", scale.legend(sure), band_words(rows));
+    if rows.iter().any(|row| row.result.ratio.is_some()) {
+        legend += &format!(" · {SIDES}");
+    }
     let legend = table::wrap(&legend, width, 2);
     format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
 }
@@ -284,14 +289,10 @@ fn band_words(rows: &[&Row]) -> String {
 
 fn cells(row: &Row, scale: &Scale) -> Vec<String> {
     let unit = metric::unit(&row.metric.figure).unwrap_or_default();
-    let value = |side: &[f64]| {
-        let median = stats::summary::median(side);
-        if unit == "µs" {
-            number::latency(median)
-        } else {
-            number::figure_or_unknown(median)
-        }
-    };
+    let [a, b] = row.sides().map(|side| match unit {
+        "µs" => number::latency(side),
+        _ => number::figure_or_unknown(side),
+    });
     let (ratio, interval) = match &row.result.ratio {
         Some(r) => (format!("{:.3}", r.estimate), number::interval(r)),
         None => (plain_ratio(row), "none".to_owned()),
@@ -302,8 +303,8 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
     };
     vec![
         clean(&row.metric.to_string()),
-        value(&row.a),
-        value(&row.b),
+        a,
+        b,
         ratio,
         interval,
         scale.draw(row.result.ratio, row.band),
@@ -313,8 +314,7 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
 
 /// The ratio of the medians, where the data carry no interval.
 pub(crate) fn plain_ratio(row: &Row) -> String {
-    let medians = median(&row.a).zip(median(&row.b));
-    let ratio = medians.and_then(|(a, b)| quotient(a, b));
+    let ratio = row.ratio();
     ratio.map_or_else(|| number::UNKNOWN.to_owned(), |ratio| format!("{ratio:.3}"))
 }
 

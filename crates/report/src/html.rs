@@ -92,6 +92,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         sides,
         screening: effects,
         alternatives: order,
+        columnar: columnar::answer(run, against),
         outcomes: forest.outcomes(),
     };
     let first = first::view(run, &groups, against, (&users, charts), answers);
@@ -127,6 +128,16 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     page.links = page.sections();
     page.render()
         .expect("the template writes plain values into a String, which cannot fail")
+}
+
+/// What a run says, alone or beside others, on the question of its study: sentences for the end of a terminal's output.
+pub fn answer(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> Vec<String> {
+    let mut said = columnar::answer(run, against);
+    for outcome in forest::view(run, against, options).outcomes() {
+        said.push(format!("{}: {}.", outcome.question, outcome.tally));
+        said.extend(outcome.said);
+    }
+    said
 }
 
 /// The other sides of the study of more than two that a run belongs to, and everything else that stands beside it.

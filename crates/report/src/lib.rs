@@ -43,7 +43,7 @@ pub use comparison::{
 };
 pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
 pub use fleet::text as fleet_text;
-pub use html::{HtmlOptions, fleet as fleet_page, html};
+pub use html::{HtmlOptions, answer, fleet as fleet_page, html};
 pub use prices::{Prices, prices};
 pub use published::published;
 pub use scorecard::{Against, Scorecard};

@@ -1,10 +1,11 @@
 //! What a ramp of users says: how many are supported within a response time, and where its knee is.
 
-use stats::ramp::{Knee, Limits, Miss, Step, Supported, knee, supported};
-use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, invalid_step, step};
+use stats::ramp::{Knee, Limits, Miss, Step, Stop, StopRule, Supported, knee, supported};
+use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, ended, invalid_step, step};
 
 use crate::level::{Curve, Level};
 use crate::number;
+use crate::remarks::sentence;
 
 /// What a ramp of users found out.
 pub struct Ramp {
@@ -13,6 +14,10 @@ pub struct Ramp {
     /// That limit, µs, and how many users hold it; `None` where none was asked for.
     pub within: Option<(f64, Supported)>,
     pub knee: Option<Knee>,
+    /// Why it ended at its last level, where the rule for ramps ends it there.
+    pub stop: Option<Stop>,
+    /// Fewest users of a level with figures.
+    pub users_min: u32,
 }
 
 /// The ramp of a curve; `None` for what is no ramp of users.
@@ -34,8 +39,14 @@ pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
         (response_us, supported(&steps, &limits))
     });
     let measured = steps.iter().filter(|step| step.response_us.is_finite());
-    let has_room_for_knee = measured.count() > 2;
+    let has_room_for_knee = measured.clone().count() > 2;
+    let users_min = measured.map(|step| step.users).min().unwrap_or(0);
+    let is_known = steps.last().is_some_and(|last| last.response_us.is_finite());
+    let stop = StopRule::new(work.limit_response_us).judge(&steps);
     Some(Ramp {
+        // A level at which operations fail ends what is supported, and that sentence says so.
+        stop: stop.filter(|stop| is_known && !matches!(stop, Stop::Errors { .. })),
+        users_min,
         percentile,
         within,
         knee: has_room_for_knee.then(|| knee(&steps)).flatten(),
@@ -47,15 +58,17 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     let Some(ramp) = ramp(curve) else {
         return Vec::new();
     };
-    let within = ramp.within.map(|(response_us, found)| {
+    let stop = ramp.stop.map(|stop| ended(stop).to_string());
+    let within = ramp.within.as_ref().map(|(response_us, found)| {
         let limit = format!(
             "p{} ≤ {}",
             ramp.percentile,
-            number::latency(Some(response_us))
+            number::latency(Some(*response_us))
         );
-        supported_words(&found, &limit)
+        supported_words(found, &limit, stop.as_deref())
     });
-    let knee = ramp.knee.map(|knee| knee_words(&knee));
+    let within = within.or_else(|| Some(sentence(stop.as_deref()?)));
+    let knee = ramp.knee.map(|knee| knee_words(&knee, ramp.users_min));
     within.into_iter().chain(knee).collect()
 }
 
@@ -72,7 +85,7 @@ fn step_of(level: &Level<'_>, percentile: f64) -> Step {
     }
 }
 
-fn supported_words(found: &Supported, limit: &str) -> String {
+fn supported_words(found: &Supported, limit: &str, stop: Option<&str>) -> String {
     let Some(supported) = found.users else {
         return match found.miss {
             Some(Miss::Errors) => "Too many operations failed at the lowest level.".into(),
@@ -86,6 +99,7 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     };
     let users = number::users(supported);
     let mut text = match found.exceeded.zip(found.miss) {
+        None if stop.is_some() => format!("Supported within {limit}: at least {users}"),
         None => format!(
             "Supported within {limit}: at least {users}; the ramp ended before the limit was exceeded"
         ),
@@ -102,23 +116,33 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     if let Some(between) = found.interpolated {
         text += &format!(" (interpolated: {between:.0})");
     }
+    if let Some(stop) = stop {
+        text += &format!("; {stop}");
+    }
     if found.holds_again {
         text += "; a higher level met the limit again: measure longer, or repeat the run";
     }
     text + "."
 }
 
-fn knee_words(knee: &Knee) -> String {
+/// `users_min`: of the smallest level.
+fn knee_words(knee: &Knee, users_min: u32) -> String {
     let rate = number::full(knee.completed_per_s);
     match knee.is_inside {
         true => format!(
             "Knee: beyond {:.0} users, response time grows faster than throughput ({rate}/s at the knee).",
             knee.users
         ),
-        false => {
-            "The knee, where response time begins to grow faster than throughput, was not found within this ramp; widen it."
-                .into()
-        }
+        false if knee.step_users > users_min => format!(
+            "The knee, where response time begins to grow faster than throughput, was not found within this ramp; measure more \
+             than {}.",
+            number::users(knee.step_users)
+        ),
+        false if users_min > 1 => format!(
+            "The knee lies at or below {}: from there on response time grows faster than throughput; begin with fewer.",
+            number::users(users_min)
+        ),
+        false => "From 1 user on, response time grows faster than throughput.".into(),
     }
 }
 
@@ -137,7 +161,7 @@ mod tests {
             interpolated,
             holds_again: false,
         };
-        supported_words(&found, "p95 ≤ 50.0 ms")
+        supported_words(&found, "p95 ≤ 50.0 ms", None)
     }
 
     #[test]
@@ -196,6 +220,43 @@ mod tests {
             label: "d".into(),
             levels: (1..).zip(levels).map(level).collect(),
         })
+    }
+
+    /// As SQLite, which has one writer: a ramp up to 20 users that its rule ended at 16.
+    #[test]
+    fn a_ramp_that_its_rule_ended_says_so_first() {
+        let mut ramp: Vec<Point> = [4, 8, 12, 16]
+            .map(|users| level(users, 1_000 * u64::from(users), 0.0))
+            .into();
+        for (point, per_s) in ramp
+            .iter_mut()
+            .zip([53_250.0, 50_010.0, 48_420.0, 49_140.0])
+        {
+            point.figures.operations_per_s = Some(per_s);
+        }
+        let told = said(&ramp);
+        assert_eq!(
+            told,
+            [
+                "Supported within p95 ≤ 50.0 ms: at least 16 users; the ramp ended at 16 users: throughput has not risen by more \
+                 than 1 % since 4 users (last: 49140.0/s).",
+                "The knee lies at or below 4 users: from there on response time grows faster than throughput; begin with fewer."
+            ]
+        );
+        for point in &mut ramp {
+            point.work.limit_response_us = None;
+        }
+        assert!(said(&ramp)[0].starts_with("The ramp ended at 16 users: throughput"));
+        // Throughput that rises with the users has its knee beyond them, and no rule ends it.
+        let rising = [4, 8, 12, 16].map(|users| level(users, 1_000, 0.0));
+        assert_eq!(
+            said(&rising),
+            [
+                "Supported within p95 ≤ 50.0 ms: at least 16 users; the ramp ended before the limit was exceeded.",
+                "The knee, where response time begins to grow faster than throughput, was not found within this ramp; measure more \
+                 than 16 users."
+            ]
+        );
     }
 
     #[test]

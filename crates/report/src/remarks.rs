@@ -143,6 +143,18 @@ impl Family {
     }
 }
 
+/// A text as a sentence.
+pub(crate) fn sentence(text: &str) -> String {
+    capitalised(text) + "."
+}
+
+/// A text with a capital at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), letters.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,6 +46,20 @@ pub fn quotient(before: f64, after: f64) -> Option<f64> {
     (before != 0.0 && quotient.is_finite()).then_some(quotient)
 }
 
+/// Figures of two sides of which `ratio` is the quotient: the medians, one raised and the other lowered by the same factor.
+///
+/// Medians alone may point the other way than a ratio that is estimated from pairs, or from all repetitions.
+/// Formula: √(a·b/r) and √(a·b·r). Limits: positive finite numbers, else the medians themselves.
+/// Golden: medians of 50 and 40 with a ratio of 1.25 are 40 and 50.
+#[must_use]
+pub fn sides_of(ratio: f64, [a, b]: [f64; 2]) -> [f64; 2] {
+    let sides = [(a * b / ratio).sqrt(), (a * b * ratio).sqrt()];
+    match sides.iter().all(|side| side.is_finite() && *side > 0.0) {
+        true => sides,
+        false => [a, b],
+    }
+}
+
 /// A mean with the values of single intervals behind it, in their order in time.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean<'a> {

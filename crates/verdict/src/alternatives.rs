@@ -62,6 +62,8 @@ pub struct Side {
     pub alternative: Alternative,
     /// Median of each primary metric, in their order.
     pub medians: Vec<Option<f64>>,
+    /// Geometric mean of each: their quotients are the ratios of the pairs.
+    pub means: Vec<Option<f64>>,
 }
 
 /// What a primary metric shows.
@@ -75,7 +77,7 @@ pub struct OfMetric {
     pub better: Better,
     /// Rounds in which every alternative has a valid figure.
     pub rounds: usize,
-    /// Numbers of the alternatives that tell it, the best median first.
+    /// Numbers of the alternatives that tell it, the best mean first.
     pub order: Vec<usize>,
     /// Every pair, or why there is none.
     pub pairs: Result<Vec<Pair>, Warning>,
@@ -135,6 +137,9 @@ pub fn alternatives(
             label: run.label.clone(),
             alternative: alternative.clone(),
             medians: figures.medians(number),
+            means: (figures.primary.iter())
+                .map(|of| of.geometric_mean(number))
+                .collect(),
         })
     };
     let judged = figures.primary.iter();
@@ -171,7 +176,7 @@ fn of_metric(
         ratio,
     };
     let mut order: Vec<(usize, f64)> = (0..sides)
-        .filter_map(|side| Some((side, of_sides.median(side)?)))
+        .filter_map(|side| Some((side, of_sides.geometric_mean(side)?)))
         .collect();
     order.sort_by(|(_, x), (_, y)| match of_sides.better {
         Better::Lower => x.total_cmp(y),

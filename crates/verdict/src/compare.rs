@@ -16,9 +16,10 @@ use archive::{Arranged, Better, Run};
 use stats::compare::{Band, Design, Direction, Question, Verdict, judge};
 use stats::forecast;
 use stats::multiple::holm;
-use stats::ratio::quotient;
+use stats::ratio::{quotient, sides_of};
+use stats::summary::median;
 
-pub use comparable::{NotComparable, Pairing};
+pub use comparable::{NotComparable, Pairing, differ_in_size};
 pub use error::CompareError;
 pub use json::json;
 pub use metrics::Named;
@@ -254,6 +255,28 @@ struct Judge<'a> {
     confidence_secondary: f64,
     /// Pairs of the last look that is planned, and the confidence of each primary metric's interval then.
     at_end: Option<(usize, f64)>,
+}
+
+impl Row {
+    /// What each side comes to, and of these the ratio: medians, which agree with the ratio that the verdict is about.
+    pub fn sides(&self) -> [Option<f64>; 2] {
+        sides([&self.a, &self.b].map(|side| median(side)), &self.result)
+    }
+
+    /// The ratio, or that of the medians where the data carry no interval.
+    pub fn ratio(&self) -> Option<f64> {
+        let [a, b] = self.sides();
+        let estimate = self.result.ratio.map(|ratio| ratio.estimate);
+        estimate.or_else(|| quotient(a?, b?))
+    }
+}
+
+/// Two medians that agree with the ratio that the verdict is about, where there is one.
+pub fn sides(medians: [Option<f64>; 2], found: &stats::compare::Comparison) -> [Option<f64>; 2] {
+    match (medians, found.ratio) {
+        ([Some(a), Some(b)], Some(ratio)) => sides_of(ratio.estimate, [a, b]).map(Some),
+        _ => medians,
+    }
 }
 
 impl Judge<'_> {

@@ -3,10 +3,10 @@
 
 mod json;
 
-use archive::{Point, PointKey, Run};
+use archive::{Point, PointKey, Remark, Run};
 use stats::HistogramSnapshot;
 use stats::compare::Design;
-use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
+use stats::ramp::{Limits, RampComparison, RampQuestion, Step, Stop, compare};
 
 pub use json::json;
 
@@ -33,6 +33,39 @@ pub struct Ramps {
     pub design: Design,
     /// What was found.
     pub found: RampComparison,
+}
+
+/// Why a ramp ended.
+pub fn ended(stop: Stop) -> Remark {
+    match stop {
+        Stop::Errors {
+            users,
+            errors_pct,
+            limit_pct,
+        } => Remark::RampFailed {
+            users,
+            errors_pct,
+            limit_pct,
+        },
+        Stop::OverLimit {
+            users,
+            response_ms,
+            limit_ms,
+        } => Remark::RampTooSlow {
+            users,
+            limit_ms,
+            response_ms,
+        },
+        Stop::Flat {
+            since_users,
+            users,
+            completed_per_s,
+        } => Remark::RampFlat {
+            users,
+            users_since: since_users,
+            completed_per_s,
+        },
+    }
 }
 
 /// A level from its point, also from one that is invalid: for deciding when a ramp has seen enough.

@@ -183,12 +183,22 @@ impl OfSides {
 
     /// Median of a side over the rounds that are whole, so that the sides can be set beside each other.
     pub fn median(&self, side: usize) -> Option<f64> {
+        stats::summary::median(&self.of_whole_rounds(side))
+    }
+
+    /// Geometric mean of a side over the same: the quotient of two is the ratio that a contrast estimates.
+    pub fn geometric_mean(&self, side: usize) -> Option<f64> {
+        let logs = self.of_whole_rounds(side).into_iter().map(f64::ln);
+        let mean = stats::summary::mean(&logs.collect::<Vec<_>>())?.exp();
+        mean.is_finite().then_some(mean)
+    }
+
+    fn of_whole_rounds(&self, side: usize) -> Vec<f64> {
         let rounds = self.rounds();
         let whole = rounds
             .iter()
             .filter(|round| round.iter().all(|value| value.is_finite()));
-        let known: Vec<f64> = whole.map(|round| round[side]).collect();
-        stats::summary::median(&known)
+        whole.map(|round| round[side]).collect()
     }
 
     pub fn direction(&self) -> Direction {

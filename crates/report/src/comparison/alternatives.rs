@@ -116,10 +116,10 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     })
 }
 
-/// The median of a side.
+/// The geometric mean of a side: the quotients of these are the ratios of the pairs.
 pub(crate) fn figure(found: &Alternatives, at: usize, side: usize) -> String {
-    let median = found.sides[side].medians[at];
-    number::of_metric(&found.metrics[at].metric, median)
+    let mean = found.sides[side].means[at];
+    number::of_metric(&found.metrics[at].metric, mean)
 }
 
 /// Names of the others of which a side has this verdict.
@@ -138,7 +138,7 @@ pub(crate) fn others(
     others.map(name).collect()
 }
 
-/// The alternatives, the best median first: each against that one, and which others it is better than.
+/// The alternatives, the best mean first: each against that one, and which others it is better than.
 fn order(found: &Alternatives, of_metric: &OfMetric, width: usize, paint: &Paint) -> String {
     let column = |head: &'static str, align, leave| Column {
         heads: [head, "", ""],
@@ -154,7 +154,7 @@ fn order(found: &Alternatives, of_metric: &OfMetric, width: usize, paint: &Paint
     let scale = Scale::of(ratios, FOREST_WIDTH);
     let mut text = Table::new(vec![
         column("", Align::Left, 0),
-        column("median", Align::Right, 0),
+        column("mean", Align::Right, 0),
         column("/ first", Align::Right, 0),
         column("interval", Align::Left, 0),
         column("/ first, log scale", Align::Left, 1),
@@ -183,7 +183,7 @@ fn order(found: &Alternatives, of_metric: &OfMetric, width: usize, paint: &Paint
         text.row(cells, is_worse);
     }
     let legend = format!(
-        "{} (±{} %)",
+        "{} (±{} %) · mean: geometric, over the rounds",
         scale.legend(&sure(found)),
         percent(found.band.equivalence)
     );

@@ -3,7 +3,7 @@
 use stats::Warning;
 use stats::compare::Comparison;
 use stats::ramp::Figure;
-use verdict::compare::verdict_word as word;
+use verdict::compare::{sides, verdict_word as word};
 use verdict::ramps::Ramps;
 
 use crate::number;
@@ -46,13 +46,31 @@ fn one(ramps: &Ramps) -> String {
     out
 }
 
-/// Medians of both sides, and their ratio with its interval and verdict.
-fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
-    let median = |side: &[Option<f64>]| {
+/// "Users within p95 ≤ 50 ms: A 8, B 16, B / A 2.000 [1.8, 2.2] better."; nothing without a common limit.
+pub(crate) fn supported(ramps: &Ramps) -> Option<String> {
+    let figure = ramps.found.users_at_limit.as_ref()?;
+    let limit = number::latency(Some(ramps.limit_us?));
+    let [a, b] = both(figure, |users| format!("{users:.0}"));
+    Some(format!(
+        "Users within p{} ≤ {limit}: A {a}, B {b}, B / A {}.",
+        ramps.percentile,
+        ratio(&figure.comparison).replace("\n    ", "; ")
+    ))
+}
+
+/// Both sides in words, which agree with their ratio.
+fn both(figure: &Figure, write: impl Fn(f64) -> String) -> [String; 2] {
+    let median = |side: &Vec<Option<f64>>| {
         let told: Vec<f64> = side.iter().flatten().copied().collect();
-        stats::summary::median(&told).map_or_else(|| "–".to_owned(), &write)
+        stats::summary::median(&told)
     };
-    let (a, b) = (median(&figure.a), median(&figure.b));
+    let medians = [&figure.a, &figure.b].map(median);
+    sides(medians, &figure.comparison).map(|side| side.map_or_else(|| "–".to_owned(), &write))
+}
+
+/// Both sides, and their ratio with its interval and verdict.
+fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
+    let [a, b] = both(figure, write);
     format!(
         "  {what:<34} {a:>10} → {b:<10} {}\n",
         ratio(&figure.comparison)

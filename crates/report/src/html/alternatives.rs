@@ -54,7 +54,7 @@ struct Found {
     study: String,
     design: String,
     cautions: Vec<String>,
-    /// Names of the metrics, over the medians.
+    /// Names of the metrics, over the means.
     heads: Vec<String>,
     rows: Vec<Row>,
     metrics: Vec<MetricView>,
@@ -70,8 +70,8 @@ struct Row {
     /// Label of its run.
     label: String,
     remarks: Vec<String>,
-    /// Medians, and whether each is the best.
-    medians: Vec<(String, bool)>,
+    /// Means, and whether each is the best.
+    means: Vec<(String, bool)>,
 }
 
 struct MetricView {
@@ -79,7 +79,7 @@ struct MetricView {
     refused: Option<String>,
     /// Names in order, the best first.
     names: Vec<String>,
-    /// Name, median, and a cell for each name.
+    /// Name, mean, and a cell for each name.
     rows: Vec<(String, String, Vec<Cell>)>,
     /// What weakens single pairs.
     warnings: Vec<String>,
@@ -140,7 +140,7 @@ fn first<'f>(found: &'f Alternatives, of_metric: &OfMetric) -> Option<&'f Side> 
     found.sides.get(*of_metric.order.first()?)
 }
 
-/// "xfs has the best median (5,120). It is better than shared, pool. No verdict against log-apart."
+/// "xfs has the best mean (5,120). It is better than shared, pool. No verdict against log-apart."
 fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
     let Some(best) = of_metric.order.first().copied() else {
         return "No alternative has a figure.".to_owned();
@@ -150,7 +150,7 @@ fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
     }
     let name = &found.sides[best].alternative.name;
     let mut told = vec![format!(
-        "{name} has the best median ({}).",
+        "{name} has the best mean ({}).",
         alternative_figure(found, at, best)
     )];
     for (verdict, words) in [
@@ -222,7 +222,7 @@ fn section(sides: &[&Run], found: &Alternatives) -> Found {
 
 fn row(found: &Alternatives, number: usize) -> Row {
     let side = &found.sides[number];
-    let medians = found.metrics.iter().enumerate().map(|(at, of_metric)| {
+    let means = found.metrics.iter().enumerate().map(|(at, of_metric)| {
         let is_best = of_metric.order.first() == Some(&number);
         (alternative_figure(found, at, number), is_best)
     });
@@ -236,7 +236,7 @@ fn row(found: &Alternatives, number: usize) -> Row {
             .iter()
             .map(ToString::to_string)
             .collect(),
-        medians: medians.collect(),
+        means: means.collect(),
     }
 }
 

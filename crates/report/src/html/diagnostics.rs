@@ -10,6 +10,7 @@ use super::figure::{Figure, Table};
 use super::metric_name::label;
 use crate::comparison::{between_words, odd_words, within_words};
 use crate::number::{self, percent};
+use crate::remarks::sentence;
 use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, Tick, Trace, bars};
 
 /// Most metrics of which charts are drawn.
@@ -105,13 +106,6 @@ fn said(row: &Row, is_of_chart: fn(&Oddity) -> bool) -> Vec<String> {
         );
     }
     said
-}
-
-/// A text as a sentence.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
 fn place(pair: &Pair) -> f64 {

@@ -28,6 +28,8 @@ pub struct View {
     screening: Option<screening::Outcome>,
     /// What a study of alternatives says.
     alternatives: Option<alternatives::Outcome>,
+    /// How much faster memory is than disk, and what it needs.
+    columnar: Vec<String>,
     /// How this run compares with each other run.
     outcomes: Vec<Outcome>,
     /// The supported users of each target: its name and the sentences.
@@ -75,6 +77,7 @@ pub struct Answers<'a> {
     pub sides: &'a [&'a Run],
     pub screening: Option<screening::Outcome>,
     pub alternatives: Option<alternatives::Outcome>,
+    pub columnar: Vec<String>,
     pub outcomes: Vec<Outcome>,
 }
 
@@ -90,6 +93,7 @@ pub fn view(
         sides,
         screening,
         alternatives,
+        columnar,
         outcomes,
     } = answers;
     let found = limits::limits(groups);
@@ -99,13 +103,14 @@ pub fn view(
     let ramps: Vec<_> = ramps
         .map(|summary| (summary.target.clone(), summary.sentences.clone()))
         .collect();
-    let of_study = screening.is_some() || alternatives.is_some();
+    let of_study = screening.is_some() || alternatives.is_some() || !columnar.is_empty();
     let has_answer = of_study || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
     let of = found.iter().map(|limit| limit.tests.len()).sum();
     View {
         verdict: verdict::view(run, groups, sides),
         screening,
         alternatives,
+        columnar,
         delivers: (!has_answer).then(|| delivers::view(run, groups, against)),
         outcomes,
         ramps,

@@ -3,15 +3,16 @@
 use archive::Run;
 use askama::Template;
 use stats::compare::{Design, Verdict};
-use verdict::compare::{Comparison, Named, Row, compare, verdict_word};
+use verdict::compare::{Comparison, Named, Row, compare, differ_in_size, verdict_word};
 use verdict::metric;
+use verdict::ramps::Ramps;
 
 use super::diagnostics;
 use super::inventory::readable;
 use super::metric_name::label;
 use super::options::HtmlOptions;
 use crate::comparison::{
-    arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, sure,
+    arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, supported, sure,
 };
 use crate::number;
 use crate::scorecard::Against;
@@ -22,6 +23,11 @@ use crate::svg::{Branch, forest};
 const ROWS_MAX: usize = 60;
 /// Most differences of configuration on the first screen.
 const CHANGED_MAX: usize = 6;
+
+/// Why rates of different data are not set against each other.
+const OTHER_SIZE: &str = "all that both measured was measured on data of another size, so that their rates say nothing of each other";
+/// Most metrics that the first screen puts into words.
+const SAID_MAX: usize = 4;
 
 /// One forest for each other run.
 #[derive(Template)]
@@ -54,6 +60,10 @@ struct Other {
 pub struct Outcome {
     /// Label of the other run.
     pub other: String,
+    /// What the study asks, or whom this run is compared with.
+    pub question: String,
+    /// What the first primary metrics come to on both sides.
+    pub said: Vec<String>,
     /// "2 better, 1 worse of 4 primary metrics".
     pub tally: String,
     /// Primary metrics, and those of them without a decision.
@@ -101,13 +111,17 @@ impl Other {
 }
 
 fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
-    let compared = compare(other, run, &options.of_two());
+    let compared = match differ_in_size(other, run) {
+        true => Err(OTHER_SIZE.to_owned()),
+        false => compare(other, run, &options.of_two()).map_err(|why| why.to_string()),
+    };
+    let of_users = || verdict::ramps::ramps(other, run, options.terms);
     match compared {
-        Ok(compared) => shown(other, &compared),
+        Ok(compared) => shown((run, other), &compared, &of_users()),
         Err(reason) => Other {
             label: other.label.clone(),
             outcome: None,
-            refused: Some(reason.to_string()),
+            refused: Some(reason),
             design: String::new(),
             named: "",
             cautions: Vec::new(),
@@ -120,7 +134,7 @@ fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
     }
 }
 
-fn shown(other: &Run, compared: &Comparison) -> Other {
+fn shown((run, other): (&Run, &Run), compared: &Comparison, ramps: &[Ramps]) -> Other {
     let primary: Vec<&Row> = compared.primary().collect();
     let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
@@ -134,7 +148,7 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     };
     Other {
         label: other.label.clone(),
-        outcome: Some(outcome(other, compared, &primary, svg)),
+        outcome: Some(outcome((run, other), compared, (&primary, ramps), svg)),
         refused: None,
         design: design(compared),
         named: named(compared.named),
@@ -147,7 +161,12 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     }
 }
 
-fn outcome(other: &Run, compared: &Comparison, primary: &[&Row], svg: String) -> Outcome {
+fn outcome(
+    (run, other): (&Run, &Run),
+    compared: &Comparison,
+    (primary, ramps): (&[&Row], &[Ramps]),
+    svg: String,
+) -> Outcome {
     let differ = &compared.differences;
     let known = |subject: &str, value: &Option<String>| match value.as_deref() {
         None | Some("") => number::UNKNOWN.to_owned(),
@@ -182,6 +201,10 @@ fn outcome(other: &Run, compared: &Comparison, primary: &[&Row], svg: String) ->
     };
     Outcome {
         other: other.label.clone(),
+        question: question(run, other),
+        said: (ramps.iter().filter_map(supported))
+            .chain(said(primary))
+            .collect(),
         tally: tally(primary),
         primary: primary.len(),
         undecided: primary.iter().filter(|row| is_undecided(row)).count(),
@@ -190,6 +213,35 @@ fn outcome(other: &Run, compared: &Comparison, primary: &[&Row], svg: String) ->
         svg,
         sure: sure(compared),
     }
+}
+
+/// "Half of the memory (A, run mem-a) against all of it (B, run mem-b)".
+fn question(run: &Run, other: &Run) -> String {
+    let [a, b] = match run.plan_name.as_str() {
+        "memory" | "memory-queries" => ["Half of the memory", "all of it"],
+        "storage-update" => ["Before", "after"],
+        _ => return format!("Compared with run “{}”", other.label),
+    };
+    format!(
+        "{a} (A, run {}) against {b} (B, run {})",
+        other.label, run.label
+    )
+}
+
+/// "OLTP new orders/min: A 45,206, B 46,562, B / A 1.030 (0.980 … 1.080), inconclusive."
+fn said(primary: &[&Row]) -> Vec<String> {
+    let told = primary
+        .iter()
+        .filter(|row| !row.a.is_empty() && !row.b.is_empty());
+    let words = |row: &&&Row| {
+        let [label, a, b, ratio, interval, verdict] = cells(row);
+        let interval = match row.result.ratio {
+            Some(_) => format!(" ({interval})"),
+            None => String::new(),
+        };
+        format!("{label}: A {a}, B {b}, B / A {ratio}{interval}, {verdict}.")
+    };
+    told.take(SAID_MAX).map(|row| words(&row)).collect()
 }
 
 /// Whether more pairs would help: the interval is too wide, or there is none.
@@ -287,14 +339,10 @@ fn branch(row: &Row) -> Branch {
 
 fn cells(row: &Row) -> [String; 6] {
     let is_time = metric::unit(&row.metric.figure) == Some("µs");
-    let median = |side: &[f64]| {
-        let median = stats::summary::median(side);
-        if is_time {
-            number::latency(median)
-        } else {
-            number::figure_or_unknown(median)
-        }
-    };
+    let [a, b] = row.sides().map(|side| match is_time {
+        true => number::latency(side),
+        false => number::figure_or_unknown(side),
+    });
     let (ratio, interval) = match row.result.ratio {
         Some(r) => (format!("{:.3}", r.estimate), number::interval(&r)),
         None => (plain_ratio(row), number::UNKNOWN.to_owned()),
@@ -303,14 +351,7 @@ fn cells(row: &Row) -> [String; 6] {
         Some(_) => verdict_word(row.result.verdict),
         None => "no verdict",
     };
-    [
-        label(row),
-        median(&row.a),
-        median(&row.b),
-        ratio,
-        interval,
-        verdict.to_owned(),
-    ]
+    [label(row), a, b, ratio, interval, verdict.to_owned()]
 }
 
 fn secondary(compared: &Comparison) -> String {

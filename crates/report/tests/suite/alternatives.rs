@@ -111,7 +111,7 @@ fn a_page_of_alternatives_is_of_the_study() {
     insta::assert_snapshot!("alternatives_section", section.replace("</tr>", "</tr>\n"));
     for said in [
         "<title>dbdyno · try</title>",
-        "no &#60;flush&#62; has the best median (2,0",
+        "no &#60;flush&#62; has the best mean (2,0",
         "It is better than log-apart, shared.",
         "ratio to no &lt;flush&gt;",
         "show the run “try-a” (shared)",

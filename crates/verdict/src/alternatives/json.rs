@@ -16,10 +16,11 @@ pub fn json(found: &Alternatives) -> Value {
         "study": found.study,
         "rounds": found.rounds,
         "alternatives": found.sides.iter().map(|side| {
-            let medians = found.metrics.iter().zip(&side.medians);
-            let medians: Map<String, Value> = medians
-                .map(|(of_metric, median)| (of_metric.metric.to_string(), value!(median)))
-                .collect();
+            let by_metric = |figures: &[Option<f64>]| -> Map<String, Value> {
+                let each = found.metrics.iter().zip(figures);
+                let each = each.map(|(of, figure)| (of.metric.to_string(), value!(figure)));
+                each.collect()
+            };
             let remarks = side.alternative.remarks.iter().map(|remark| {
                 let mut told = value!(remark);
                 told["sentence"] = remark.to_string().into();
@@ -31,7 +32,8 @@ pub fn json(found: &Alternatives) -> Value {
                 "name": side.alternative.name,
                 "about": side.alternative.about,
                 "remarks": remarks.collect::<Vec<_>>(),
-                "medians": medians,
+                "medians": by_metric(&side.medians),
+                "geometric_means": by_metric(&side.means),
             })
         }).collect::<Vec<_>>(),
         "cautions": found.cautions,

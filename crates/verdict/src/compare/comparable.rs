@@ -175,6 +175,26 @@ fn plan_is_varied(a: &Run, b: &Run) -> bool {
     x.pairs_with(y) && x.settings.iter().chain(&y.settings).any(is_of_plan)
 }
 
+/// Whether every level that two runs have in common was measured on data of another size, and no study varies that size: their
+/// rates say nothing of each other.
+pub fn differ_in_size(a: &Run, b: &Run) -> bool {
+    if plan_is_varied(a, b) {
+        return false;
+    }
+    let targets = targets_in_common(a, b);
+    let level = |point: &Point| (point.key.test.clone(), point.key.jobs, point.key.threads);
+    let in_common = targets.iter().flat_map(|(x, y)| {
+        let of_a = a.points.iter().filter(move |p| name_of(a, p) == x);
+        of_a.filter_map(move |one| {
+            let mut of_b = b.points.iter().filter(|p| name_of(b, p) == y);
+            let other = of_b.find(|other| level(other) == level(one))?;
+            Some(one.work.size != other.work.size)
+        })
+    });
+    let mut in_common = in_common.peekable();
+    in_common.peek().is_some() && in_common.all(|differs| differs)
+}
+
 /// Scale, protocol and definition of what both measured, one phrase for each kind of difference that nobody asked for.
 fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<String> {
     let is_varied = plan_is_varied(a, b);

@@ -56,6 +56,7 @@ fn row(row: &Row) -> Value {
         Some(Further::Undecidable) => (None, true),
         None => (None, false),
     };
+    let [estimate_a, estimate_b] = row.sides();
     let [ratio, low, high, confidence] = ratio_and_interval(result);
     value!({
         "metric": row.metric.to_string(),
@@ -68,6 +69,8 @@ fn row(row: &Row) -> Value {
         "noise_pct": (row.band.noise > 0.0).then_some(row.band.noise * 100.0),
         "median_a": stats::summary::median(&row.a),
         "median_b": stats::summary::median(&row.b),
+        "estimate_a": estimate_a,
+        "estimate_b": estimate_b,
         "ratio": ratio,
         "ratio_low": low,
         "ratio_high": high,

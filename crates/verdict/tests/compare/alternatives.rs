@@ -121,3 +121,25 @@ fn what_is_no_study_of_alternatives_is_refused() {
     let other: Vec<&Run> = other.iter().collect();
     assert!(refusal(&other).contains("not all alternatives"));
 }
+
+/// The mean beside a ratio is what the ratio is of, however the rounds scatter, and the first is no worse than any other.
+#[test]
+fn the_means_of_alternatives_agree_with_their_ratios() {
+    let mut random = Random::new(5);
+    for _ in 0..100 {
+        let mut runs = runs(&[1.0, 1.0, 1.0], 8);
+        for point in runs.iter_mut().flat_map(|run| &mut run.points) {
+            let rate = &mut point.figures.operations_per_s;
+            *rate = rate.map(|rate| rate * (random.normal() / random.unit().max(0.1)).exp());
+        }
+        let found = found(&runs);
+        let of_metric = &found.metrics[0];
+        let mean = |side: usize| found.sides[side].means[0].unwrap();
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            let ratio = of_metric.between(one, other).unwrap().1.estimate;
+            assert!((mean(one) / mean(other) / ratio - 1.0).abs() < 1e-9);
+        }
+        let first = of_metric.order[0];
+        assert!((0..3).all(|side| mean(side) <= mean(first)));
+    }
+}

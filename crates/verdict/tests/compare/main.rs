@@ -15,6 +15,7 @@ use runs::{frame, point};
 use stats::Warning;
 use stats::compare::{Band, Design, Verdict};
 use stats::forecast::Further;
+use stats::random::Random;
 use verdict::compare::{
     CompareError, Comparison, Named, NotComparable, Options, Terms, compare, json,
 };
@@ -461,4 +462,38 @@ fn a_change_costs_and_brings() {
     let per_unit = gain.per_unit.unwrap();
     assert!((29.0..31.0).contains(&per_unit.estimate), "{per_unit:?}");
     assert!(per_unit.low < per_unit.estimate && per_unit.estimate < per_unit.high);
+}
+
+/// Rates that scatter so widely, and now and then by a factor, that a median of a side says little of a ratio.
+fn scattered(run: &mut Run, random: &mut Random) {
+    for point in &mut run.points {
+        let tail = random.normal() / random.unit().max(0.05);
+        let rate = &mut point.figures.operations_per_s;
+        *rate = rate.map(|rate| rate * (0.3 * tail).exp());
+    }
+}
+
+/// A and B of a row and the ratio beside them never point in different directions, in pairs and one after the other.
+#[test]
+fn no_row_contradicts_itself() {
+    let mut random = Random::new(4);
+    let mut medians_differ = 0;
+    for round in 0..24 {
+        let (mut a, mut b) = study(1000.0);
+        scattered(&mut a, &mut random);
+        scattered(&mut b, &mut random);
+        if round % 2 == 1 {
+            (a.study, b.study) = (None, None);
+        }
+        for row in &with_defaults(&a, &b).rows {
+            let [Some(a), Some(b)] = row.sides() else {
+                panic!("{row:?}");
+            };
+            let ratio = row.ratio().unwrap();
+            assert!((b / a / ratio - 1.0).abs() < 1e-9, "{a} {b} {ratio}");
+            let [a, b] = [&row.a, &row.b].map(|side| stats::summary::median(side).unwrap());
+            medians_differ += u32::from((b > a) != (ratio > 1.0));
+        }
+    }
+    assert!(medians_differ > 0, "the data show the difference");
 }

@@ -228,6 +228,9 @@ impl Asked<'_> {
         let page = report::html(run, &against, &options);
         let output = &self.arguments.output;
         output::write(output, &page, "report", "-o")?;
+        for sentence in report::answer(run, &against, &options) {
+            say(&sentence);
+        }
         say(&format!("{} written", output.display()));
         Ok(())
     }

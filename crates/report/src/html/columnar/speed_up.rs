@@ -9,16 +9,42 @@ use super::parts::{DISK, Grid, is_sound, name};
 use super::queries::Queries;
 use crate::number;
 
+/// What a level is worth to one user at the highest degree of parallelism.
+pub(super) struct OfLevel {
+    pub dop: u32,
+    pub queries: usize,
+    /// Geometric mean of the speed-ups of all queries; `None` where one of them is unknown.
+    pub mean: Option<f64>,
+}
+
+/// The same for one level; none without queries of one user.
+pub(super) fn of_level(run: &Run, target: u32) -> Option<OfLevel> {
+    let asked = Queries::alone();
+    let dop = asked.degrees(run).into_iter().max()?;
+    let queries = asked.codes(run, dop);
+    let each = queries
+        .iter()
+        .map(|code| speed_up(run, &asked, (target, dop), code));
+    let each: Option<Vec<f64>> = each.collect();
+    Some(OfLevel {
+        dop,
+        queries: queries.len(),
+        mean: each.as_deref().and_then(geometric_mean),
+    })
+}
+
+fn speed_up(run: &Run, asked: &Queries, (target, dop): (u32, u32), code: &str) -> Option<f64> {
+    let disk_s = asked.query_s(run, DISK, dop, code)?;
+    let level_s = asked.query_s(run, target, dop, code)?;
+    quotient(level_s, disk_s).filter(|_| is_sound(run, target))
+}
+
 /// A row for each query at the highest degree of parallelism, and their geometric mean; none without queries of one user.
 pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
     let asked = Queries::alone();
     let dop = asked.degrees(run).into_iter().max()?;
     let queries = asked.codes(run, dop);
-    let speed_up = |target: u32, code: &str| {
-        let disk_s = asked.query_s(run, DISK, dop, code)?;
-        let level_s = asked.query_s(run, target, dop, code)?;
-        quotient(level_s, disk_s).filter(|_| is_sound(run, target))
-    };
+    let speed_up = |target: u32, code: &str| speed_up(run, &asked, (target, dop), code);
     let mut heads = vec!["Query".to_owned(), "on disk s".to_owned()];
     heads.extend(replicas.iter().map(|target| name(run, *target)));
     let row = |code: &String| {
@@ -30,10 +56,11 @@ pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
     };
     let mut rows: Vec<Vec<String>> = queries.iter().map(row).collect();
     let mut mean = vec!["Geometric mean".to_owned(), String::new()];
-    mean.extend(replicas.iter().map(|target| {
-        let all: Option<Vec<f64>> = queries.iter().map(|code| speed_up(*target, code)).collect();
-        times(all.as_deref().and_then(geometric_mean))
-    }));
+    mean.extend(
+        replicas
+            .iter()
+            .map(|target| times(of_level(run, *target).and_then(|level| level.mean))),
+    );
     rows.push(mean);
     let has_values = rows
         .iter()

@@ -1,8 +1,8 @@
 //! When a ramp has seen enough.
 
 use archive::{Point, Remark};
-use stats::ramp::{Step, Stop, StopRule};
-use verdict::ramps::{PERCENTILE, step_of};
+use stats::ramp::{Step, StopRule};
+use verdict::ramps::{PERCENTILE, ended, step_of};
 
 use crate::oltp::step::OltpStep;
 
@@ -13,37 +13,5 @@ pub(super) fn enough(levels: &[Point], oltp: &OltpStep) -> Option<Remark> {
     let mut steps: Vec<Step> = levels.iter().map(|p| step_of(p, percentile)).collect();
     steps.sort_by_key(|step| step.users);
     let rule = StopRule::new(limit.map(|limit| limit.limit.as_secs_f64() * 1e6));
-    rule.judge(&steps).map(remark)
-}
-
-fn remark(stop: Stop) -> Remark {
-    match stop {
-        Stop::Errors {
-            users,
-            errors_pct,
-            limit_pct,
-        } => Remark::RampFailed {
-            users,
-            errors_pct,
-            limit_pct,
-        },
-        Stop::OverLimit {
-            users,
-            response_ms,
-            limit_ms,
-        } => Remark::RampTooSlow {
-            users,
-            limit_ms,
-            response_ms,
-        },
-        Stop::Flat {
-            since_users,
-            users,
-            completed_per_s,
-        } => Remark::RampFlat {
-            users,
-            users_since: since_users,
-            completed_per_s,
-        },
-    }
+    rule.judge(&steps).map(ended)
 }
