@@ -90,7 +90,7 @@ impl Parts {
             .sum();
         let storage = job.run.storage.iter().zip(job.extents);
         let contents = storage
-            .map(|(sd, extent)| Content::new(&sd.content, extent.size_bytes, job.options.seed))
+            .map(|(sd, extent)| Content::new(sd, extent.size_bytes, job.options.seed))
             .collect::<Result<_, _>>()?;
         let mut parts = Self {
             lanes: Vec::new(),

@@ -1,36 +1,52 @@
-//! What is written: data that compresses and deduplicates as asked for, and no more than that.
+//! What is written: data that compresses and deduplicates as requested, in every piece from a sector up, and no more than that.
 //!
-//! A tile of data fills the buffers once. What makes blocks differ is stamped into each of them before it is
-//! written: 16 bytes, so that no array finds a block again that it should not find.
+//! Every sector of every write is made afresh: random bytes, and zeros behind them where it has to compress. No sector occurs
+//! twice unless it belongs to a duplicate, so an array finds nothing else whatever its units are.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use stats::random::{Random, mix};
+use stats::random::mix;
 
 use super::error::EngineError;
+use super::files::SECTOR_BYTES;
 use crate::regular;
-use crate::run::{DataContent, DuplicateSets};
+use crate::run::{DuplicateSets, StorageDefinition};
 
-/// Arrays look for duplicates in blocks no smaller than this.
+const SECTOR: usize = SECTOR_BYTES as usize;
+/// The increment of a Weyl sequence: its numbers repeat after 2^64, and are spread evenly on the way.
+const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
+/// A run of zeros costs a compressor this much of a sector: its length, its distance, and the length of what is before it.
+const ZEROS_COST_BYTES: f64 = 6.0;
+/// Fewer random bytes would occur twice.
+const RANDOM_BYTES_MIN: f64 = 8.0;
+/// A block of a pattern file differs from the others by its first bytes.
 const STAMP_EVERY_BYTES: u64 = 4096;
 const STAMP_BYTES: usize = 16;
-/// Length of the tile; longer than the window of the usual compressors' fast modes.
-const TILE_BYTES: usize = 256 * 1024;
-/// A compressor sees the same ratio in every piece of this length.
-const RATIO_UNIT_BYTES: usize = 512;
 /// A pattern file is read up to here.
 const PATTERN_BYTES_MAX: u64 = 16 << 20;
+/// What two executions write differs, or an array would find the first one's data in the second's.
+static EXECUTION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 
-/// What goes into the buffers of one SD.
+/// What is written to one SD.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
-    tile: Vec<u8>,
-    stamp_every: u64,
+    source: Source,
     dedup: Option<Duplicates>,
-    seed: u64,
-    /// Blocks stamped so far: what is written twice to one place differs.
-    stamped: u64,
+    /// Of this SD alone: two SDs have nothing in common.
+    owner: u64,
+    writes: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// So many random bytes in each sector, and zeros behind them.
+    Random(usize),
+    /// The bytes of a file, or of as much of it as a unit of deduplication holds, again and again.
+    Pattern(Vec<u8>),
 }
 
 /// Which units are duplicates, decided by their address alone, so that writing again changes nothing.
@@ -43,14 +59,12 @@ struct Duplicates {
 }
 
 impl Content {
-    /// What `asked` says, for an SD of `size_bytes`.
-    pub fn new(asked: &DataContent, size_bytes: u64, seed: u64) -> Result<Self, EngineError> {
-        let mut tile = match &asked.pattern {
-            Some(path) => pattern(path)?,
-            None => compressible(asked.compression_ratio, seed),
-        };
+    /// What an SD of `size_bytes` asks for.
+    pub fn new(sd: &StorageDefinition, size_bytes: u64, seed: u64) -> Result<Self, EngineError> {
+        let asked = &sd.content;
         let dedup = asked.dedup.map(|dedup| {
-            let units = (size_bytes / dedup.unit_bytes.max(1)).max(1);
+            let unit_bytes = dedup.unit_bytes.max(1);
+            let units = (size_bytes / unit_bytes).max(1);
             let sets = match dedup.sets {
                 DuplicateSets::Count(count) => count,
                 DuplicateSets::Percent(pct) => (units as f64 * pct / 100.0) as u64,
@@ -59,75 +73,114 @@ impl Content {
             let kept = units as f64 / dedup.ratio.max(1.0);
             let unique = (kept - sets as f64).max(0.0);
             Duplicates {
-                unit_bytes: dedup.unit_bytes.max(1),
+                unit_bytes,
                 sets,
                 threshold: ((1.0 - unique / units as f64) * 2f64.powi(64)) as u64,
             }
         });
-        // Duplicates must be the same wherever they stand in a buffer, so that every unit begins the tile anew.
-        let unit = dedup.map_or(TILE_BYTES as u64, |dedup| dedup.unit_bytes);
-        if let Some(dedup) = dedup {
-            let length = usize::try_from(dedup.unit_bytes).unwrap_or(TILE_BYTES);
-            let whole: Vec<u8> = tile.iter().copied().cycle().take(length).collect();
-            tile = whole;
-        }
+        let source = match &asked.pattern {
+            Some(path) => {
+                let bytes = pattern(path)?;
+                let unit = dedup.and_then(|dedup| usize::try_from(dedup.unit_bytes).ok());
+                let length = unit.unwrap_or(bytes.len());
+                Source::Pattern(bytes.into_iter().cycle().take(length).collect())
+            }
+            None => Source::Random(random_bytes(asked.compression_ratio)),
+        };
+        let path = sd.path.as_os_str().as_bytes().iter();
+        let owner = path.fold(seed, |owner, byte| mix(owner ^ u64::from(*byte)));
         Ok(Self {
-            tile,
-            stamp_every: STAMP_EVERY_BYTES.min(unit),
+            source,
             dedup,
-            seed,
-            stamped: 0,
+            owner: match dedup {
+                Some(_) => owner,
+                None => owner ^ *EXECUTION,
+            },
+            writes: 0,
         })
     }
 
-    /// Fills a buffer once, before the run.
+    /// Fills a buffer once, before the run, with what stays as it is.
     pub fn fill(&self, buffer: &mut [u8]) {
-        for piece in buffer.chunks_mut(self.tile.len()) {
-            piece.copy_from_slice(&self.tile[..piece.len()]);
+        if let Source::Pattern(bytes) = &self.source {
+            for piece in buffer.chunks_mut(bytes.len()) {
+                piece.copy_from_slice(&bytes[..piece.len()]);
+            }
         }
     }
 
     /// Makes the blocks of one write what they are to be.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8], address: u64) {
-        let every = self.stamp_every;
-        let mut at = 0;
-        while at + STAMP_BYTES <= buffer.len() {
-            let (name, number) = self.stamp_of(address + at as u64);
-            buffer[at..at + 8].copy_from_slice(&name.to_le_bytes());
-            buffer[at + 8..at + STAMP_BYTES].copy_from_slice(&number.to_le_bytes());
-            at += every as usize;
+        self.writes += 1;
+        match self.source {
+            Source::Random(random) => {
+                for (at, sector) in (address..).step_by(SECTOR).zip(buffer.chunks_mut(SECTOR)) {
+                    write_sector(sector, random, self.name_of(at));
+                }
+            }
+            Source::Pattern(_) => self.stamp_pattern(buffer, address),
         }
     }
 
-    #[inline]
-    fn stamp_of(&mut self, address: u64) -> (u64, u64) {
-        if let Some(dedup) = self.dedup {
-            let unit = address / dedup.unit_bytes;
-            let within = address % dedup.unit_bytes / self.stamp_every;
-            let lot = mix(self.seed ^ unit);
-            if lot < dedup.threshold {
-                return (mix(mix(lot) % dedup.sets), within);
-            }
-            return (mix(unit) | 1, u64::MAX - within);
+    fn stamp_pattern(&self, buffer: &mut [u8], address: u64) {
+        let unit = self.dedup.map_or(u64::MAX, |dedup| dedup.unit_bytes);
+        let every = STAMP_EVERY_BYTES.min(unit);
+        for (at, block) in (address..)
+            .step_by(every as usize)
+            .zip(buffer.chunks_mut(every as usize))
+        {
+            let length = block.len().min(STAMP_BYTES);
+            write_sector(&mut block[..length], length, self.name_of(at));
         }
-        self.stamped += 1;
-        (address, self.seed.wrapping_add(self.stamped))
+    }
+
+    /// What a sector's bytes follow from: where it stands in a unit that occurs more often, or a number of its own.
+    #[inline]
+    fn name_of(&self, address: u64) -> u64 {
+        let (whose, within) = match self.dedup {
+            Some(dedup) => {
+                let unit = address / dedup.unit_bytes;
+                let lot = mix(self.owner ^ unit);
+                let whose = match lot < dedup.threshold {
+                    true => mix(lot) % dedup.sets,
+                    // Beyond all sets.
+                    false => unit | 1 << 63,
+                };
+                (whose, address % dedup.unit_bytes)
+            }
+            None => (self.writes, address),
+        };
+        mix(mix(self.owner ^ whose).wrapping_add(within))
     }
 }
 
-/// Random bytes and zeros so mixed that every piece can be stored in 1/ratio of its length.
-fn compressible(ratio: f64, seed: u64) -> Vec<u8> {
-    let mut random = Random::stream(seed, u64::MAX);
-    let mut tile = vec![0; TILE_BYTES];
-    let kept = (RATIO_UNIT_BYTES as f64 / ratio.max(1.0)).round() as usize;
-    for piece in tile.chunks_mut(RATIO_UNIT_BYTES) {
-        for word in piece[..kept.min(RATIO_UNIT_BYTES)].chunks_mut(8) {
-            let bits = random.next_u64().to_le_bytes();
-            word.copy_from_slice(&bits[..word.len()]);
-        }
+/// Random bytes of a sector that compresses as `ratio` says, with what the compressor needs to say so.
+fn random_bytes(ratio: f64) -> usize {
+    match ratio > 1.0 {
+        true => (SECTOR as f64 / ratio - ZEROS_COST_BYTES)
+            .round()
+            .max(RANDOM_BYTES_MIN) as usize,
+        false => SECTOR,
     }
-    tile
+}
+
+/// A Weyl sequence whose halves are folded is all that a compressor must not see through, and costs one addition a word.
+#[inline]
+fn write_sector(sector: &mut [u8], random: usize, name: u64) {
+    let (bytes, zeros) = sector.split_at_mut(random.min(sector.len()));
+    let mut state = name;
+    let mut next = || {
+        state = state.wrapping_add(WEYL);
+        (state ^ (state >> 32)).to_le_bytes()
+    };
+    let mut words = bytes.chunks_exact_mut(8);
+    words
+        .by_ref()
+        .for_each(|word| word.copy_from_slice(&next()));
+    let rest = words.into_remainder();
+    rest.copy_from_slice(&next()[..rest.len()]);
+    zeros.fill(0);
 }
 
 /// What a pattern file holds.
@@ -154,62 +207,147 @@ pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::io::Write;
 
     use super::*;
-    use crate::run::Dedup;
+    use crate::run::{DataContent, Dedup, OpenFlags};
 
-    fn written(asked: &DataContent, units: u64, unit: usize) -> Vec<Vec<u8>> {
-        let mut content = Content::new(asked, units * unit as u64, 3).unwrap();
+    fn sd(path: &str, content: &DataContent) -> StorageDefinition {
+        StorageDefinition {
+            name: "sd1".to_owned(),
+            path: path.into(),
+            size_bytes: None,
+            threads: 1,
+            offset_bytes: 0,
+            align_bytes: None,
+            hit_area_bytes: 0,
+            open_flags: OpenFlags::default(),
+            content: content.clone(),
+        }
+    }
+
+    /// What writes of `unit` bytes leave of an SD of so many units.
+    fn written(asked: &DataContent, units: u64, unit: usize) -> Vec<u8> {
+        let mut content = Content::new(&sd("/f", asked), units * unit as u64, 3).unwrap();
         let mut buffer = vec![0; unit];
-        (0..units)
-            .map(|i| {
-                content.fill(&mut buffer);
-                content.stamp(&mut buffer, i * unit as u64);
-                buffer.clone()
-            })
-            .collect()
+        content.fill(&mut buffer);
+        let mut all = Vec::new();
+        for i in 0..units {
+            content.stamp(&mut buffer, i * unit as u64);
+            all.extend_from_slice(&buffer);
+        }
+        all
     }
 
-    #[test]
-    fn nothing_is_found_twice_unless_asked_for() {
-        let all = written(&DataContent::default(), 500, 8192);
-        let blocks: HashSet<&[u8]> = all.iter().flat_map(|b| b.chunks(4096)).collect();
-        assert_eq!(blocks.len(), 1000);
-        let zeros = all[0].iter().filter(|byte| **byte == 0).count();
-        assert!(zeros < 100, "random data has few zeros: {zeros}");
-    }
-
-    #[test]
-    fn a_compressor_finds_the_zeros() {
-        let asked = DataContent {
-            compression_ratio: 4.0,
+    fn compressing(ratio: f64) -> DataContent {
+        DataContent {
+            compression_ratio: ratio,
             ..DataContent::default()
-        };
-        let all = written(&asked, 50, 8192);
-        let zeros = all.iter().flatten().filter(|byte| **byte == 0).count();
-        let share = zeros as f64 / (50.0 * 8192.0);
-        assert!((share - 0.75).abs() < 0.02, "{share}");
+        }
     }
 
-    #[test]
-    fn duplicates_come_in_the_ratio_asked_for() {
-        let asked = DataContent {
+    fn deduplicating(ratio: f64, unit_bytes: u64) -> DataContent {
+        DataContent {
             dedup: Some(Dedup {
-                ratio: 3.0,
-                unit_bytes: 8192,
+                ratio,
+                unit_bytes,
                 sets: DuplicateSets::Percent(5.0),
             }),
             ..DataContent::default()
+        }
+    }
+
+    /// All pieces of a length by those that differ.
+    fn dedup_ratio(all: &[u8], piece: usize) -> f64 {
+        let kept: HashSet<&[u8]> = all.chunks(piece).collect();
+        all.chunks(piece).count() as f64 / kept.len() as f64
+    }
+
+    /// Compressed piece by piece, with the length that says so.
+    fn compression_ratio(all: &[u8], piece: usize) -> f64 {
+        let compressed = |piece: &[u8]| {
+            let mut encoder =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(piece).unwrap();
+            encoder.finish().unwrap().len()
         };
+        all.len() as f64 / all.chunks(piece).map(compressed).sum::<usize>() as f64
+    }
+
+    #[test]
+    fn nothing_is_found_twice_or_compressed_unless_requested() {
+        for transfer in [512, 4096, 8192, 32 * 1024, 128 * 1024] {
+            let all = written(&DataContent::default(), (4 << 20) / transfer as u64, transfer);
+            assert_eq!(dedup_ratio(&all, 512), 1.0, "{transfer}");
+            for piece in [512, 4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
+                let ratio = compression_ratio(&all, piece);
+                assert!((ratio - 1.0).abs() < 0.05, "{transfer} in {piece}: {ratio}");
+            }
+        }
+    }
+
+    /// Huffman's tables alone are a good part of a sector, so deflate is held to it from 4 KiB up, and the sector by its zeros.
+    #[test]
+    fn every_piece_compresses_as_requested() {
+        for (ratio, transfer) in [(1.5, 8192), (2.0, 512), (3.0, 8192), (4.0, 128 * 1024)] {
+            let all = written(&compressing(ratio), (2 << 20) / transfer as u64, transfer);
+            for piece in [4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
+                let found = compression_ratio(&all, piece);
+                assert!((found / ratio - 1.0).abs() < 0.05, "{ratio} in {piece}: {found}");
+            }
+            for sector in all.chunks(512) {
+                let zeros = sector.iter().rev().take_while(|byte| **byte == 0).count();
+                let kept = 512.0 / (512.0 - zeros as f64 + ZEROS_COST_BYTES);
+                assert!((kept / ratio - 1.0).abs() < 0.05, "{kept}");
+            }
+            assert_eq!(dedup_ratio(&all, 512), 1.0);
+        }
+    }
+
+    #[test]
+    fn duplicates_come_in_the_ratio_requested_whatever_the_transfer() {
+        let asked = deduplicating(3.0, 8192);
         let all = written(&asked, 6000, 8192);
-        let kept: HashSet<&Vec<u8>> = all.iter().collect();
-        let ratio = 6000.0 / kept.len() as f64;
-        assert!((ratio - 3.0).abs() < 0.15, "{ratio}");
-        assert_eq!(
-            all,
-            written(&asked, 6000, 8192),
-            "again the same, so that rewriting keeps the ratio"
-        );
+        for piece in [512, 4096, 8192] {
+            let ratio = dedup_ratio(&all, piece);
+            assert!((ratio - 3.0).abs() < 0.15, "{piece}: {ratio}");
+        }
+        for transfer in [512, 4096, 32 * 1024] {
+            let same = written(&asked, 6000 * 8192 / transfer as u64, transfer);
+            assert!(all == same, "in transfers of {transfer}");
+        }
+    }
+
+    #[test]
+    fn duplicates_compress_as_requested() {
+        let asked = DataContent {
+            compression_ratio: 2.0,
+            ..deduplicating(2.0, 8192)
+        };
+        let all = written(&asked, 2048, 8192);
+        let in_pieces = compression_ratio(&all, 32 * 1024);
+        assert!((in_pieces - 2.0).abs() < 0.1, "{in_pieces}");
+        assert!((dedup_ratio(&all, 512) - 2.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn two_sds_and_two_writes_have_nothing_in_common() {
+        let content = |path: &str, asked: &DataContent| Content::new(&sd(path, asked), 1 << 20, 3).unwrap();
+        for asked in [DataContent::default(), deduplicating(2.0, 4096)] {
+            let mut all = Vec::new();
+            for path in ["/a", "/b"] {
+                let mut content = content(path, &asked);
+                let mut buffer = vec![0; 1 << 20];
+                content.stamp(&mut buffer, 0);
+                all.push(buffer);
+            }
+            let sectors = |data: &[u8]| data.chunks(512).map(<[u8]>::to_vec).collect::<HashSet<_>>();
+            assert!(sectors(&all[0]).is_disjoint(&sectors(&all[1])));
+        }
+        let mut same = content("/a", &DataContent::default());
+        let mut twice = [[0; 4096]; 2];
+        twice.iter_mut().for_each(|buffer| same.stamp(buffer, 0));
+        assert_ne!(twice[0], twice[1]);
     }
 
     #[test]
@@ -221,10 +359,10 @@ mod tests {
             pattern: Some(path.clone()),
             ..DataContent::default()
         };
-        let block = &written(&asked, 1, 4096)[0];
+        let block = written(&asked, 1, 4096);
         assert_eq!(&block[16..48], b"0123456789abcdef0123456789abcdef");
         std::fs::write(&path, "").unwrap();
-        let refused = Content::new(&asked, 4096, 1).unwrap_err().to_string();
+        let refused = pattern(&path).unwrap_err().to_string();
         assert!(
             refused.contains("pattern") && refused.contains("0 bytes"),
             "{refused}"

@@ -188,7 +188,11 @@ impl DedupAsked {
                 self.ratio = Some(ratio(parameter, DEDUP_RATIO_MAX)?)
             }
             key if begins("dedupunit", key) => {
-                self.unit_bytes = Some(parameter.whole(512, TRANSFER_BYTES_MAX, Unit::Amount)?);
+                let unit_bytes = parameter.whole(512, TRANSFER_BYTES_MAX, Unit::Amount)?;
+                if !unit_bytes.is_multiple_of(512) {
+                    return Err(parameter.wrong("must be a multiple of 512"));
+                }
+                self.unit_bytes = Some(unit_bytes);
             }
             key if begins("dedupsets", key) => self.sets = Some(sets(parameter)?),
             key if begins("dedupflipflop", key) && !parameter.yes()? => {}
