@@ -37,6 +37,7 @@ mod ring;
 mod shared;
 pub(crate) mod signature;
 mod source;
+mod stall;
 mod stream;
 mod trace;
 mod worker;

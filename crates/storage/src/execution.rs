@@ -1,6 +1,7 @@
 //! Carries out a whole list of runs: what comes before, between and behind them.
 
 mod error;
+mod findings;
 mod log;
 mod monitor;
 mod rounds;
@@ -23,6 +24,7 @@ use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
 pub use error::ExecutionError;
+pub use findings::{notes, reasons};
 pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
 use rounds::Round;
@@ -360,33 +362,13 @@ impl Execution<'_> {
             .pages
             .end(run, &round.outcome, last, cpu, Timestamp::now())?;
         self.audience.show(&format!("{shown}\n"));
-        if let Some(sentence) = late(&round.outcome) {
-            let shown = self.pages.logged(&sentence, Timestamp::now())?;
+        let found = reasons(&round.outcome).into_iter();
+        for remark in found.chain(notes(run, &round.outcome, &round.rates())) {
+            let shown = self.pages.logged(&remark.to_string(), Timestamp::now())?;
             self.audience.show(&shown);
         }
         Ok((round, monitor))
     }
-}
-
-/// What was not begun in time, and whose fault it was; nothing where all was.
-fn late(outcome: &Outcome) -> Option<String> {
-    let mut told = Vec::new();
-    if outcome.unserved > 0 {
-        told.push(format!(
-            "{} I/Os were due but not started at the end, the oldest for {:.3} s",
-            outcome.unserved,
-            outcome.unserved_wait_max.as_secs_f64()
-        ));
-    }
-    let driver = &outcome.driver;
-    if driver.late_starts > 0 {
-        told.push(format!(
-            "the driver itself started {} I/Os more than a millisecond late, the latest by {:.1} ms",
-            driver.late_starts,
-            driver.late_max.as_secs_f64() * 1e3
-        ));
-    }
-    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Failed I/Os end the list after their run, however few they are.

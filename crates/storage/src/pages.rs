@@ -22,7 +22,7 @@ pub use error::PagesError;
 pub use folder::folder;
 pub use skew::worst_share;
 
-use crate::engine::{Cell, Ended, Interval, IoFault, Operation, Outcome};
+use crate::engine::{Ended, Interval, IoFault, Operation, Outcome};
 use crate::language::{Buckets, heading};
 use crate::run::Run;
 use line::Line;
@@ -212,34 +212,29 @@ impl Pages {
             self.event(run, "Slaves done", now)?;
             return Ok(String::new());
         }
-        let (cells, seconds) = totals(outcome);
+        let (cells, seconds) = (&outcome.cells[..], outcome.counted.as_secs_f64());
         let all = outcome.latencies_of(|_, _, _| true).issued;
         let percentile = |pct| all.percentile_us(pct) / 1e3;
         let percentiles_ms = (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]);
-        let numbers = format!("{}-{last_interval}", run.first_counted_interval());
-        // The original's line is over all intervals, whatever its name says; what counts has a line of its own before it.
-        let whole = Line {
-            name: &format!("avg_{numbers}"),
-            cells: &outcome.all_cells,
-            seconds: outcome.elapsed.as_secs_f64(),
-            cpu,
-            // Distributions are of what counts.
-            percentiles_ms: None,
-            now,
-        };
-        let counted = Line {
-            name: &format!("net_{numbers}"),
-            cells,
-            seconds,
-            percentiles_ms,
-            ..whole
+        let first = match outcome.ends_in_warmup {
+            true => 1,
+            false => run.counts_from_interval(),
         };
         let header = self.header_due(self.total_lines, now);
         self.total_lines += 1;
         self.totals.write(&header)?;
         let mut shown = String::new();
-        for line in [&counted, &whole] {
-            shown += &self.line(run, line)?;
+        // Programs know the original's name, and those that were written for these pages the other one.
+        for name in ["net", "avg"] {
+            let line = Line {
+                name: &format!("{name}_{first}-{last_interval}"),
+                cells,
+                seconds,
+                cpu,
+                percentiles_ms,
+                now,
+            };
+            shown += &self.line(run, &line)?;
             let total = columns::line(&stamp::time_of_day(now), line.name, &line.sums(|_| true));
             self.totals.write(&total)?;
         }
@@ -355,15 +350,6 @@ impl Pages {
             ))?;
         }
         Ok(shown)
-    }
-}
-
-/// What counts, and for how many seconds; everything, when nothing counts (a format, a run that ended early).
-fn totals(outcome: &Outcome) -> (&[Cell], f64) {
-    if outcome.counted.is_zero() {
-        (&outcome.all_cells, outcome.elapsed.as_secs_f64())
-    } else {
-        (&outcome.cells, outcome.counted.as_secs_f64())
     }
 }
 

@@ -110,7 +110,7 @@ impl Run {
     }
 
     /// Number of the interval from which on everything is in the figures: a run that ends by itself has no warm-up to leave
-    /// out, and may be over within its first interval. Its pages call it `avg_2-1` all the same, as the original does.
+    /// out, and may be over within its first interval.
     #[must_use]
     pub fn counts_from_interval(&self) -> u32 {
         match self.elapsed_s {

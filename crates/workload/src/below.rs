@@ -8,7 +8,7 @@ use archive::{
 };
 use host::block::{self, DeviceTimes};
 use storage::engine::{Ended, Operation, Outcome, Recovery, Tally, Way};
-use storage::execution::{Done, Lap, Steadiness};
+use storage::execution::{self, Done, Lap, Steadiness};
 use storage::language::{heading, workloads};
 use storage::run::{Rate, Run};
 
@@ -242,6 +242,7 @@ fn reasons(done: &Done<'_>) -> Vec<Remark> {
     if outcome.ended == Ended::Stopped {
         reasons.push(Remark::RunStopped);
     }
+    reasons.extend(execution::reasons(outcome));
     reasons
 }
 
@@ -257,11 +258,6 @@ fn notes(done: &Done<'_>) -> Vec<Remark> {
             why: reason.to_string(),
         });
     }
-    if outcome.unserved > 0 {
-        notes.push(Remark::IosNotBegun {
-            ios: outcome.unserved,
-            oldest_s: outcome.unserved_wait_max.as_secs_f64(),
-        });
-    }
+    notes.extend(execution::notes(done.run, outcome, &done.rates));
     notes
 }

@@ -24,6 +24,11 @@ DriverThreadBusy { threads: u64, busiest_pct: f64, allowed: bool } =>
 /// Operations that the driver started late.
 LateStarts { late: u64, operations: u64, allowed: bool } =>
     "the driver started {late} of {operations} operations more than 1 ms late{rest}", rest = words::allowed(*allowed);
+/// The driver did not run although it should have; `at_least` if only its sampler noticed.
+DriverStopped { stopped_s: f64, elapsed_s: f64, at_least: bool } =>
+    "the driver was stopped for {least}{stopped_s:.1} s of {elapsed_s:.1} s, by a signal or because others had the processors: \
+     what became due meanwhile waited for the driver, and its response times say so",
+    least = if *at_least { "at least " } else { "" };
 /// The plan changes validity limits.
 LimitsChanged { limits: Vec<LimitChanged> } =>
     "the plan changes validity limits: {list}", list = words::limits(limits);

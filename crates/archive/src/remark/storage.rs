@@ -18,6 +18,23 @@ BlockingThreads { why: String } => "blocking threads instead of io_uring: {why}"
 /// I/Os that were not started in time.
 IosNotBegun { ios: u64, oldest_s: f64 } =>
     "{ios} I/Os were due but not started at the end, the oldest for {oldest_s:.3} s; the response times do not include them";
+/// A run ended before its warm-up did, or in the first interval of one without.
+EndedInWarmup { elapsed_s: f64 } =>
+    "the run ended after {elapsed_s:.3} s, before its warm-up or first interval did: its figures are of all of it";
+/// More than the requested rate: what became due in the warm-up was done after it.
+AboveRate { done_per_s: f64, requested_per_s: f64 } =>
+    "{times:.2} times the requested rate of {requested_per_s:.1}/s, because a backlog of the warm-up was done in the measured \
+     time; set a longer warmup=",
+    times = done_per_s / requested_per_s;
+/// Others had a large share of the device; `unit` is requests or MB.
+DeviceCrowded { unit: String, own: f64, all: f64 } =>
+    "others had {pct:.0} % of the device's {unit} in the measured time ({all:.0} {unit}, of which {own:.0} were this test's): \
+     its figures are those of a shared device",
+    pct = (all - own) / all * 100.0;
+/// I/Os that the device knows nothing of.
+NotAtDevice { operations: String, ios: u64, requests: f64 } =>
+    "{ios} {operations} of the test were {requests:.0} requests at the device: most were holes of the file, or stayed in the page \
+     cache, and their times are not those of a device";
 /// What an earlier execution left in its journal.
 JournalRecovered { sd: String, proven: u64, corrupted: u64, unread: u64, pending: PendingWrites } =>
     "journal of SD {sd} recovered: {proven} blocks verified, {corrupted} corrupted{rest}", rest = words::recovered(*unread, pending);

@@ -262,6 +262,11 @@ impl<'a> Collector<'a> {
             .iter()
             .map(|_| Default::default())
             .collect();
+        let ends_in_warmup = self.totals.counted.is_zero() && !self.totals.elapsed.is_zero();
+        let (counted, cells) = match ends_in_warmup {
+            true => (self.totals.elapsed, self.totals.all_cells.clone()),
+            false => (self.totals.counted, self.totals.cells),
+        };
         let mut driver = Driver {
             workers: self.places.len(),
             process_cpu: self.process_cpu,
@@ -272,8 +277,11 @@ impl<'a> Collector<'a> {
         let mut known = Vec::new();
         for end in self.ends {
             let places = self.places[end.worker].iter();
+            // Of a worker that ended in its warm-up nothing counts, unless all did.
             for (place, pair) in places.zip(end.latencies) {
-                latencies[*place] = pair;
+                if end.counts || ends_in_warmup {
+                    latencies[*place] = pair;
+                }
             }
             drained += end.drained;
             unserved += end.unserved;
@@ -281,6 +289,7 @@ impl<'a> Collector<'a> {
             driver.workers_cpu += Duration::from_nanos(end.cpu_ns);
             driver.late_starts += end.late_starts;
             driver.late_queued += end.late_queued;
+            driver.stopped = driver.stopped.max(Duration::from_nanos(end.stopped_ns));
             driver.late_max = driver.late_max.max(Duration::from_nanos(end.late_max_ns));
             for (sd, validated) in end.validated.into_iter().enumerate() {
                 known.extend(validated.map(|validated| (sd, validated)));
@@ -299,9 +308,10 @@ impl<'a> Collector<'a> {
             Ended::Elapsed
         };
         let outcome = Outcome {
-            counted: self.totals.counted,
+            counted,
+            ends_in_warmup,
             elapsed: self.totals.elapsed,
-            cells: self.totals.cells,
+            cells,
             all_cells: self.totals.all_cells,
             latencies,
             drained,

@@ -23,7 +23,8 @@ const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 const ZEROS_COST_BYTES: f64 = 6.0;
 /// Fewer random bytes would occur twice.
 const RANDOM_BYTES_MIN: f64 = 8.0;
-/// A block of a pattern file differs from the others by its first bytes.
+/// How often random data carry their address, so that a misdirected block can be found, and a pattern what makes its blocks
+/// differ.
 const STAMP_EVERY_BYTES: u64 = 4096;
 const STAMP_BYTES: usize = 16;
 /// A pattern file is read up to here.
@@ -117,6 +118,9 @@ impl Content {
             Source::Random(random) => {
                 for (at, sector) in (address..).step_by(SECTOR).zip(buffer.chunks_mut(SECTOR)) {
                     write_sector(sector, random, self.name_of(at));
+                    if self.dedup.is_none() && at.is_multiple_of(STAMP_EVERY_BYTES) {
+                        sector[..8].copy_from_slice(&at.to_le_bytes());
+                    }
                 }
             }
             Source::Pattern(_) => self.stamp_pattern(buffer, address),
@@ -277,7 +281,11 @@ mod tests {
     #[test]
     fn nothing_is_found_twice_or_compressed_unless_requested() {
         for transfer in [512, 4096, 8192, 32 * 1024, 128 * 1024] {
-            let all = written(&DataContent::default(), (4 << 20) / transfer as u64, transfer);
+            let all = written(
+                &DataContent::default(),
+                (4 << 20) / transfer as u64,
+                transfer,
+            );
             assert_eq!(dedup_ratio(&all, 512), 1.0, "{transfer}");
             for piece in [512, 4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
                 let ratio = compression_ratio(&all, piece);
@@ -293,7 +301,10 @@ mod tests {
             let all = written(&compressing(ratio), (2 << 20) / transfer as u64, transfer);
             for piece in [4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
                 let found = compression_ratio(&all, piece);
-                assert!((found / ratio - 1.0).abs() < 0.05, "{ratio} in {piece}: {found}");
+                assert!(
+                    (found / ratio - 1.0).abs() < 0.05,
+                    "{ratio} in {piece}: {found}"
+                );
             }
             for sector in all.chunks(512) {
                 let zeros = sector.iter().rev().take_while(|byte| **byte == 0).count();
@@ -332,7 +343,8 @@ mod tests {
 
     #[test]
     fn two_sds_and_two_writes_have_nothing_in_common() {
-        let content = |path: &str, asked: &DataContent| Content::new(&sd(path, asked), 1 << 20, 3).unwrap();
+        let content =
+            |path: &str, asked: &DataContent| Content::new(&sd(path, asked), 1 << 20, 3).unwrap();
         for asked in [DataContent::default(), deduplicating(2.0, 4096)] {
             let mut all = Vec::new();
             for path in ["/a", "/b"] {
@@ -341,7 +353,8 @@ mod tests {
                 content.stamp(&mut buffer, 0);
                 all.push(buffer);
             }
-            let sectors = |data: &[u8]| data.chunks(512).map(<[u8]>::to_vec).collect::<HashSet<_>>();
+            let sectors =
+                |data: &[u8]| data.chunks(512).map(<[u8]>::to_vec).collect::<HashSet<_>>();
             assert!(sectors(&all[0]).is_disjoint(&sectors(&all[1])));
         }
         let mut same = content("/a", &DataContent::default());

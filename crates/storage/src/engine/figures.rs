@@ -211,12 +211,15 @@ pub struct Driver {
     pub workers_cpu: Duration,
     /// Processor time of the whole process meanwhile: also the kernel's helpers of a ring and all other threads.
     pub process_cpu: Duration,
-    /// Starts more than a millisecond after the intended one although nothing held them back but the engine.
+    /// Starts more than a millisecond after the intended one although nothing held them back but the engine, or a backlog of
+    /// the time in which it did not run.
     pub late_starts: u64,
     /// The latest of all of these.
     pub late_max: Duration,
     /// These starts, and those that were late because they queued behind them.
     pub late_queued: u64,
+    /// How long the engine did not run although it should have, in pieces that are long enough to be called stops.
+    pub stopped: Duration,
 }
 
 impl Driver {
@@ -227,14 +230,17 @@ impl Driver {
         self.late_starts += later.late_starts;
         self.late_queued += later.late_queued;
         self.late_max = self.late_max.max(later.late_max);
+        self.stopped += later.stopped;
     }
 }
 
 /// What a run amounts to.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Time that counts: the intervals after the warm-up.
+    /// Time that counts: the intervals after the warm-up, or all of them where it ended before.
     pub counted: Duration,
+    /// Whether the run ended before its warm-up did, so that all of it counts.
+    pub ends_in_warmup: bool,
     /// From the start to the end, warm-up included.
     pub elapsed: Duration,
     /// Sums of what counts, in the order of [`cells_of`].
@@ -273,6 +279,7 @@ impl Outcome {
     /// Adds a later run of the same streams, as if this one had gone on.
     pub fn merge(&mut self, later: Self) {
         self.counted += later.counted;
+        self.ends_in_warmup |= later.ends_in_warmup;
         self.elapsed += later.elapsed;
         for (mine, theirs) in self.cells.iter_mut().zip(&later.cells) {
             mine.merge(theirs);

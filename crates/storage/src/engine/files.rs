@@ -16,6 +16,8 @@ use crate::run::{Run, Sizes, StorageDefinition};
 
 /// Smallest unit of any device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
+/// Asks a block device for its logical block size.
+const BLKSSZGET: libc::Ioctl = 0x1268;
 
 /// What may be used of an SD.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +28,8 @@ pub(crate) struct Extent {
     pub offset_bytes: u64,
     /// The first block belongs to labels and partition tables, and is never touched.
     pub spare_first_block: bool,
+    /// What offsets and sizes are multiples of.
+    pub unit_bytes: u64,
 }
 
 /// One SD, open.
@@ -124,6 +128,7 @@ pub(crate) fn look_at_all(
                 size_bytes,
                 offset_bytes: sd.offset_bytes,
                 spare_first_block: sd.is_device(),
+                unit_bytes: SECTOR_BYTES,
             }),
             (None, _) => Err(absent(sd)),
             (Some(_), _) => {
@@ -257,8 +262,9 @@ fn open(
         size_bytes: usable_size(sd, &file, &metadata, writes, may_grow)?,
         offset_bytes: sd.offset_bytes,
         spare_first_block: is_block || sd.is_device(),
+        unit_bytes: direct_unit_bytes(&file).unwrap_or(SECTOR_BYTES),
     };
-    check_alignment(run, index, sd, &file)?;
+    check_alignment(run, index, sd, extent)?;
     Ok(OpenStorage {
         file,
         extent,
@@ -318,10 +324,10 @@ fn check_alignment(
     run: &Run,
     index: usize,
     sd: &StorageDefinition,
-    file: &File,
+    extent: Extent,
 ) -> Result<(), EngineError> {
     let unit_bytes = if sd.open_flags.direct {
-        direct_unit_bytes(file).unwrap_or(SECTOR_BYTES)
+        extent.unit_bytes
     } else {
         1
     };
@@ -361,7 +367,7 @@ fn all_sizes(sizes: &Sizes) -> Vec<u64> {
     }
 }
 
-/// What offsets and sizes must be multiples of with `O_DIRECT`, where the file system tells (Linux 6.1).
+/// What offsets and sizes must be multiples of with `O_DIRECT`, where the file system tells (Linux 6.1) or a block device does.
 fn direct_unit_bytes(file: &File) -> Option<u64> {
     // SAFETY: all-zero is a valid `statx`, which holds nothing but numbers.
     let mut status: libc::statx = unsafe { std::mem::zeroed() };
@@ -376,5 +382,16 @@ fn direct_unit_bytes(file: &File) -> Option<u64> {
         )
     };
     let told = result == 0 && status.stx_mask & libc::STATX_DIOALIGN != 0;
-    (told && status.stx_dio_offset_align > 0).then(|| u64::from(status.stx_dio_offset_align))
+    let told = told && status.stx_dio_offset_align > 0;
+    told.then(|| u64::from(status.stx_dio_offset_align))
+        .or_else(|| logical_block_bytes(file))
+}
+
+fn logical_block_bytes(file: &File) -> Option<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and the kernel writes one `int` for this request, or nothing for what is no block device.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET, &mut bytes) };
+    u64::try_from(bytes)
+        .ok()
+        .filter(|bytes| result == 0 && *bytes > 0)
 }

@@ -9,6 +9,8 @@ use super::files::{Extent, SECTOR_BYTES};
 use super::source::{Pace, Source};
 use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
 
+/// Devices whose logical blocks are smaller read and write such a block for each part of it.
+const PHYSICAL_BYTES: u64 = 4096;
 /// A hot band is at least this wide.
 const HOT_BAND_BYTES_MIN: u64 = 1 << 20;
 /// A controlled maximum orders its I/Os as if so many a second were asked for.
@@ -149,7 +151,7 @@ pub(crate) fn source(
             seek: stream.seek,
             stride: stream.stride,
             align_bytes,
-            jump_bytes: align_bytes.unwrap_or_else(|| jump_bytes(run, stream)),
+            jump_bytes: align_bytes.unwrap_or_else(|| jump_bytes(run, stream, storage)),
             hot: banded,
         },
         wrap_at,
@@ -157,11 +159,20 @@ pub(crate) fn source(
     })
 }
 
-/// What the start of a stride is a multiple of without `align=`: a sector, or a block, where blocks are proven.
-fn jump_bytes(run: &Run, stream: &Stream) -> u64 {
+/// What the start of a stride is a multiple of without `align=`: what the device demands, the physical block of most devices
+/// where the transfers are such blocks, or a block, where blocks are proven.
+fn jump_bytes(run: &Run, stream: &Stream, storage: &[Extent]) -> u64 {
     let mut sds = stream.storage.iter();
-    let proven = sds.find(|sd| run.storage[**sd].content.validation.is_some());
-    proven.map_or(SECTOR_BYTES, |sd| run.transfer_bytes_min(*sd))
+    if let Some(sd) = sds.find(|sd| run.storage[**sd].content.validation.is_some()) {
+        return run.transfer_bytes_min(*sd);
+    }
+    let mut parts = stream.sizes.parts_bytes().into_iter();
+    let of_transfers = match parts.all(|bytes| bytes.is_multiple_of(PHYSICAL_BYTES)) {
+        true => PHYSICAL_BYTES,
+        false => SECTOR_BYTES,
+    };
+    let units = stream.storage.iter().map(|sd| storage[*sd].unit_bytes);
+    units.fold(of_transfers, u64::max)
 }
 
 /// Names of the SDs of a stream, for messages.
@@ -244,4 +255,67 @@ fn pace(run: &Run, stream: &Stream) -> Pace {
 /// Mean distance of two I/Os of a stream in the order of a controlled maximum.
 pub(crate) fn controlled_gap_ns(share: f64) -> f64 {
     1e9 / (CONTROLLED_IOPS * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{DataContent, OpenFlags, Sizes, StorageDefinition, Stride};
+
+    /// Addresses of reads of `size` in strides, on a device whose units are so large.
+    fn strides(size: u64, unit_bytes: u64) -> Vec<u64> {
+        let sd = StorageDefinition {
+            name: "sd1".to_owned(),
+            path: "f".into(),
+            size_bytes: None,
+            threads: 1,
+            offset_bytes: 0,
+            align_bytes: None,
+            hit_area_bytes: 0,
+            open_flags: OpenFlags::default(),
+            content: DataContent::default(),
+        };
+        let stream = Stream {
+            sizes: Sizes::Fixed(size),
+            stride: Some(Stride {
+                min_bytes: 8192,
+                max_bytes: 32_768,
+            }),
+            ..Stream::random_reads("wd1", 0, size)
+        };
+        let run = Run::fill("rd1", String::new(), vec![sd], vec![stream]);
+        let extent = Extent {
+            size_bytes: 64 << 20,
+            offset_bytes: 0,
+            spare_first_block: true,
+            unit_bytes,
+        };
+        let mut source = source(&run, 0, &[extent], 1).unwrap();
+        (0..2000)
+            .map_while(|_| source.next())
+            .map(|io| io.address)
+            .collect()
+    }
+
+    #[test]
+    fn strides_lead_to_whole_blocks_of_the_device() {
+        for (size, unit, multiple) in [
+            (4096, 512, 4096),
+            (4096, 4096, 4096),
+            (65_536, 512, 4096),
+            (65_536, 16_384, 16_384),
+            (6144, 512, 512),
+        ] {
+            let all = strides(size, unit);
+            let is_whole = |address: &u64| address.is_multiple_of(multiple);
+            assert!(
+                all.len() == 2000 && all.iter().all(is_whole),
+                "{size} on {unit}"
+            );
+            assert!(
+                all.iter()
+                    .any(|address| !address.is_multiple_of(2 * multiple))
+            );
+        }
+    }
 }

@@ -29,12 +29,15 @@ pub(crate) enum Message {
 pub(crate) struct WorkerEnd {
     pub worker: usize,
     pub latencies: Vec<[Latencies; 2]>,
+    /// Whether these are of the time that counts; else the worker ended in its warm-up.
+    pub counts: bool,
     pub drained: u64,
     pub unserved: u64,
     pub unserved_wait_max_ns: u64,
     pub late_starts: u64,
     pub late_max_ns: u64,
     pub late_queued: u64,
+    pub stopped_ns: u64,
     pub cpu_ns: u64,
     pub trace: Option<Trace>,
     /// By SD, those of this worker.

@@ -15,7 +15,7 @@ use super::build::{Job, work_on};
 use super::collect::Collector;
 use super::error::{EngineError, Operation};
 use super::figures::{Outcome, Told};
-use super::files::Extent;
+use super::files::{Extent, SECTOR_BYTES};
 use super::message::Message;
 use super::shared::Shared;
 use super::{Options, check, plan};
@@ -133,6 +133,7 @@ fn extent(sd: &StorageDefinition) -> Result<Extent, EngineError> {
         })?,
         offset_bytes: sd.offset_bytes,
         spare_first_block: sd.is_device(),
+        unit_bytes: SECTOR_BYTES,
     })
 }
 

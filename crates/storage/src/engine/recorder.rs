@@ -29,7 +29,6 @@ pub(crate) struct Recorder {
     latencies: Vec<[Latencies; 2]>,
     /// Whether the cell's I/Os have intended starts; without, both ways of counting are one.
     paced: Vec<bool>,
-    counts: bool,
 }
 
 impl Recorder {
@@ -53,7 +52,6 @@ impl Recorder {
             latencies: cells.iter().map(|_| Default::default()).collect(),
             cells,
             paced,
-            counts: first_counted <= 1,
         }
     }
 
@@ -80,13 +78,11 @@ impl Recorder {
             issued_ns,
             response_ns,
         );
-        if self.counts {
-            let latencies = &mut self.latencies[cell][operation.index()];
-            latencies.service.record_ns(service_ns);
-            latencies.issued.record_ns(issued_ns);
-            if self.paced[cell] {
-                latencies.response.record_ns(response_ns);
-            }
+        let latencies = &mut self.latencies[cell][operation.index()];
+        latencies.service.record_ns(service_ns);
+        latencies.issued.record_ns(issued_ns);
+        if self.paced[cell] {
+            latencies.response.record_ns(response_ns);
         }
     }
 
@@ -109,6 +105,10 @@ impl Recorder {
     pub fn roll(&mut self, now_ns: u64) {
         while now_ns >= self.begin_ns + self.interval_ns {
             self.close(self.begin_ns + self.interval_ns);
+            if self.number == self.first_counted {
+                // What the warm-up took is of interest only where nothing follows.
+                self.latencies.fill_with(Default::default);
+            }
         }
     }
 
@@ -117,10 +117,11 @@ impl Recorder {
         self.begin_ns + self.interval_ns
     }
 
-    /// Ends the last interval at `end_ns`, short or whole, and gives the distributions away: nothing may be recorded
-    /// any more.
-    pub fn finish(&mut self, end_ns: u64) -> Vec<[Latencies; 2]> {
-        self.roll(end_ns);
+    /// Ends the last interval at `end_ns`, short or whole, and gives the distributions away, with whether they are those of the
+    /// time that counts or of a warm-up that nothing followed: nothing may be recorded any more.
+    pub fn finish(&mut self, end_ns: u64) -> (Vec<[Latencies; 2]>, bool) {
+        self.roll(end_ns.saturating_sub(1));
+        let counts = self.number >= self.first_counted;
         if end_ns > self.begin_ns {
             self.close(end_ns);
         }
@@ -132,7 +133,7 @@ impl Recorder {
                 }
             }
         }
-        std::mem::take(&mut self.latencies)
+        (std::mem::take(&mut self.latencies), counts)
     }
 
     #[cold]
@@ -158,7 +159,6 @@ impl Recorder {
         }
         self.number += 1;
         self.begin_ns = end_ns;
-        self.counts = self.number >= self.first_counted;
     }
 }
 
@@ -202,7 +202,8 @@ mod tests {
                     completed_ns: 2300,
                 },
             );
-            let latencies = recorder.finish(2500);
+            let (latencies, counts) = recorder.finish(2500);
+            assert!(counts);
             assert_eq!(latencies[0][1].service.count(), 1);
             assert!(latencies[0][0].service.is_empty());
         });
@@ -217,19 +218,27 @@ mod tests {
         );
     }
 
-    #[test]
-    fn warm_up_is_in_no_distribution() {
+    fn counted(completed_ns: &[u64], end_ns: u64) -> (u64, bool) {
+        let mut found = (0, false);
         intervals(|mut recorder| {
-            let times = |completed_ns| Times {
-                completed_ns,
-                ..Times::default()
-            };
-            for completed_ns in [500, 999, 1000] {
+            for &completed_ns in completed_ns {
                 recorder.roll(completed_ns);
                 recorder.issued(0, completed_ns);
-                recorder.completed(0, Operation::Read, 1, &times(completed_ns));
+                let times = Times {
+                    completed_ns,
+                    ..Times::default()
+                };
+                recorder.completed(0, Operation::Read, 1, &times);
             }
-            assert_eq!(recorder.finish(1500)[0][0].response.count(), 1);
+            let (latencies, counts) = recorder.finish(end_ns);
+            found = (latencies[0][0].response.count(), counts);
         });
+        found
+    }
+
+    #[test]
+    fn warm_up_is_in_no_distribution_unless_nothing_follows() {
+        assert_eq!(counted(&[500, 999, 1000], 1500), (1, true));
+        assert_eq!(counted(&[500, 999], 1000), (2, false));
     }
 }

@@ -19,6 +19,7 @@ use super::phase::{Phase, Step};
 use super::proofs::Validated;
 use super::recorder::{Recorder, Times};
 use super::shared::Shared;
+use super::stall::Stalls;
 use super::stream::ActiveStream;
 use super::trace::{Trace, TraceRecord};
 use crate::run::Run;
@@ -73,6 +74,9 @@ pub(crate) struct State {
     /// Until when what queues is put down to the last late start.
     late_until_ns: u64,
     faults_told: u64,
+    stalls: Stalls,
+    /// When the loop was to go on at the latest.
+    due_ns: u64,
 }
 
 impl State {
@@ -92,6 +96,7 @@ impl<B: Backend> Worker<'_, B> {
         let begun = meter.read();
         loop {
             let now_ns = self.since_start();
+            self.state.stalls.ran(self.state.due_ns, now_ns);
             self.look(now_ns);
             if self.state.end.is_none() && self.is_over(now_ns) {
                 self.end(now_ns);
@@ -251,7 +256,7 @@ impl<B: Backend> Worker<'_, B> {
     #[cold]
     fn end(&mut self, now_ns: u64) {
         let end_ns = now_ns.min(self.state.limit_ns);
-        let latencies = self.recorder.finish(end_ns);
+        let (latencies, counts) = self.recorder.finish(end_ns);
         let (mut unserved, mut oldest_ns) = (0, end_ns);
         for stream in &mut self.streams {
             let (count, first_ns) = stream.unserved(end_ns, UNSERVED_MAX);
@@ -261,12 +266,14 @@ impl<B: Backend> Worker<'_, B> {
         self.state.end = Some(WorkerEnd {
             worker: self.index,
             latencies,
+            counts,
             drained: 0,
             unserved,
             unserved_wait_max_ns: end_ns - oldest_ns,
             late_starts: self.state.late_starts,
             late_max_ns: self.state.late_max_ns,
             late_queued: self.state.late_queued,
+            stopped_ns: self.state.stalls.stopped_ns,
             cpu_ns: 0,
             trace: None,
             validated: Vec::new(),
@@ -344,7 +351,10 @@ impl<B: Backend> Worker<'_, B> {
         };
         slot.request = request;
         if is_paced {
+            // A backlog that a stall left behind waits for slots as well, but not because of the device.
+            let stalled_ns = self.state.stalls.rest_ns(planned.intended_ns);
             let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
+            let late_ns = late_ns.max(stalled_ns);
             self.state.late_max_ns = self.state.late_max_ns.max(late_ns);
             if late_ns > LATE_START.as_nanos() as u64 {
                 self.state.late_starts += 1;
@@ -390,16 +400,27 @@ impl<B: Backend> Worker<'_, B> {
                 until_ns = until_ns.min(dues.min().unwrap_or(u64::MAX));
             }
         }
+        let mut is_flushed = false;
         for validated in self.validated.iter_mut().flatten() {
             if let Some(journal) = &mut validated.journal {
                 journal.flush(&validated.proof)?;
+                is_flushed = true;
             }
         }
         let handed_ns = self.since_start();
+        // To wait for the journal's device is no stall.
+        if !is_flushed {
+            self.state.stalls.ran(now_ns, handed_ns);
+        }
         for request in &self.batch {
             self.slots[request.slot as usize].times.submitted_ns = handed_ns;
         }
         let want = usize::from(!is_more);
+        self.state.due_ns = if is_more {
+            handed_ns
+        } else {
+            until_ns.max(handed_ns)
+        };
         let timeout_ns = until_ns.saturating_sub(handed_ns);
         self.backend
             .submit_and_wait(&self.batch, want, timeout_ns)

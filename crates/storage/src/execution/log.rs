@@ -41,8 +41,8 @@ impl Lap {
 
 /// Intervals of one run, and the machine's counters at their ends.
 pub struct Log<'a> {
-    /// Who times the requests of devices, and what was counted before the time that counts.
-    requests: Option<(&'a BlockWatch, Vec<DeviceTimes>)>,
+    /// Who times the requests of devices, and what was counted at the begin and at the end of the warm-up.
+    requests: Option<(&'a BlockWatch, [Vec<DeviceTimes>; 2])>,
     begin: Counters,
     /// End of the warm-up.
     warm: Counters,
@@ -58,7 +58,10 @@ impl<'a> Log<'a> {
     /// Begins with the counters before the run, and whoever times the requests of the devices.
     pub fn new(begin: Counters, requests: Option<&'a BlockWatch>) -> Self {
         Self {
-            requests: requests.and_then(|watch| Some((watch, watch.read().ok()?))),
+            requests: requests.and_then(|watch| {
+                let begin = watch.read().ok()?;
+                Some((watch, [begin.clone(), begin]))
+            }),
             begin,
             warm: begin,
             last: begin,
@@ -72,10 +75,10 @@ impl<'a> Log<'a> {
         self.last = now;
         if !interval.counted {
             self.warm = now;
-            if let Some((watch, counted)) = &mut self.requests
+            if let Some((watch, [_, warm])) = &mut self.requests
                 && let Ok(read) = watch.read()
             {
-                *counted = read;
+                *warm = read;
             }
         }
         if self.laps.len() == LAPS_MAX {
@@ -99,12 +102,13 @@ impl<'a> Log<'a> {
         lap
     }
 
-    /// Requests of the devices over the time that counts; none where nobody times them.
+    /// Requests of the devices over the time that counts, or all of it when nothing counts; none where nobody times them.
     #[must_use]
     pub fn requests(&self) -> Vec<DeviceTimes> {
-        let Some((watch, before)) = &self.requests else {
+        let Some((watch, [begin, warm])) = &self.requests else {
             return Vec::new();
         };
+        let before = if self.has_counted() { warm } else { begin };
         let now = watch.read().unwrap_or_default();
         let pairs = now.iter().zip(before);
         pairs.map(|(now, before)| now.since(before)).collect()
@@ -119,11 +123,15 @@ impl<'a> Log<'a> {
 
     /// Counters at the begin and the end of the time that counts; of all of it when nothing counts.
     pub fn span(&self) -> (Counters, Counters) {
-        let from = if self.warm.at_ns < self.last.at_ns {
+        let from = if self.has_counted() {
             self.warm
         } else {
             self.begin
         };
         (from, self.last)
+    }
+
+    fn has_counted(&self) -> bool {
+        self.warm.at_ns < self.last.at_ns
     }
 }

@@ -8,6 +8,7 @@ mod common;
 #[path = "../shared/distribution.rs"]
 mod distribution;
 mod faults;
+mod findings;
 mod layout;
 #[path = "../shared/loop_device.rs"]
 mod loop_device;

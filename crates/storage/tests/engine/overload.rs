@@ -72,6 +72,34 @@ fn half_is_served_at_once_and_twice_waits() {
     assert_eq!(twice.driver.late_starts, 0, "it is the device that is late");
 }
 
+/// A backlog that a halt leaves behind is the driver's although its I/Os wait for each other: 3000 became due meanwhile.
+#[test]
+fn what_became_due_in_a_halt_is_late_whatever_the_depth() {
+    for threads in [1, 8, 64] {
+        let mut asked = offered(1000.0);
+        asked.storage[0].threads = threads;
+        asked.elapsed_s = Some(10);
+        let (at, length) = (Duration::from_micros(2_000_500), Duration::from_secs(3));
+        let device = MockDevice::of(64, Duration::from_micros(100)).with_halt(at, length);
+        let driver = mocked(&asked, &device).driver;
+        assert_eq!(
+            driver.late_starts, 2999,
+            "{threads}: all but the last millisecond's"
+        );
+        let stopped_ms = driver.stopped.as_millis();
+        assert!((2999..=3001).contains(&stopped_ms), "{stopped_ms} ms");
+    }
+    let mut short = offered(1000.0);
+    short.storage[0].threads = 8;
+    let halt = (Duration::from_millis(2001), Duration::from_millis(100));
+    let driver = mocked(&short, &fast().with_halt(halt.0, halt.1)).driver;
+    assert_eq!(
+        driver.stopped,
+        Duration::ZERO,
+        "a tenth of a second is no stop"
+    );
+}
+
 /// Intended starts, and nothing but them: with no queue the three views are one.
 #[test]
 fn without_a_queue_the_views_agree() {

@@ -1,0 +1,184 @@
+//! What a reader of a run's figures has to know: what was late and by whose fault, and what the device below did otherwise.
+
+use archive::Remark;
+use host::Rates;
+
+use crate::engine::{Operation, Outcome};
+use crate::run::{Rate, Run};
+
+/// Part of the run's time, in percent, beyond which a stop of the driver makes its figures useless.
+const STOPPED_PCT_MAX: f64 = 25.0;
+/// Part of the I/Os that the driver starts late, in percent, from which a reader should know.
+const LATE_PCT_NOTED: f64 = 1.0;
+/// Beyond the rate by so much, and by so many standard deviations of random arrivals, is not chance.
+const ABOVE_RATE: f64 = 1.02;
+const CHANCE_DEVIATIONS: f64 = 5.0;
+/// Part of what the device does, in percent, from which others have a large share of it.
+const OTHERS_PCT_NOTED: f64 = 20.0;
+/// Fewer requests, or bytes, of others disturb nobody.
+const OTHERS_REQUESTS_MIN: f64 = 50.0;
+const OTHERS_MB_MIN: f64 = 1.0;
+/// Larger I/Os are split on their way to the device, so that bytes are compared in place of requests.
+const UNSPLIT_BYTES_MAX: u64 = 64 * 1024;
+/// Fewer I/Os say nothing about where they went.
+const IOS_MIN: u64 = 100;
+/// Of the bytes of a run so many at least come from the device, or go to it.
+const REACHED_SHARE_MIN: f64 = 0.5;
+
+/// What makes a run's figures useless.
+#[must_use]
+pub fn reasons(outcome: &Outcome) -> Vec<Remark> {
+    stop(outcome)
+        .filter(|_| is_stopped_for_long(outcome))
+        .into_iter()
+        .collect()
+}
+
+/// What a reader should know of a run; `rates` are those of its device and machine in the time that counts.
+#[must_use]
+pub fn notes(run: &Run, outcome: &Outcome, rates: &Rates) -> Vec<Remark> {
+    let mut notes: Vec<Remark> = Vec::new();
+    if outcome.ends_in_warmup {
+        notes.push(Remark::EndedInWarmup {
+            elapsed_s: outcome.elapsed.as_secs_f64(),
+        });
+    }
+    if outcome.unserved > 0 {
+        notes.push(Remark::IosNotBegun {
+            ios: outcome.unserved,
+            oldest_s: outcome.unserved_wait_max.as_secs_f64(),
+        });
+    }
+    notes.extend(stop(outcome).filter(|_| !is_stopped_for_long(outcome)));
+    notes.extend(late(outcome));
+    notes.extend(above_rate(run, outcome));
+    notes.extend(others(run, outcome, rates));
+    notes.extend(unreached(outcome, rates));
+    notes
+}
+
+fn stop(outcome: &Outcome) -> Option<Remark> {
+    let stopped = outcome.driver.stopped;
+    (!stopped.is_zero()).then(|| Remark::DriverStopped {
+        stopped_s: stopped.as_secs_f64(),
+        elapsed_s: outcome.elapsed.as_secs_f64(),
+        at_least: false,
+    })
+}
+
+fn is_stopped_for_long(outcome: &Outcome) -> bool {
+    let elapsed_s = outcome.elapsed.as_secs_f64();
+    outcome.driver.stopped.as_secs_f64() * 100.0 > elapsed_s * STOPPED_PCT_MAX
+}
+
+fn late(outcome: &Outcome) -> Option<Remark> {
+    let late = outcome.driver.late_starts;
+    let mut operations = 0;
+    (outcome.all_cells.iter()).for_each(|cell| operations += cell.all().operations);
+    let late_pct = late as f64 * 100.0 / operations.max(100) as f64;
+    (late_pct > LATE_PCT_NOTED).then_some(Remark::LateStarts {
+        late,
+        operations,
+        allowed: false,
+    })
+}
+
+/// I/Os a second that a run asks for; `None` where its rate has no limit, or changes.
+fn requested_per_s(run: &Run) -> Option<f64> {
+    let of_run = match run.rate {
+        Rate::Fixed { iops } => Some(iops),
+        _ => None,
+    };
+    let rates = run.streams.iter();
+    rates
+        .map(|stream| stream.iops.or(Some(of_run? * stream.share)))
+        .sum()
+}
+
+/// What became due in the warm-up and was done behind it is done beyond the rate.
+fn above_rate(run: &Run, outcome: &Outcome) -> Option<Remark> {
+    let requested_per_s = requested_per_s(run).filter(|_| !outcome.ends_in_warmup)?;
+    let due = requested_per_s * outcome.counted.as_secs_f64();
+    let done = outcome.total().operations as f64;
+    let is_above = done > due * ABOVE_RATE && done > due + CHANCE_DEVIATIONS * due.sqrt();
+    is_above.then(|| Remark::AboveRate {
+        done_per_s: outcome.rate_iops(),
+        requested_per_s,
+    })
+}
+
+/// Megabytes, or requests, that the device read and wrote in the time that counts.
+fn of_device(
+    read_per_s: Option<f64>,
+    written_per_s: Option<f64>,
+    outcome: &Outcome,
+) -> Option<f64> {
+    Some((read_per_s? + written_per_s?) * outcome.counted.as_secs_f64())
+}
+
+/// Only of I/Os that pass the page cache, which reads ahead and writes later.
+fn others(run: &Run, outcome: &Outcome, rates: &Rates) -> Option<Remark> {
+    let total = outcome.total();
+    let is_direct = run.used_storage().all(|sd| sd.open_flags.direct);
+    let bytes_mean = total
+        .bytes
+        .checked_div(total.operations)
+        .filter(|_| is_direct)?;
+    let (unit, own, all, least) = match bytes_mean <= UNSPLIT_BYTES_MAX {
+        true => {
+            let all = of_device(rates.read_iops, rates.write_iops, outcome)?;
+            (
+                "requests",
+                total.operations as f64,
+                all,
+                OTHERS_REQUESTS_MIN,
+            )
+        }
+        false => {
+            let all = of_device(rates.read_mb_per_s, rates.write_mb_per_s, outcome)?;
+            ("MB", total.bytes as f64 / 1e6, all, OTHERS_MB_MIN)
+        }
+    };
+    let others = all - own;
+    let is_large = others >= least && others * 100.0 >= all * OTHERS_PCT_NOTED;
+    is_large.then(|| Remark::DeviceCrowded {
+        unit: unit.to_owned(),
+        own,
+        all,
+    })
+}
+
+/// I/Os that the device knows nothing of.
+fn unreached(outcome: &Outcome, rates: &Rates) -> Option<Remark> {
+    let found = [
+        (
+            Operation::Read,
+            "reads",
+            rates.read_mb_per_s,
+            rates.read_iops,
+        ),
+        (
+            Operation::Write,
+            "writes",
+            rates.write_mb_per_s,
+            rates.write_iops,
+        ),
+    ];
+    found
+        .into_iter()
+        .find_map(|(operation, operations, mb_per_s, per_s)| {
+            let (mut ios, mut bytes) = (0, 0);
+            for cell in &outcome.cells {
+                let tally = cell.of(operation);
+                (ios, bytes) = (ios + tally.operations, bytes + tally.bytes);
+            }
+            let seconds = outcome.counted.as_secs_f64();
+            let is_told =
+                ios >= IOS_MIN && mb_per_s? * seconds * 1e6 < bytes as f64 * REACHED_SHARE_MIN;
+            is_told.then_some(Remark::NotAtDevice {
+                operations: operations.to_owned(),
+                ios,
+                requests: per_s? * seconds,
+            })
+        })
+}

@@ -1,0 +1,146 @@
+//! What a reader has to know of a run's figures, in virtual time.
+
+use std::time::Duration;
+
+use archive::Remark;
+use host::Rates;
+use storage::engine::{MockDevice, Outcome};
+use storage::execution::{notes, reasons};
+use storage::run::{Arrivals, Rate, Run, Seek};
+
+use super::common::{MIB, fast, mocked, of_size, run, stream};
+
+/// Reads of 4 KiB past the page cache, evenly spaced; the first second of ten does not count.
+fn paced(iops: f64) -> Run {
+    let mut only = of_size("sd1", 64 * MIB);
+    only.open_flags.direct = true;
+    Run {
+        rate: Rate::Fixed { iops },
+        arrivals: Arrivals::Deterministic,
+        elapsed_s: Some(10),
+        ..run(vec![only], vec![stream("wd1", 0)])
+    }
+}
+
+/// A device that did so many reads a second.
+fn device(read_iops: f64) -> Rates {
+    Rates {
+        read_iops: Some(read_iops),
+        write_iops: Some(0.0),
+        read_mb_per_s: Some(read_iops * 4096.0 / 1e6),
+        write_mb_per_s: Some(0.0),
+        ..Rates::default()
+    }
+}
+
+fn told(asked: &Run, outcome: &Outcome, rates: &Rates) -> Vec<String> {
+    let notes = notes(asked, outcome, rates);
+    notes.iter().map(Remark::to_string).collect()
+}
+
+#[test]
+fn nothing_is_noted_of_a_run_that_went_well() {
+    for iops in [100.0, 1000.0] {
+        let outcome = mocked(&paced(iops), &fast());
+        let told = told(&paced(iops), &outcome, &device(iops));
+        assert!(told.is_empty() && reasons(&outcome).is_empty(), "{told:?}");
+    }
+}
+
+/// The device stands still in the first five seconds, which are the warm-up, and does what it was asked for meanwhile behind it.
+#[test]
+fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
+    let asked = Run {
+        warmup_s: 5,
+        ..paced(1000.0)
+    };
+    let slow = MockDevice::new(8, |io| match io.at < Duration::from_secs(5) {
+        true => Duration::from_millis(80),
+        false => Duration::from_micros(100),
+    });
+    let outcome = mocked(&asked, &slow);
+    assert!(outcome.rate_iops() > 1300.0, "{}", outcome.rate_iops());
+    let told = told(&asked, &outcome, &device(outcome.rate_iops()));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("times the requested rate of 1000.0/s"),
+        "{}",
+        told[0]
+    );
+}
+
+#[test]
+fn a_stop_of_the_driver_is_noted_and_a_long_one_invalid() {
+    let stopped = |seconds| {
+        let halt = (Duration::from_secs(2), Duration::from_secs(seconds));
+        mocked(&paced(1000.0), &fast().with_halt(halt.0, halt.1))
+    };
+    let outcome = stopped(2);
+    let told = told(&paced(1000.0), &outcome, &device(1000.0));
+    assert!(
+        told[0].contains("the driver was stopped for 2.0 s of 10.0 s"),
+        "{told:?}"
+    );
+    assert!(told[1].contains("more than 1 ms late"), "{told:?}");
+    assert!(reasons(&outcome).is_empty());
+    let [Remark::DriverStopped { stopped_s, .. }] = reasons(&stopped(4))[..] else {
+        panic!("4 s of 10 s are more than a quarter");
+    };
+    assert!((stopped_s - 4.0).abs() < 0.01, "{stopped_s}");
+}
+
+#[test]
+fn a_device_that_others_use_is_named_with_both_counts() {
+    let outcome = mocked(&paced(100.0), &fast());
+    let of = |read_iops, asked: &Run| told(asked, &outcome, &device(read_iops));
+    let shared = of(400.0, &paced(100.0));
+    assert!(
+        shared[0].contains("others had 75 % of the device's requests"),
+        "{shared:?}"
+    );
+    assert!(
+        shared[0].contains("3600 requests, of which 900"),
+        "{shared:?}"
+    );
+    assert!(of(110.0, &paced(100.0)).is_empty());
+    // Through the page cache the device reads ahead, for the run itself.
+    let mut cached = paced(100.0);
+    cached.storage[0].open_flags.direct = false;
+    assert!(of(400.0, &cached).is_empty());
+}
+
+#[test]
+fn reads_that_the_device_knows_nothing_of_are_named() {
+    let outcome = mocked(&paced(1000.0), &fast());
+    let holes = told(&paced(1000.0), &outcome, &device(0.5));
+    assert_eq!(holes.len(), 1);
+    assert!(
+        holes[0].contains("9000 reads of the test were 4 requests at the device"),
+        "{holes:?}"
+    );
+    let unknown = told(&paced(1000.0), &outcome, &Rates::default());
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// 64 MiB are read once in a fraction of the first interval, or within a warm-up.
+#[test]
+fn a_run_that_ends_in_its_first_interval_has_figures() {
+    for warmup_s in [0, 5] {
+        let mut asked = Run {
+            rate: Rate::Max {
+                controlled: false,
+                curve: false,
+            },
+            warmup_s,
+            ..paced(1.0)
+        };
+        asked.streams[0].seek = Seek::SequentialToEnd;
+        let outcome = mocked(&asked, &MockDevice::of(8, Duration::from_micros(100)));
+        assert_eq!(outcome.total().operations, 16_384);
+        assert_eq!(outcome.latencies_of(|_, _, _| true).service.count(), 16_384);
+        assert_eq!(outcome.counted, outcome.elapsed);
+        assert!(outcome.rate_iops() > 70_000.0, "{}", outcome.rate_iops());
+        let told = told(&asked, &outcome, &Rates::default());
+        assert!(told[0].contains("its figures are of all of it"), "{told:?}");
+    }
+}
