@@ -154,11 +154,8 @@ pub trait Activity: Send {
     fn count(&mut self) -> Result<ServerCounts>;
 
     /// What the views say of the time since [`Self::begin`]: of the server, statements, replicas, tables, indexes, and of what
-    /// could not be seen. Of statements only where the server counts them.
-    ///
-    /// # Errors
-    /// When the server does not answer.
-    fn tables(&mut self) -> Result<Vec<Observed>>;
+    /// could not be seen. Of statements only where the server counts them. One that it does not answer has the reason as its remark.
+    fn tables(&mut self) -> Vec<Observed>;
 
     /// Connects again, after the server has ended the session.
     ///

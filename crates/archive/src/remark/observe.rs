@@ -26,6 +26,8 @@ ObservedOwnUserOnly { grant: String } =>
 /// Counters went back while they were observed.
 ObservedReset { times: u64, left_out_s: f64, what: String } =>
     "the server's statistics were reset {times} times while it was observed ({what}); what was counted in {left_out_s:.1} s around that is left out of rates and sums";
+/// The server's counts of statements are not of the whole observation, or leave something out.
+ObservedStatements { how: String } => "top statements: {how}";
 /// The server ended the observer's session and let it in again.
 ObservedRestart { times: u64, unseen_s: f64 } =>
     "the server restarted, or ended the observer's session, {times} times; {unseen_s:.1} s of the observation were not seen";

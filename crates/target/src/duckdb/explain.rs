@@ -3,6 +3,7 @@
 //! The C API gives an error type for results only, not for opening, preparing and appending; every
 //! message however begins with its type, so one function reads them all.
 
+use crate::statement_text::without_quoted;
 use crate::{ErrorKind, TargetError};
 
 /// The error of DuckDB's `message`, met while doing what `context` says.
@@ -27,11 +28,22 @@ pub(super) fn explain(context: &str, message: &str) -> TargetError {
         }
         _ => "",
     };
-    TargetError::new(
-        kind,
-        format!("DuckDB: {context}: {}{advice}", headline(message)),
-    )
+    let line = headline(message);
+    let quotes_values = OF_VALUES.iter().any(|of| line.starts_with(of));
+    let line = match quotes_values {
+        true => without_quoted(line),
+        false => line.to_owned(),
+    };
+    TargetError::new(kind, format!("DuckDB: {context}: {line}{advice}"))
 }
+
+/// Types of errors that quote values.
+const OF_VALUES: &[&str] = &[
+    "Constraint Error",
+    "Conversion Error",
+    "Out of Range Error",
+    "TransactionContext Error",
+];
 
 fn kind_of(message: &str) -> ErrorKind {
     let has = |part: &str| message.contains(part);

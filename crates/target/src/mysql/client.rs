@@ -324,6 +324,14 @@ impl Client {
     /// # Errors
     /// The server's, and when there are more rows than are kept.
     pub fn read(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.read_about(&quoted(sql), sql)
+    }
+
+    /// The same, where an error names something shorter than the query.
+    ///
+    /// # Errors
+    /// As [`Client::read`].
+    pub fn read_about(&mut self, what: &str, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         self.wire.query(sql).map_err(|e| explain_wire(&e))?;
         let mut rows = Vec::new();
         self.finish(|row| {
@@ -341,7 +349,7 @@ impl Client {
             rows.push(cells);
             Ok(())
         })?
-        .map_err(|e| explain(&quoted(sql), &e))?;
+        .map_err(|e| explain(what, &e))?;
         Ok(rows)
     }
 

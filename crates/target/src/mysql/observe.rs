@@ -53,7 +53,7 @@ impl MySqlActivity {
     ) -> Result<Self> {
         let mut asking = Asking::open(access, flavour, 0)?;
         let looker = Looker::of(&mut asking, wanted.texts);
-        let is_replica = load::replica(&mut asking).is_ok_and(|replica| replica.is_some());
+        let is_replica = load::replica(&mut asking).is_ok_and(|all| !all.is_empty());
         Ok(Self {
             access: access.clone(),
             rights_missing,
@@ -112,7 +112,8 @@ impl Activity for MySqlActivity {
         if self.asking.thread.is_none() {
             return Ok(None);
         }
-        let rows = self.asking.rows(&look::threads_sql(self.own_session))?;
+        let sql = look::threads_sql(self.own_session);
+        let rows = self.asking.rows("the process list", &sql)?;
         let threads = rows
             .iter()
             .filter_map(|row| row.first()?.as_ref()?.parse().ok());
@@ -127,9 +128,9 @@ impl Activity for MySqlActivity {
             .read_of_all(&mut self.asking.client, sees_row_locks)
     }
 
-    fn tables(&mut self) -> Result<Vec<Observed>> {
+    fn tables(&mut self) -> Vec<Observed> {
         let (asking, lines) = (&mut self.asking, self.wanted.lines);
-        let mut tables = vec![views::server(asking, self.is_replica)?];
+        let mut tables = vec![known(About::Server, views::server(asking, self.is_replica))];
         let statements = self.statements.risen(asking, self.wanted);
         let untold = statements
             .remark
@@ -148,7 +149,7 @@ impl Activity for MySqlActivity {
             untold,
             is_local,
         ));
-        Ok(tables)
+        tables
     }
 
     fn reconnect(&mut self) -> Result<()> {

@@ -46,6 +46,8 @@ pub(super) struct Connection {
     is_weak_logon: bool,
     /// The server did not answer in the time that it was given.
     timed_out: bool,
+    /// An error was about a text whose bytes are no characters.
+    met_odd_bytes: bool,
     /// Why the connection is of no use any more.
     broken: Option<TargetError>,
     statements: u64,
@@ -101,6 +103,7 @@ impl Connection {
             secured,
             is_weak_logon: false,
             timed_out: false,
+            met_odd_bytes: false,
             broken: None,
             statements: 0,
         };
@@ -197,6 +200,11 @@ impl Connection {
         self.is_weak_logon
     }
 
+    /// Whether an error was about a text whose bytes are no characters of its encoding, or of the client's.
+    pub(super) fn met_odd_bytes(&self) -> bool {
+        self.met_odd_bytes
+    }
+
     /// State of the transaction when the server was last ready.
     pub(super) fn transaction(&self) -> Transaction {
         self.transaction
@@ -246,6 +254,7 @@ impl Connection {
         outcome: &mut Result<()>,
     ) -> Result<()> {
         let explained = explain(context, error);
+        self.met_odd_bytes |= error.is_about_bytes();
         if error.is_fatal() {
             self.broken = Some(explained.clone());
             return Err(explained);

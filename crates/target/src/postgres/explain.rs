@@ -18,7 +18,17 @@ pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
         ("57P01" | "57P02" | "57P05", _) => "; the server ended the session: see its log",
         _ => "",
     };
+    let context = shortened(context);
     TargetError::new(kind, format!("PostgreSQL: {context}: {error}{advice}"))
+}
+
+/// A statement in a message, cut to a length that can be read.
+fn shortened(context: &str) -> String {
+    const CHARACTERS_MAX: usize = 200;
+    match context.char_indices().nth(CHARACTERS_MAX) {
+        None => context.to_owned(),
+        Some((end, _)) => format!("{}…", &context[..end]),
+    }
 }
 
 fn kind_of(error: &ServerError) -> ErrorKind {

@@ -16,7 +16,6 @@ use super::endpoint::Endpoint;
 use super::guard::Facts;
 use super::version::VERSION_OF_FLUSH;
 use super::watch::counts;
-use super::wire::Prepared;
 use crate::process::{self, OnProcessors};
 use crate::{
     Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, TimeOnProcessors, Wanted,
@@ -31,11 +30,12 @@ pub(super) struct PostgresActivity {
     facts: Facts,
     wanted: Wanted,
     asking: Asking,
-    look: Prepared,
+    look: look::Question,
     account: Option<Account>,
     on_processors: OnProcessors,
     statements: Statements,
-    tables: views::TableCounts,
+    /// What was counted at the begin, or why not.
+    tables: Result<views::TableCounts>,
 }
 
 impl PostgresActivity {
@@ -45,7 +45,7 @@ impl PostgresActivity {
     /// When the server lets no further connection in.
     pub(super) fn open(endpoint: &Endpoint, facts: &Facts, wanted: Wanted) -> Result<Self> {
         let mut asking = Asking::open(endpoint, 0)?;
-        let look = look::prepare(&mut asking, facts.major, wanted.texts)?;
+        let look = look::Question::prepare(&mut asking, facts.major, wanted.texts)?;
         Ok(Self {
             endpoint: endpoint.clone(),
             facts: facts.clone(),
@@ -55,7 +55,7 @@ impl PostgresActivity {
             account: None,
             on_processors: OnProcessors::default(),
             statements: Statements::default(),
-            tables: views::TableCounts::default(),
+            tables: Ok(views::TableCounts::default()),
         })
     }
 
@@ -63,9 +63,10 @@ impl PostgresActivity {
     /// read no table since.
     fn tell_own_work(&mut self) -> Result<()> {
         if self.facts.major >= VERSION_OF_FLUSH {
-            self.asking.rows(&format!(
+            let sql = format!(
                 "SELECT /* {APPLICATION} */ pg_stat_force_next_flush() FROM pg_database LIMIT 1"
-            ))?;
+            );
+            self.asking.rows("pg_stat_force_next_flush()", &sql)?;
         }
         Ok(())
     }
@@ -83,11 +84,11 @@ impl Activity for PostgresActivity {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.statements = Statements::read(&mut self.asking, self.facts.major);
-        self.tables = views::TableCounts::read(&mut self.asking)?;
+        self.statements = Statements::read(&mut self.asking);
+        self.tables = views::TableCounts::read(&mut self.asking);
+        self.on_processors = OnProcessors::default();
         self.tell_own_work()?;
         self.account = Account::read(&mut self.asking, self.facts.major)?;
-        self.on_processors = OnProcessors::default();
         self.time_on_processors().map(drop)
     }
 
@@ -96,7 +97,7 @@ impl Activity for PostgresActivity {
     }
 
     fn look(&mut self) -> Result<Look> {
-        look::look(&mut self.asking, &self.look, self.wanted.texts)
+        look::look(&mut self.asking, &mut self.look)
     }
 
     fn load(&mut self) -> Result<LoadCounts> {
@@ -116,7 +117,7 @@ impl Activity for PostgresActivity {
         if self.asking.process.is_none() {
             return Ok(None);
         }
-        let rows = self.asking.rows(&look::sessions_sql())?;
+        let rows = self.asking.rows("pg_stat_activity", &look::sessions_sql())?;
         let pids = rows
             .iter()
             .filter_map(|row| row.first()?.as_ref()?.parse().ok());
@@ -124,30 +125,35 @@ impl Activity for PostgresActivity {
     }
 
     fn count(&mut self) -> Result<ServerCounts> {
-        // Two of its queries, and what prepares one of them.
-        self.asking.asked += 2 + u64::from(self.facts.major >= VERSION_OF_FLUSH);
+        // Its query, and what comes before it.
+        self.asking.asked += 1 + u64::from(self.facts.major >= VERSION_OF_FLUSH);
         counts::read(&mut self.asking.connection, self.facts.major)
     }
 
-    fn tables(&mut self) -> Result<Vec<Observed>> {
+    fn tables(&mut self) -> Vec<Observed> {
         let (asking, lines) = (&mut self.asking, self.wanted.lines);
-        let mut tables = vec![views::server(asking)?];
-        let statements = self.statements.risen(asking, self.facts.major, self.wanted);
+        let mut tables = vec![known(About::Server, views::server(asking))];
+        let statements = (self.statements).risen(asking, self.wanted, &self.look.seen);
         let untold = statements
             .remark
             .clone()
             .filter(|_| statements.columns.is_empty());
         tables.push(statements);
         tables.push(known(About::Replication, views::replication(asking)));
-        tables.push(known(About::Tables, self.tables.risen(asking, lines)));
+        let hottest = self.tables.clone();
+        let hottest = hottest.and_then(|before| before.risen(asking, lines));
+        tables.push(known(About::Tables, hottest));
         tables.push(known(About::Indexes, views::unused_indexes(asking, lines)));
-        tables.push(views::unseen(asking, &self.facts, untold)?);
-        Ok(tables)
+        let unseen = views::unseen(asking, &self.facts, untold);
+        tables.push(known(About::Unseen, unseen));
+        tables
     }
 
     fn reconnect(&mut self) -> Result<()> {
         let mut asking = Asking::open(&self.endpoint, self.asking.asked)?;
-        self.look = look::prepare(&mut asking, self.facts.major, self.wanted.texts)?;
+        let seen = std::mem::take(&mut self.look.seen);
+        self.look = look::Question::prepare(&mut asking, self.facts.major, self.wanted.texts)?;
+        self.look.seen = seen;
         self.asking = asking;
         Ok(())
     }

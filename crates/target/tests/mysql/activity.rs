@@ -68,7 +68,7 @@ fn commits_and_statements_of_others_are_counted_exactly() {
         );
         assert_eq!(now.era, before.era);
     }
-    let tables = activity.tables().unwrap();
+    let tables = activity.tables();
     let statements = tables
         .iter()
         .find(|t| t.source.contains("by_digest"))

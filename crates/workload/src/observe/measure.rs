@@ -11,7 +11,7 @@ use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
 use target::{
-    Activity as Server, ErrorKind, Tally, TargetError, TimeOnProcessors, WaitClass, Wanted,
+    Activity as Server, ErrorKind, ServerCounts, Tally, TargetError, TimeOnProcessors, WaitClass, Wanted,
 };
 
 use super::activity::Activity;
@@ -131,15 +131,18 @@ impl<'a> Observer<'a> {
         length: Duration,
     ) -> std::result::Result<AtWork, Measured> {
         for _ in 0..WARM_UP_LOOKS {
-            self.ask(|server| server.look().map(drop)).map_err(broken)?;
+            let looked = self.ask(|server| server.look().map(drop));
+            drop(refused(looked)?);
         }
         start.take();
-        let before = self.server.count().map_err(broken)?;
-        self.server.begin().map_err(broken)?;
+        let before = refused(self.server.count())?;
+        let begun = refused(self.server.begin())?;
         self.cost = Cost::begun(self.server.asked());
         self.begun = Instant::now();
         self.sight = Sight::from(self.begun);
-        self.read_load().map_err(broken)?;
+        begun.unwrap_or_else(|error| self.cost.fail(error.message));
+        let read = self.read_load();
+        refused(read)?.unwrap_or_else(|error| self.cost.fail(error.message));
         let interval = INTERVAL_MIN.max(length / INTERVALS_MAX);
         let mut next = interval;
         while self.begun.elapsed() < length {
@@ -155,15 +158,15 @@ impl<'a> Observer<'a> {
         let elapsed = self.begun.elapsed();
         self.context.tell_rate(None);
         start.end();
-        self.told(elapsed, &before)
+        Ok(self.told(elapsed, before))
     }
 
     /// Everything of an observation that is over.
     fn told(
         mut self,
         elapsed: Duration,
-        before: &target::ServerCounts,
-    ) -> std::result::Result<AtWork, Measured> {
+        before: target::Result<ServerCounts>,
+    ) -> AtWork {
         // Before anything else is asked, whose time would be the observer's.
         let account = self.server.time_in_statements();
         let account = account.unwrap_or_else(|error| {
@@ -171,8 +174,12 @@ impl<'a> Observer<'a> {
             None
         });
         self.cost.end(self.server.asked(), self.sight.unseen);
-        let tables = self.server.tables().map_err(broken)?;
-        let counts = self.server.count().map_err(broken)?.since(before);
+        let tables = self.server.tables();
+        let counts = before.and_then(|before| Ok(self.server.count()?.since(&before)));
+        let counts = counts.unwrap_or_else(|error| {
+            self.cost.fail(error.message);
+            ServerCounts::default()
+        });
         let watched = SessionSamples {
             seconds: std::mem::take(&mut self.seconds),
             counts,
@@ -192,13 +199,13 @@ impl<'a> Observer<'a> {
             hidden: self.server.hidden(),
             lines: self.wanted.lines,
         };
-        Ok(AtWork {
+        AtWork {
             figures: seen.figures(&watched),
-            notes: seen.notes(&watched),
+            notes: seen.notes(&watched, &tables),
             observed: seen.tables(&watched, tables),
             rates: self.activity.rates(),
             watched,
-        })
+        }
     }
 
     /// Sleeps until the next look, at most until so long after the begin.
@@ -311,6 +318,12 @@ impl<'a> Observer<'a> {
     }
 }
 
-fn broken(error: TargetError) -> Measured {
-    Measured::Broken(error.message)
+/// A server that is not there ends the observation; one that refuses a question does not.
+fn refused<T>(
+    asked: target::Result<T>,
+) -> std::result::Result<target::Result<T>, Measured> {
+    match asked {
+        Err(error) if error.kind == ErrorKind::Unreachable => Err(Measured::Broken(error.message)),
+        asked => Ok(asked),
+    }
 }

@@ -196,7 +196,11 @@ impl Observed<'_> {
         count.filter(|_| covered_s > 0.0).map(|n| n / covered_s)
     }
 
-    pub fn notes(&self, watched: &SessionSamples) -> Vec<Remark> {
+    pub fn notes(
+        &self,
+        watched: &SessionSamples,
+        of_views: &[archive::Observed],
+    ) -> Vec<Remark> {
         let cost = self.cost;
         let mut notes = vec![Remark::ObservedLooks {
             looks_per_s: watched.rate_per_s(),
@@ -214,6 +218,12 @@ impl Observed<'_> {
                 what: self.rates.reset.clone(),
             });
         }
+        let statements = of_views.iter().find(|t| t.about == About::Statements);
+        let counted = statements.filter(|table| !table.columns.is_empty());
+        notes.extend(counted.and_then(|table| {
+            let how = table.remark.clone()?;
+            Some(Remark::ObservedStatements { how })
+        }));
         if cost.restarts > 0 {
             notes.push(Remark::ObservedRestart {
                 times: cost.restarts,

@@ -97,7 +97,7 @@ impl Profile {
         ];
         let changed = changed.map(each);
         let returned = table(point, About::Statements)
-            .and_then(|all| Some(sum(all, "rows")? / elapsed_s(all)? / per_s))
+            .and_then(|all| Some(counted_per_s(all, "rows", |_| true)? / per_s))
             .zip(changed.iter().copied().sum::<Option<f64>>());
         Ok(Self {
             unit,
@@ -136,26 +136,35 @@ fn table(point: &Point, about: About) -> Option<&Observed> {
     point.observed.iter().find(|table| table.about == about)
 }
 
-/// For how long statements were counted, which begins before all else and ends behind it: their time by what that is per second.
-fn elapsed_s(statements: &Observed) -> Option<f64> {
-    let (time, sessions) = (
-        sum(statements, "time")?,
-        sum(statements, "active sessions")?,
-    );
-    (sessions > 0.0).then(|| time / sessions)
-}
-
 /// Calls per second of statements that return rows or look at pages, and so are neither BEGIN nor COMMIT; nothing where statements
 /// are from samples.
 fn calls(all: &Observed) -> Option<f64> {
-    let calls = all.rows.iter().filter_map(|row| {
-        let calls = all.number(row, "calls")?;
-        let [rows, pages] = ["rows", "logical reads"].map(|name| all.number(row, name));
-        let is_end = rows == Some(0.0) && pages == Some(0.0);
-        Some(if is_end { 0.0 } else { calls })
+    counted_per_s(all, "calls", |row| {
+        ["rows", "logical reads"].map(|name| all.number(row, name)) != [Some(0.0); 2]
+    })
+}
+
+/// A count of statements per second. Each was counted for its time divided by what that is per second: longer than all else was, or
+/// since its counts were reset. Nothing where that is unknown of one of them.
+fn counted_per_s(
+    all: &Observed,
+    column: &str,
+    is_wanted: impl Fn(&[ObservedCell]) -> bool,
+) -> Option<f64> {
+    let number = |row: &[ObservedCell], column: &str| all.number(row, column);
+    let covers_s = |row: &[ObservedCell]| {
+        let sessions = number(row, "active sessions")?;
+        Some(number(row, "time")? / sessions)
+    };
+    // Of one that took no time it is that of the others.
+    let longest = all.rows.iter().filter_map(|row| covers_s(row)).fold(0.0, f64::max);
+    let counts = all.rows.iter().filter(|row| is_wanted(row));
+    let per_s = counts.map(|row| match (number(row, column)?, covers_s(row)?) {
+        (0.0, _) => Some(0.0),
+        (count, covered_s) if covered_s > 0.0 => Some(count / covered_s),
+        (count, _) => (longest > 0.0).then_some(count / longest),
     });
-    let calls: Vec<f64> = calls.collect();
-    (!calls.is_empty()).then_some(calls.iter().sum::<f64>() / elapsed_s(all)?)
+    (!all.rows.is_empty()).then(|| per_s.sum())?
 }
 
 /// Sum of a column over the rows that have it; nothing where none has.

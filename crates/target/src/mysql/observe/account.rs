@@ -62,7 +62,8 @@ impl Account {
     fn read(asking: &mut Asking, source: Source) -> Result<Option<Self>> {
         let entered = source.sql();
         let open = open_sql(asking.flavour);
-        let rows = asking.rows(&format!("SELECT ({entered}) AS {OWN}, ({open})"))?;
+        let sql = format!("SELECT ({entered}) AS {OWN}, ({open})");
+        let rows = asking.rows(source.name(), &sql)?;
         let read = Instant::now();
         let cell = |at: usize| rows.first().and_then(|row| number(row.get(at)));
         Ok(cell(0).map(|entered_s| Self {

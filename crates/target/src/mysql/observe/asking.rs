@@ -56,8 +56,9 @@ impl Asking {
         })
     }
 
-    pub fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+    /// The rows of a query. An error names what was asked.
+    pub fn rows(&mut self, what: &str, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         self.asked += 1;
-        self.client.read(sql)
+        self.client.read_about(what, sql)
     }
 }

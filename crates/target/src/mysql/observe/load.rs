@@ -9,11 +9,13 @@ use super::asking::{Asking, OWN};
 use crate::risen::{number, text};
 use crate::{LoadCount, LoadCounts, Result};
 
-/// Column of the delay among those that the status of a replica shows.
-const DELAY: usize = 32;
-/// Columns of its source, and of whether its two threads run.
+/// Columns of the status of a replica: its source, whether its two threads run, the delay, and on MySQL the name of the channel.
 const SOURCE: usize = 1;
 const RUNS: [usize; 2] = [10, 11];
+const DELAY: usize = 32;
+const CHANNEL: usize = 55;
+/// Columns before them where MariaDB shows all connections; the first is the name.
+const BEFORE: usize = 2;
 
 /// What is counted: name, unit, the figure that it is, the status variables that are added, and what they are divided by.
 type Count = (
@@ -143,7 +145,7 @@ pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> 
          FROM {schema}.GLOBAL_STATUS AS {OWN} WHERE LOWER(VARIABLE_NAME) IN ('uptime', {})",
         names.join(", ")
     );
-    let rows = asking.rows(&sql)?;
+    let rows = asking.rows("GLOBAL_STATUS", &sql)?;
     // The question itself is among those that were counted.
     let own = asking.asked as f64;
     let status: HashMap<String, String> = rows
@@ -177,36 +179,74 @@ pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> 
             },
         }
     });
-    let delay = match is_replica {
-        true => replica(asking)?.and_then(|row| number(row.get(DELAY))),
+    let lag_s = match is_replica {
+        true => replica(asking).ok().and_then(|all| lag_s(&all)),
         false => None,
     };
     Ok(LoadCounts {
         transactions: sum(&["com_commit", "com_rollback"]),
         counts: counts.collect(),
         era: status.get("uptime").cloned().unwrap_or_default(),
-        lag_s: delay,
+        lag_s,
     })
 }
 
-/// What a replica says of itself; `None` where the server is none.
+/// A connection of a replica to a source, of which it may have several.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Replicated {
+    /// "" for the one without a name.
+    pub name: String,
+    pub source: String,
+    /// Whether it receives, and whether it applies.
+    pub state: String,
+    /// How far it is behind; `None` where it does not run.
+    pub delay_s: Option<f64>,
+}
+
+/// All connections of a replica; none where the server is no replica.
 ///
 /// # Errors
 /// When this user may not ask.
-pub(super) fn replica(asking: &mut Asking) -> Result<Option<Vec<Option<String>>>> {
-    let sql = match asking.flavour {
-        Flavour::MariaDb => "SHOW SLAVE STATUS",
-        Flavour::MySql => "SHOW REPLICA STATUS",
+pub(super) fn replica(asking: &mut Asking) -> Result<Vec<Replicated>> {
+    let (sql, name, before) = match asking.flavour {
+        Flavour::MariaDb => ("SHOW ALL SLAVES STATUS", 0, BEFORE),
+        Flavour::MySql => ("SHOW REPLICA STATUS", CHANNEL, 0),
     };
-    Ok(asking.rows(sql)?.into_iter().next())
+    let rows = asking.rows("the status of the replica", sql)?;
+    let connection = |row: &Vec<Option<String>>| {
+        let cell = |at: usize| text(row.get(before + at));
+        let [receives, applies] = RUNS.map(cell);
+        Replicated {
+            name: text(row.get(name)),
+            source: cell(SOURCE),
+            state: format!("receives: {receives}, applies: {applies}"),
+            delay_s: number(row.get(before + DELAY)),
+        }
+    };
+    Ok(rows.iter().map(connection).collect())
 }
 
-/// Source, state and delay of a replica.
-pub(super) fn replica_cells(row: &[Option<String>]) -> (String, String, Option<f64>) {
-    let [receives, applies] = RUNS.map(|at| text(row.get(at)));
-    (
-        text(row.get(SOURCE)),
-        format!("receives: {receives}, applies: {applies}"),
-        number(row.get(DELAY)),
-    )
+/// The delay of the slowest connection; unknown as long as that of one is, because it does not run.
+fn lag_s(all: &[Replicated]) -> Option<f64> {
+    let delays: Option<Vec<f64>> = all.iter().map(|one| one.delay_s).collect();
+    delays?.into_iter().reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_connection_is_the_lag_and_a_broken_one_leaves_none() {
+        let of = |delays: &[Option<f64>]| {
+            let all = delays.iter().map(|delay_s| Replicated {
+                delay_s: *delay_s,
+                ..Replicated::default()
+            });
+            lag_s(&all.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[Some(1.0), Some(5.0), Some(0.0)]), Some(5.0));
+        assert_eq!(of(&[Some(1.0), None]), None);
+        assert_eq!(of(&[]), None);
+    }
 }

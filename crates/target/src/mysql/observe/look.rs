@@ -8,7 +8,7 @@ use super::super::watch::class::{self, Meaning};
 use super::asking::{Asking, OWN};
 use crate::process;
 use crate::risen::{number, text};
-use crate::statement_text::without_values;
+use crate::statement_text::{Dialect, without_values};
 use crate::{Look, Result, SessionSeen, WaitClass};
 
 /// Characters of a statement that are asked for.
@@ -75,7 +75,8 @@ impl Looker {
             true => transactions(asking)?,
             false => HashMap::new(),
         };
-        let rows = asking.rows(&sessions_sql(asking.flavour, self.texts))?;
+        let sql = sessions_sql(asking.flavour, self.texts);
+        let rows = asking.rows("the process list", &sql)?;
         let mut look = Look::default();
         for row in &rows {
             let session = session(row, &transactions);
@@ -122,7 +123,7 @@ fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> 
         who: text(row.get(1)),
         is_at_work,
         state,
-        statement: statement.map(|statement| without_values(&statement, true)),
+        statement: statement.map(|statement| without_values(&statement, Dialect::MySql)),
         transaction_s: transaction.map(|t| t.age_s),
         blocked_by: transaction
             .map(|t| t.blocked_by.clone())
@@ -169,7 +170,7 @@ fn transactions(asking: &mut Asking) -> Result<HashMap<u64, Transaction>> {
         "SELECT trx_mysql_thread_id, TIMESTAMPDIFF(MICROSECOND, trx_started, NOW(6)) / 1e6, trx_state = 'LOCK WAIT', trx_id \
          FROM information_schema.INNODB_TRX AS {OWN} WHERE trx_mysql_thread_id NOT IN (0, CONNECTION_ID())"
     );
-    let rows = asking.rows(&sql)?;
+    let rows = asking.rows("INNODB_TRX", &sql)?;
     let mut all = HashMap::new();
     let mut sessions = HashMap::new();
     for row in &rows {
@@ -198,7 +199,7 @@ fn transactions(asking: &mut Asking) -> Result<HashMap<u64, Transaction>> {
             ),
         };
         let sql = format!("SELECT DISTINCT {waiting}, {blocking} FROM {table} AS {OWN}");
-        for row in asking.rows(&sql).unwrap_or_default() {
+        for row in asking.rows(table, &sql).unwrap_or_default() {
             let pair = sessions
                 .get(&text(row.first()))
                 .zip(sessions.get(&text(row.get(1))));

@@ -6,7 +6,7 @@ use archive::{About, Observed, RightsMissing, Unseen};
 
 use super::super::flavour::Flavour;
 use super::asking::{Asking, OWN};
-use super::load::{replica, replica_cells};
+use super::load::replica;
 use crate::Result;
 use crate::risen::{SIZE, add_sizes, hottest, number, text};
 
@@ -26,7 +26,7 @@ pub(super) fn server(asking: &mut Asking, is_replica: bool) -> Result<Observed> 
     );
     let role = if is_replica { "replica" } else { "primary" };
     table.rows.push(vec!["role".into(), role.into()]);
-    let rows = asking.rows(&sql)?;
+    let rows = asking.rows("facts of the server", &sql)?;
     let facts = rows
         .iter()
         .map(|row| vec![text(row.first()).into(), text(row.get(1)).into()]);
@@ -36,18 +36,22 @@ pub(super) fn server(asking: &mut Asking, is_replica: bool) -> Result<Observed> 
 
 /// The replica itself; a source does not tell how far its replicas are.
 pub(super) fn replication(asking: &mut Asking, is_replica: bool) -> Result<Observed> {
-    let columns = [("source", ""), ("state", ""), ("behind", "s")];
+    let columns = [
+        ("connection", ""),
+        ("source", ""),
+        ("state", ""),
+        ("behind", "s"),
+    ];
     let mut table = Observed::new(About::Replication, "the status of the replica", &columns);
     if !is_replica {
         table.remark = Some("the server is no replica, or this user may not see that it is one; a source does not tell how far behind its replicas are".into());
         return Ok(table);
     }
-    if let Some(row) = replica(asking)? {
-        let (source, state, delay) = replica_cells(&row);
-        table
-            .rows
-            .push(vec![source.into(), state.into(), delay.into()]);
-    }
+    let rows = replica(asking)?.into_iter().map(|one| {
+        let [name, source, state] = [one.name, one.source, one.state].map(Into::into);
+        vec![name, source, state, one.delay_s.into()]
+    });
+    table.rows = rows.collect();
     Ok(table)
 }
 
@@ -90,7 +94,7 @@ impl TableCounts {
             let before = before.get(&name).copied().unwrap_or_default();
             (name, before, now)
         });
-        table.rows = hottest(tables, |counts| counts.iter().sum(), lines);
+        (table.rows, table.remark) = hottest(tables, |counts| counts.iter().sum(), lines);
         add_sizes(&mut table.rows, &sizes(asking).unwrap_or_default());
         table
     }
@@ -106,7 +110,7 @@ fn sizes(asking: &mut Asking) -> Result<HashMap<String, f64>> {
         "SELECT REPLACE(SUBSTRING_INDEX(NAME, '#', 1), '/', '.'), SUM(FILE_SIZE) / 1e6 FROM information_schema.{files} AS {OWN} \
          WHERE NAME LIKE '%/%' GROUP BY 1"
     );
-    let rows = asking.rows(&sql)?.into_iter();
+    let rows = asking.rows(files, &sql)?.into_iter();
     Ok(rows
         .filter_map(|row| Some((text(row.first()), number(row.get(1))?)))
         .collect())
@@ -118,7 +122,7 @@ fn table_counts(asking: &mut Asking) -> std::result::Result<HashMap<String, Coun
         "SELECT CONCAT(OBJECT_SCHEMA, '.', OBJECT_NAME), COUNT_FETCH, COUNT_INSERT, COUNT_UPDATE, COUNT_DELETE \
          FROM {TABLES} AS {OWN} WHERE OBJECT_SCHEMA NOT IN {SERVERS}"
     );
-    let rows = asking.rows(&sql).map_err(|error| error.message)?;
+    let rows = asking.rows(TABLES, &sql).map_err(|error| error.message)?;
     let counts = rows.into_iter().map(|row| {
         let counts = std::array::from_fn(|at| number(row.get(at + 1)).unwrap_or(0.0));
         (text(row.first()), counts)
@@ -126,8 +130,9 @@ fn table_counts(asking: &mut Asking) -> std::result::Result<HashMap<String, Coun
     Ok(counts.collect())
 }
 
-fn refuse_off(asking: &mut Asking) -> std::result::Result<(), String> {
-    let is_on = asking.rows("SELECT @@performance_schema AS dbdyno_observe");
+pub(super) fn refuse_off(asking: &mut Asking) -> std::result::Result<(), String> {
+    let sql = "SELECT @@performance_schema AS dbdyno_observe";
+    let is_on = asking.rows("@@performance_schema", sql);
     let is_on = is_on.map_err(|error| error.message)?;
     match text(is_on.first().and_then(|row| row.first())).as_str() {
         "1" => Ok(()),
@@ -154,7 +159,7 @@ pub(super) fn unused_indexes(asking: &mut Asking, lines: usize) -> Result<Observ
          WHERE u.COUNT_STAR = 0 AND i.TYPE = 0 AND u.OBJECT_SCHEMA NOT IN {SERVERS} ORDER BY 2, 1 LIMIT {lines}"
     );
     let mut table = Observed::new(About::Indexes, USAGE, &[("index", ""), ("table", "")]);
-    table.rows = (asking.rows(&sql)?.iter())
+    table.rows = (asking.rows(USAGE, &sql)?.iter())
         .map(|row| [0, 1].map(|at| text(row.get(at)).into()).into())
         .collect();
     Ok(table)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::WireResult;
 use super::bytes::Reader;
+use crate::statement_text::without_quoted;
 
 pub const OK: u8 = 0x00;
 pub const MORE_DATA: u8 = 0x01;
@@ -18,6 +19,11 @@ const STATUS_MORE_RESULTS: u16 = 1 << 3;
 const STATUS_IN_TRANSACTION: u16 = 1;
 /// A message longer than that is cut.
 const MESSAGE_BYTES_MAX: usize = 1024;
+
+/// Errors that quote values, by number: of rows, of parameters, and of expressions that were computed.
+const OF_VALUES: &[u16] = &[1292, 1300, 1366, 1367, 1411, 1525, 1557, 1690, 1761, 1762, 1918];
+/// Those that quote the key behind the value.
+const OF_KEYS: &[u16] = &[1062, 1586];
 
 /// How a result ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,13 +53,28 @@ impl fmt::Display for ServerError {
         let Self {
             code,
             sqlstate,
-            message,
+            ..
         } = self;
+        let message = self.without_values();
         write!(f, "{message} (error {code}, SQLSTATE {sqlstate})")
     }
 }
 
 impl ServerError {
+    /// The sentence without values of rows and statements.
+    fn without_values(&self) -> String {
+        let message = &self.message;
+        let mut quotes = message.rmatch_indices('\'').map(|(at, _)| at).skip(1);
+        match self.code {
+            code if OF_VALUES.contains(&code) => without_quoted(message),
+            code if OF_KEYS.contains(&code) => match quotes.next() {
+                Some(key) => without_quoted(&message[..key]) + &message[key..],
+                None => without_quoted(message),
+            },
+            _ => message.clone(),
+        }
+    }
+
     /// Reads an ERR packet behind its first byte.
     pub fn parse(payload: &[u8]) -> WireResult<Self> {
         let mut reader = Reader::new(payload);
@@ -108,6 +129,43 @@ mod tests {
         assert_eq!(error.message, "Deadlock found [1m");
         let early = ServerError::parse(b"\x10\x04Too many connections").unwrap();
         assert_eq!((early.code, early.sqlstate.as_str()), (1040, "HY000"));
+    }
+
+    #[test]
+    fn values_that_an_error_quotes_are_not_shown() {
+        for (code, message, shown) in [
+            (
+                1062,
+                "Duplicate entry 'CANARY'x-1' for key 'PRIMARY'",
+                "Duplicate entry ? for key 'PRIMARY'",
+            ),
+            (1062, "Duplicate entry 'CANARY", "Duplicate entry ?"),
+            (
+                1366,
+                "Incorrect integer value: 'CANARY' for column `d`.`t`.`a` at row 1",
+                "Incorrect integer value: ? at row 1",
+            ),
+            (
+                1690,
+                "BIGINT value is out of range in '(`d`.`t`.`a` - 47110815)'",
+                "BIGINT value is out of range in ?",
+            ),
+            (
+                1406,
+                "Data too long for column 'a' at row 1",
+                "Data too long for column 'a' at row 1",
+            ),
+        ] {
+            let error = ServerError {
+                code,
+                sqlstate: "HY000".into(),
+                message: message.into(),
+            };
+            assert_eq!(
+                error.to_string(),
+                format!("{shown} (error {code}, SQLSTATE HY000)")
+            );
+        }
     }
 
     #[test]

@@ -114,9 +114,18 @@ impl Connection {
         &mut self,
         sql: &str,
     ) -> Result<Vec<Vec<Option<String>>>> {
+        self.texts_about(sql, sql)
+    }
+
+    /// The same, where an error names something shorter than the query.
+    pub(in crate::postgres) fn texts_about(
+        &mut self,
+        what: &str,
+        sql: &str,
+    ) -> Result<Vec<Vec<Option<String>>>> {
         self.wire.query(sql).map_err(|e| super::unaskable(&e))?;
         let mut rows = Vec::new();
-        self.exchange(sql, |event| {
+        self.exchange(what, |event| {
             if let Event::Row(row) = event {
                 rows.push(super::texts_of_row(*row)?);
             }

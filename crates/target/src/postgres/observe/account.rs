@@ -52,7 +52,7 @@ impl Account {
              FROM counted LEFT JOIN pg_stat_get_activity(NULL) ON backend_type = 'client backend' AND query_start IS NOT NULL \
              AND application_name IS DISTINCT FROM '{APPLICATION}'"
         );
-        let rows = asking.rows(&sql)?;
+        let rows = asking.rows("pg_stat_database", &sql)?;
         let read = Instant::now();
         let Some(first) = rows.first() else {
             return Ok(None);

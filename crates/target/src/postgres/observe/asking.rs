@@ -28,7 +28,17 @@ pub(super) struct Asking {
     pub asked: u64,
     /// The server's process, when it is one of this machine.
     pub process: Option<u32>,
+    /// Texts come as the bytes that they are: one of them has no characters.
+    is_raw: bool,
 }
+
+/// Rows of a query, as texts.
+pub(super) type Rows = Vec<Vec<Option<String>>>;
+
+/// Characters of a statement that are asked for.
+const TEXT_MAX: usize = 1000;
+/// Bytes of a statement that cannot be cut, because functions of texts refuse its bytes.
+const RAW_BYTES_MAX: usize = 64 << 10;
 
 impl Asking {
     pub fn open(endpoint: &Endpoint, asked: u64) -> Result<Self> {
@@ -39,12 +49,41 @@ impl Asking {
             process: pid.filter(|pid| is_local && processes::is_server(*pid)),
             connection,
             asked,
+            is_raw: false,
         })
     }
 
-    /// The rows of a query that is one transaction.
-    pub fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+    /// The rows of a query that is one transaction. An error names what was asked.
+    ///
+    /// A statement of any database of the cluster may have bytes that are no characters in this one. One such text must not hide
+    /// everything else, so that after the first all texts come as they are.
+    pub fn rows(&mut self, what: &str, sql: &str) -> Result<Rows> {
         self.asked += 1;
-        self.connection.simple_texts(sql)
+        match self.connection.texts_about(what, sql) {
+            Err(_) if self.turns_raw()? => {
+                self.asked += 1;
+                self.connection.texts_about(what, sql)
+            }
+            told => told,
+        }
+    }
+
+    /// Has the server convert no more texts, if it met one that it cannot; whether it is worth to ask again.
+    pub fn turns_raw(&mut self) -> Result<bool> {
+        if self.is_raw || !self.connection.met_odd_bytes() {
+            return Ok(false);
+        }
+        self.is_raw = true;
+        self.asked += 1;
+        self.connection.batch("SET /* dbdyno observe */ client_encoding = 'SQL_ASCII'")?;
+        Ok(true)
+    }
+
+    /// The text of a statement as a column.
+    pub fn text(&self) -> String {
+        match self.is_raw {
+            false => format!("left(query, {TEXT_MAX})"),
+            true => format!("CASE WHEN octet_length(query) <= {RAW_BYTES_MAX} THEN query END"),
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! One look at the sessions.
 
+use std::collections::HashMap;
+
 use super::super::watch::activity::{self, BACKGROUND, IDLE_KINDS, SESSION, Seen, WORKER};
 use super::super::watch::class;
 use super::super::wire::Prepared;
-use super::asking::{APPLICATION, Asking};
+use super::asking::{APPLICATION, Asking, Rows};
 use crate::process;
 use crate::risen::{number, text};
-use crate::statement_text::without_values;
+use crate::statement_text::{Dialect, without_values};
 use crate::{Look, Result, SessionSeen, Tally};
 
 /// Statements have numbers from this version on.
@@ -15,20 +17,23 @@ const VERSION_OF_NUMBERS: u32 = 14;
 const VERSION_OF_LEADERS: u32 = 13;
 /// Cells of a row that tell what a process does.
 const OF_PROCESS: usize = 6;
-/// Characters of a statement that are asked for.
-const TEXT_MAX: usize = 1000;
+/// Cells behind them with the text of the statement, and its number.
+const TEXT: usize = 4;
+const NUMBER: usize = 5;
+/// Different statements whose texts are remembered.
+const SEEN_MAX: usize = 4096;
 
 /// The function below the view, because the view joins names of databases and users to every session.
-fn sql(major: u32, texts: bool) -> String {
+fn sql(major: u32, text: Option<String>) -> String {
     let leader = match major {
         VERSION_OF_LEADERS.. => "coalesce(leader_pid, pid)",
         _ => "pid",
     };
-    let statement = match (texts, major) {
-        (true, _) => format!("left(query, {TEXT_MAX})"),
-        (false, VERSION_OF_NUMBERS..) => "query_id::text".to_owned(),
-        (false, _) => "NULL".to_owned(),
+    let number = match major {
+        VERSION_OF_NUMBERS.. => "query_id::text",
+        _ => "NULL",
     };
+    let text = text.unwrap_or_else(|| "NULL".into());
     let list = |words: &[&str]| format!("('{}')", words.join("', '"));
     let is_idle_kind = format!("coalesce(wait_event_type, '') IN {}", list(&IDLE_KINDS));
     let at_work = format!(
@@ -40,7 +45,7 @@ fn sql(major: u32, texts: bool) -> String {
         "SELECT /* {APPLICATION} */ pid::text, {leader}::text, backend_type, ({at_work})::text, wait_event_type, wait_event, \
          usesysid::regrole::text || coalesce(nullif(' (' || application_name || ')', ' ()'), ''), state, \
          extract(epoch FROM clock_timestamp() - xact_start)::text, \
-         CASE WHEN wait_event_type = 'Lock' THEN array_to_string(pg_blocking_pids(pid), ',') END, {statement} \
+         CASE WHEN wait_event_type = 'Lock' THEN array_to_string(pg_blocking_pids(pid), ',') END, {text}, {number} \
          FROM pg_stat_get_activity(NULL) WHERE application_name IS DISTINCT FROM '{APPLICATION}' \
          AND ({at_work} OR (backend_type = '{SESSION}' AND xact_start IS NOT NULL))"
     )
@@ -54,17 +59,48 @@ pub(super) fn sessions_sql() -> String {
     )
 }
 
-pub(super) fn prepare(asking: &mut Asking, major: u32, texts: bool) -> Result<Prepared> {
-    asking.asked += 1;
-    let mut look = asking.connection.prepare(&sql(major, texts))?;
-    // An unknown type is asked for as text.
-    look.columns.fill(0);
-    Ok(look)
+/// The question for the sessions, which is asked often.
+pub(super) struct Question {
+    major: u32,
+    texts: bool,
+    prepared: Prepared,
+    /// Texts of statements that were seen, by their numbers.
+    pub seen: HashMap<String, String>,
 }
 
-pub(super) fn look(asking: &mut Asking, look: &Prepared, texts: bool) -> Result<Look> {
-    asking.asked += 1;
-    let rows = asking.connection.texts_of(look, "the sessions", &[])?;
+impl Question {
+    pub(super) fn prepare(asking: &mut Asking, major: u32, texts: bool) -> Result<Self> {
+        asking.asked += 1;
+        let text = texts.then(|| asking.text());
+        let mut prepared = asking.connection.prepare(&sql(major, text))?;
+        // An unknown type is asked for as text.
+        prepared.columns.fill(0);
+        Ok(Self {
+            major,
+            texts,
+            prepared,
+            seen: HashMap::new(),
+        })
+    }
+
+    fn ask(&mut self, asking: &mut Asking) -> Result<Rows> {
+        let once = |prepared: &Prepared, asking: &mut Asking| {
+            asking.asked += 1;
+            let connection = &mut asking.connection;
+            connection.texts_of(prepared, "pg_stat_activity", &[])
+        };
+        match once(&self.prepared, asking) {
+            Err(_) if asking.turns_raw()? => {
+                self.prepared = Self::prepare(asking, self.major, self.texts)?.prepared;
+                once(&self.prepared, asking)
+            }
+            told => told,
+        }
+    }
+}
+
+pub(super) fn look(asking: &mut Asking, question: &mut Question) -> Result<Look> {
+    let rows = question.ask(asking)?;
     let mut tally = Tally::default();
     let (mut processes, mut sessions) = (Vec::new(), Vec::new());
     for mut row in rows {
@@ -78,7 +114,15 @@ pub(super) fn look(asking: &mut Asking, look: &Prepared, texts: bool) -> Result<
             process.wait = None;
         }
         if process.kind == SESSION {
-            sessions.push(session(&process, &more, texts));
+            let session = session(&process, &more);
+            if let (Some(number), Some(text), true) =
+                (cell(&more, NUMBER), &session.statement, question.texts)
+                && question.seen.len() < SEEN_MAX
+                && !question.seen.contains_key(number)
+            {
+                question.seen.insert(number.to_owned(), text.clone());
+            }
+            sessions.push(session);
         }
         processes.push(process);
     }
@@ -86,22 +130,25 @@ pub(super) fn look(asking: &mut Asking, look: &Prepared, texts: bool) -> Result<
     Ok(Look { tally, sessions })
 }
 
-fn session(process: &Seen, more: &[Option<String>], texts: bool) -> SessionSeen {
+fn cell(cells: &[Option<String>], at: usize) -> Option<&str> {
+    let cell = cells.get(at)?.as_deref();
+    cell.filter(|cell| !cell.is_empty())
+}
+
+fn session(process: &Seen, more: &[Option<String>]) -> SessionSeen {
     let state = match process.is_at_work {
         true => class::of(process.wait.as_ref()).1,
         false => text(more.get(1)),
     };
-    let statement = more.get(4).cloned().flatten().filter(|s| !s.is_empty());
+    let statement = cell(more, TEXT).map(|text| without_values(text, Dialect::Postgres));
+    let numbered = || cell(more, NUMBER).map(|number| format!("statement {number}"));
     let blockers = text(more.get(3));
     SessionSeen {
         id: process.pid.into(),
         who: text(more.first()),
         is_at_work: process.is_at_work,
         state,
-        statement: statement.map(|statement| match texts {
-            true => without_values(&statement, false),
-            false => format!("statement {statement}"),
-        }),
+        statement: statement.or_else(numbered),
         transaction_s: number(more.get(2)).map(|s| s.max(0.0)),
         blocked_by: (blockers.split(','))
             .filter_map(|pid| pid.parse().ok())

@@ -24,7 +24,7 @@ pub(super) fn server(asking: &mut Asking) -> Result<Observed> {
          FROM pg_stat_database"
     );
     let mut table = Observed::new(About::Server, "the server", &[("fact", ""), ("value", "")]);
-    table.rows = (asking.rows(&sql)?.iter())
+    table.rows = (asking.rows("facts of the server", &sql)?.iter())
         .map(|row| vec![text(row.first()).into(), text(row.get(1)).into()])
         .collect();
     Ok(table)
@@ -47,7 +47,7 @@ pub(super) fn replication(asking: &mut Asking) -> Result<Observed> {
          CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN '0' \
          ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::text END WHERE pg_is_in_recovery()"
     );
-    let rows = asking.rows(&sql)?;
+    let rows = asking.rows("pg_stat_replication", &sql)?;
     let row = |row: &Vec<Option<String>>| -> Vec<ObservedCell> {
         let texts = [0, 1].map(|at| text(row.get(at)).into());
         let numbers = [2, 3].map(|at| number(row.get(at)).into());
@@ -61,7 +61,7 @@ pub(super) fn replication(asking: &mut Asking) -> Result<Observed> {
 type Counts = [f64; 6];
 
 /// What was counted of the tables of the observed database at one moment.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct TableCounts(HashMap<String, (String, Counts)>);
 
 impl TableCounts {
@@ -71,7 +71,8 @@ impl TableCounts {
              seq_tup_read::text, idx_tup_fetch::text, n_tup_ins::text, n_tup_upd::text, n_tup_del::text, seq_scan::text \
              FROM pg_stat_user_tables"
         );
-        let rows = asking.rows(&sql)?.into_iter().map(|row| {
+        let rows = asking.rows("pg_stat_user_tables", &sql)?.into_iter();
+        let rows = rows.map(|row| {
             let counts = std::array::from_fn(|at| number(row.get(at + 2)).unwrap_or(0.0));
             (text(row.first()), (text(row.get(1)), counts))
         });
@@ -96,8 +97,9 @@ impl TableCounts {
             (name, before, now)
         });
         let mut table = Observed::new(About::Tables, "pg_stat_user_tables", &columns);
-        table.rows = hottest(tables, |counts| counts[..5].iter().sum(), lines);
-        add_sizes(&mut table.rows, &sizes(asking)?);
+        (table.rows, table.remark) =
+            hottest(tables, |counts| counts[..5].iter().sum(), lines);
+        add_sizes(&mut table.rows, &sizes(asking).unwrap_or_default());
         Ok(table)
     }
 }
@@ -110,7 +112,7 @@ fn sizes(asking: &mut Asking) -> Result<HashMap<String, f64>> {
          WHERE x.indrelid = c.oid), 0)) * current_setting('block_size')::float8 / 1e6)::text \
          FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_class l ON l.oid = c.reltoastrelid WHERE c.relpages > 0"
     );
-    let rows = asking.rows(&sql)?.into_iter();
+    let rows = asking.rows("pg_class", &sql)?.into_iter();
     Ok(rows
         .filter_map(|row| Some((text(row.first()), number(row.get(1))?)))
         .collect())
@@ -126,7 +128,7 @@ pub(super) fn unused_indexes(asking: &mut Asking, lines: usize) -> Result<Observ
     );
     let columns = [("index", ""), ("table", ""), ("size", "MB")];
     let mut table = Observed::new(About::Indexes, "pg_stat_user_indexes", &columns);
-    table.rows = (asking.rows(&sql)?.iter())
+    table.rows = (asking.rows("pg_stat_user_indexes", &sql)?.iter())
         .map(|row| {
             let texts = [0, 1].map(|at| text(row.get(at)).into());
             texts
@@ -166,7 +168,7 @@ pub(super) fn unseen(
         "SELECT /* {APPLICATION} */ name FROM pg_settings WHERE setting = 'off' \
          AND name IN ('track_io_timing', 'track_wal_io_timing', 'track_counts', 'track_activities') ORDER BY name"
     );
-    for setting in asking.rows(&sql)?.into_iter().flatten().flatten() {
+    for setting in asking.rows("pg_settings", &sql)?.into_iter().flatten().flatten() {
         let what = match setting.as_str() {
             "track_io_timing" => "times of reads and writes",
             "track_wal_io_timing" => "times of log writes and syncs",

@@ -61,7 +61,7 @@ pub(in crate::postgres) fn read(connection: &mut Connection, major: u32) -> Resu
         // What this session itself counted is of no interest; that the others' is new is.
         connection.batch("SELECT /* dbdyno */ pg_stat_clear_snapshot()")?;
     }
-    let rows = connection.texts(&sql(major), &[])?;
+    let rows = connection.texts_about("the server's counters", &sql(major))?;
     let pair = |row: Vec<Option<String>>| {
         let mut cells = row.into_iter();
         cells.next()?.zip(cells.next()?)
