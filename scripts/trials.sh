@@ -66,6 +66,8 @@ begin_trials
 . "$scripts/trials/dba.sh"
 # shellcheck source=scripts/trials/storage.sh
 . "$scripts/trials/storage.sh"
+# shellcheck source=scripts/trials/first_contact.sh
+. "$scripts/trials/first_contact.sh"
 [ $((passed + failed + skipped)) -gt 0 ] || fail "there is no check ${wanted[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

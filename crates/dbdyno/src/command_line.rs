@@ -65,6 +65,14 @@ impl CommandLine {
             "a password on the command line {seen}, and stays in the history of the shell; put it into {better}"
         ))
     }
+
+    /// Settings of other clients that were typed in a target's URL and have no effect.
+    pub fn notes(&self) -> Vec<String> {
+        let texts = self.arguments.iter().filter_map(|a| a.to_str());
+        let urls = texts
+            .filter_map(|text| endings(text).find_map(|end| TargetUrl::parse_with_notes(end).ok()));
+        urls.flat_map(|(_, notes)| notes).collect()
+    }
 }
 
 /// Where else the password of a URL could be; nothing where it has none.

@@ -27,6 +27,9 @@ fn main() -> ExitCode {
     if let Some(warning) = command_line.warning() {
         say::say(&format!("dbdyno: warning: {warning}"));
     }
+    for note in command_line.notes() {
+        say::say(&format!("dbdyno: note: {note}"));
+    }
     let result = result.and_then(|()| carry_out(arguments));
     match result {
         Ok(status) => status.into(),

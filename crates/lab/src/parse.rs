@@ -32,10 +32,13 @@ impl Plan {
     /// One sentence with the place of what is wrong, and the nearest known key.
     pub fn parse(workloads: &Registry, text: &str, settings: &[Setting]) -> Result<Self> {
         let mut table: toml::Table = toml::from_str(text).map_err(|e| {
-            LabError::Plan(format!(
-                "the plan is not TOML: {}",
-                archive::toml_sentence(text, &e)
-            ))
+            let instead = workloads
+                .all()
+                .find_map(|workload| workload.instead_of(text));
+            LabError::Plan(match instead {
+                Some(instead) => format!("the plan is not TOML: {instead}"),
+                None => format!("the plan is not TOML: {}", archive::toml_sentence(text, &e)),
+            })
         })?;
         let known = workloads.tables();
         for setting in settings {

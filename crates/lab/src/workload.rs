@@ -22,6 +22,11 @@ pub trait Workload: Send + Sync {
         &[]
     }
 
+    /// What to write instead of a text that is no plan but another program's input for such work.
+    fn instead_of(&self, _text: &str) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a point lasts for the step's `seconds`, whatever its mode.
     fn is_timed(&self) -> bool {
         false

@@ -1,11 +1,13 @@
 //! What an engine is.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use archive::Purpose;
 
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
 use crate::inspection::Inspection;
+use crate::url::{Foreign, Partial, Password};
 use crate::{BackupMethod, ErrorKind, Footprint, Result, Target, TargetError, TargetUrl};
 
 /// A kind of database.
@@ -24,6 +26,24 @@ pub trait Engine: Sync {
     /// Where there may be several versions: each one found, with its program.
     fn found(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Schemes that other clients have for it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Settings that other clients have in their URLs, and what they mean here.
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        &[]
+    }
+
+    /// Puts into a server's URL what it leaves out, from the places where the engine's own clients look for it.
+    ///
+    /// # Errors
+    /// A sentence, when such a place cannot be used.
+    fn complete(&self, _url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        Ok(())
     }
 
     /// Settings a URL may carry, with their meaning.
@@ -65,6 +85,11 @@ pub trait Engine: Sync {
     /// which a local server has as a whole, and a running one in every session that is measured.
     /// The server checks them.
     fn takes_settings_of_the_server(&self) -> bool {
+        false
+    }
+
+    /// Whether `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
+    fn has_question_mark_operators(&self) -> bool {
         false
     }
 
@@ -160,6 +185,16 @@ pub trait Engine: Sync {
             ),
         ))
     }
+}
+
+/// The URL of a server while it is read.
+pub struct Incomplete<'a> {
+    pub place: Partial,
+    /// Those that are no part of the place.
+    pub settings: BTreeMap<String, String>,
+    pub password: Option<Password>,
+    /// The environment.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// Types by the engine's names.

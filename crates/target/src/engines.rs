@@ -1,6 +1,5 @@
 //! The engines there are. Adding one means adding a module and a line in [`engines`].
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalogue::Source;
@@ -116,11 +115,18 @@ pub fn backup_methods(engine: &str) -> Vec<BackupMethod> {
     engines.flat_map(|e| e.backup_methods()).collect()
 }
 
+/// Whether `?` is an operator in the SQL of an engine, by its name in URLs without `+local`.
+pub fn has_question_mark_operators(engine: &str) -> bool {
+    let mut engines = engines().iter();
+    engines.any(|e| e.scheme() == engine && e.has_question_mark_operators())
+}
+
 /// The settings of a URL with which a local server would run programs, load libraries or use files by their names.
 pub fn executed_settings(url: &TargetUrl) -> Vec<&str> {
-    match reach(&url.scheme) {
-        Some(Reach::LocalServer) => crate::server::executed(url),
-        _ => Vec::new(),
+    let mut local = engines().iter().filter(|e| e.reach() == Reach::LocalServer);
+    match local.any(|engine| engine.scheme() == url.scheme) {
+        true => crate::server::executed(url),
+        false => Vec::new(),
     }
 }
 
@@ -166,42 +172,6 @@ pub fn open_source(url: &TargetUrl) -> Result<Box<dyn Source>> {
     engine.open_source(url)
 }
 
-/// What depends on where the databases of a scheme are.
-impl TargetUrl {
-    /// Takes a URL apart.
-    ///
-    /// # Errors
-    /// When there is no scheme or a setting has no value.
-    pub fn parse(url: &str) -> std::result::Result<Self, UrlError> {
-        let mut url = Self::take_apart(url, is_file)?;
-        // What SQLite and DuckDB themselves call a database in memory; as a path it would become a file of that name.
-        if url.path == ":memory:" && matches!(reach(&url.scheme), Some(Reach::Embedded)) {
-            url.path.clear();
-        }
-        Ok(url)
-    }
-
-    /// The file or directory the URL names, `None` for a database in memory and for a server.
-    pub fn file(&self) -> Option<PathBuf> {
-        let is_file = !self.path.is_empty()
-            && !matches!(reach(&self.scheme), Some(Reach::Network | Reach::Replica));
-        is_file.then(|| PathBuf::from(&self.path))
-    }
-}
-
-fn reach(scheme: &str) -> Option<Reach> {
-    let engine = engines().iter().find(|e| e.scheme() == scheme);
-    engine.map(|engine| engine.reach())
-}
-
-fn is_file(scheme: &str, rest: &str) -> bool {
-    reach(scheme).is_some_and(|reach| match reach {
-        Reach::Network => false,
-        Reach::LocalServer => !rest.starts_with("//"),
-        Reach::Nowhere | Reach::Embedded | Reach::Replica => true,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,7 +194,7 @@ mod tests {
 
     #[test]
     fn an_unknown_setting_names_the_known_ones() {
-        let url = TargetUrl::parse("sqlite:x?cache=1").unwrap();
+        let url = TargetUrl::parse("sqlite:x?cache_size=1").unwrap();
         let message = find(&url).err().unwrap().to_string();
         assert!(message.contains("cache_mb"), "{message}");
     }

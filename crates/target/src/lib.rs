@@ -46,8 +46,10 @@ mod statement_text;
 mod stream;
 mod tied;
 mod tls;
+mod typed;
 mod url;
 mod value;
+mod verbatim;
 mod watch;
 mod whereabouts;
 
@@ -59,8 +61,8 @@ pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Reach};
 pub use engines::{
-    DEFAULT_ENGINE, backup_methods, engines, executed_settings, find, inspect, open, open_observed,
-    password_places, with_cache, with_sessions,
+    DEFAULT_ENGINE, backup_methods, engines, executed_settings, find, has_question_mark_operators,
+    inspect, open, open_observed, password_places, with_cache, with_sessions,
 };
 pub use error::{ErrorKind, Result, TargetError};
 pub use file_io::FileIo;
@@ -78,6 +80,7 @@ pub use value::{
     BulkRow, Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
     cell_digest,
 };
+pub use verbatim::verbatim;
 pub use watch::{ServerCounts, Tally, Transport, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};
 

@@ -2,9 +2,11 @@
 
 mod backup;
 mod connection;
+mod defaults;
 mod endpoint;
 mod engine;
 mod explain;
+mod foreign;
 mod guard;
 mod inspect;
 pub mod local;

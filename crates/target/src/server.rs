@@ -26,6 +26,7 @@ mod spec;
 mod staging;
 
 pub use account::Account;
+pub(crate) use account::own_name;
 pub use apart::Apart;
 pub(crate) use control_connection::ControlConnection;
 pub(crate) use executed::executed;

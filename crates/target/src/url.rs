@@ -2,6 +2,9 @@
 //! `SCHEME://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?KEY=VALUE&…]` for servers.
 
 mod address;
+mod foreign;
+mod key_values;
+mod percent;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +14,11 @@ use std::path::PathBuf;
 use archive::Purpose;
 
 use crate::{ErrorKind, TargetError};
+pub use address::Partial;
+pub(crate) use address::port_of;
 pub use address::{Address, Password};
+pub use foreign::{Foreign, Meaning, translate};
+use percent::{decode_where_escaped, encode_where_needed};
 
 /// Begins the keys that put files apart from the data.
 pub(crate) const PLACE: &str = "place.";
@@ -60,8 +67,18 @@ pub enum UrlError {
     )]
     PasswordSetting(String),
     /// A setting is not KEY=VALUE.
-    #[error("\"{0}\" in a target URL is not KEY=VALUE")]
+    #[error(
+        "\"{0}\" in a target URL is not KEY=VALUE; settings follow the first ?, so write a ? in a path as %3F"
+    )]
     BadSetting(String),
+    /// A token of a cloud provider was pasted behind the question mark, where it would be archived in pieces.
+    #[error(
+        "the target's URL contains a signed token (X-Amz-…); leave it out of the URL and put it into $PGPASSWORD or $MYSQL_PWD"
+    )]
+    Token,
+    /// A setting of another client that has no meaning here; its value is not shown.
+    #[error("{0} in the target's URL: {1}")]
+    ForeignSetting(String, String),
     /// The place of a server is not one.
     #[error(
         "\"{url}\" does not name a server: {what}; write it as ENGINE://USER@HOST[:PORT]/DATABASE"
@@ -87,50 +104,79 @@ pub enum UrlError {
 }
 
 impl TargetUrl {
-    /// Takes a URL apart. `is_file` says of a scheme and what follows it whether that is the name of a file or directory,
-    /// which alone may hold what looks like a password and is none.
+    /// Takes a URL apart, or libpq's `KEY=VALUE …`. `scheme_of` gives the scheme that another client's stands for; `is_file`
+    /// says of a scheme and what follows it whether that is the name of a file or directory, which alone may hold what looks
+    /// like a password and is none.
     ///
     /// # Errors
     /// When there is no scheme or a setting has no value.
     pub(crate) fn take_apart(
         url: &str,
+        scheme_of: impl Fn(&str) -> String,
         is_file: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, UrlError> {
+        if let Some(settings) = key_values::key_values(url) {
+            return Ok(Self::of_key_values(scheme_of("postgresql"), settings));
+        }
+        let (jdbc, url) = url.split_at(match url.get(..JDBC.len()) {
+            Some(start) if start.eq_ignore_ascii_case(JDBC) => JDBC.len(),
+            _ => 0,
+        });
+        let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
         let (scheme, rest) = url
             .split_once(':')
-            .filter(|(s, _)| {
-                !s.is_empty()
-                    && s.chars()
-                        .all(|c| c.is_ascii_alphanumeric() || c == '+' || c == '-')
-            })
+            .filter(|(s, _)| !s.is_empty() && s.chars().all(is_of_scheme))
             .ok_or_else(|| UrlError::NoScheme(without_secret(url)))?;
-        let is_file = is_file(scheme, rest);
+        let scheme = scheme_of(scheme);
+        let is_file = is_file(&scheme, rest);
         let (path, query) = split_query(rest, is_file);
-        let (path, password) = if is_file {
-            (path.to_owned(), None)
+        let (path, mut password) = if is_file {
+            (decode_where_escaped(path), None)
         } else {
             address::without_password(path)
         };
         if password.is_some() && query.contains('@') {
             return Err(UrlError::OddPassword);
         }
+        let path = match !jdbc.is_empty() && !is_file && !path.is_empty() && !path.starts_with("//")
+        {
+            // `jdbc:postgresql:bench` is a database of this machine.
+            true => format!("//localhost/{path}"),
+            false => path,
+        };
         let mut settings = BTreeMap::new();
         for part in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = part
                 .split_once('=')
                 .filter(|(k, _)| !k.is_empty())
-                .ok_or_else(|| UrlError::BadSetting(without_secret(part)))?;
-            if is_password(key) {
-                return Err(UrlError::PasswordSetting(key.to_owned()));
+                .ok_or_else(|| not_a_setting(part, query))?;
+            let key = decode_where_escaped(key);
+            if key.to_ascii_lowercase().starts_with("x-amz-") {
+                return Err(UrlError::Token);
             }
-            settings.insert(key.to_owned(), value.to_owned());
+            if is_file && is_password(&key) {
+                return Err(UrlError::PasswordSetting(key));
+            } else if is_password(&key) {
+                password = Some(Password::of_url(value));
+            } else {
+                settings.insert(key, decode_where_escaped(value));
+            }
         }
         Ok(Self {
-            scheme: scheme.to_owned(),
+            scheme,
             path,
             settings,
-            password,
+            password: password.filter(|password| !password.expose().is_empty()),
         })
+    }
+
+    fn of_key_values(scheme: String, mut settings: BTreeMap<String, String>) -> Self {
+        Self {
+            scheme,
+            path: String::new(),
+            password: settings.remove("password").map(Password::new),
+            settings,
+        }
     }
 
     /// The file or directory of an engine whose URLs name one; `None` where nothing is named.
@@ -205,10 +251,24 @@ impl TargetUrl {
     }
 }
 
-/// Parts the settings. A question mark before the @ of a server is the password's.
+/// Begins the URLs of Java's drivers.
+const JDBC: &str = "jdbc:";
+
+/// A piece of a query without a value, which may be that of a password with an & in it.
+fn not_a_setting(part: &str, query: &str) -> UrlError {
+    let keys = query.split('&').filter_map(|part| part.split_once('='));
+    let mut keys = keys.map(|(key, _)| key);
+    UrlError::BadSetting(match keys.any(is_password) {
+        true => "…".into(),
+        false => without_secret(part),
+    })
+}
+
+/// Parts the settings. A question mark before the @ of a server is the password's, if there is a password.
 fn split_query(rest: &str, is_file: bool) -> (&str, &str) {
+    let is_user = |text: &str| text.contains(':') || !text.contains(['/', '?']);
     let from = match rest.find('@') {
-        Some(at) if rest.starts_with("//") && !is_file => at,
+        Some(at) if rest.starts_with("//") && !is_file && is_user(&rest[2..at]) => at,
         _ => 0,
     };
     match rest[from..].find('?') {
@@ -218,7 +278,7 @@ fn split_query(rest: &str, is_file: bool) -> (&str, &str) {
 }
 
 /// Keys under which other clients take a password.
-const PASSWORD_KEYS: [&str; 4] = ["password", "passwd", "pwd", "pass"];
+const PASSWORD_KEYS: [&str; 5] = ["password", "passwd", "pwd", "pass", "sslpassword"];
 
 pub(crate) fn is_password(key: &str) -> bool {
     PASSWORD_KEYS.iter().any(|k| k.eq_ignore_ascii_case(key))
@@ -239,14 +299,24 @@ pub fn secrets_in(text: &[u8]) -> Vec<Range<usize>> {
         let equals = rest + equals;
         rest = equals + 1;
         let is_of_key = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-        let key = text[..equals].iter().rposition(|b| !is_of_key(b));
-        let key = &text[key.map_or(0, |before| before + 1)..equals];
+        // libpq's form has blanks around the sign, and quotation marks around what has blanks itself.
+        let before = text[..equals].trim_ascii_end();
+        let key = before.iter().rposition(|b| !is_of_key(b));
+        let key = &before[key.map_or(0, |before| before + 1)..];
         if !std::str::from_utf8(key).is_ok_and(is_password) {
             continue;
         }
-        let ends = |b: &u8| matches!(b, b'&' | b' ');
-        let length = text[rest..].iter().position(ends);
-        let end = length.map_or(text.len(), |length| rest + length);
+        rest = text.len() - text[rest..].trim_ascii_start().len();
+        let is_quoted = text.get(rest) == Some(&b'\'');
+        let ends = |b: &u8| match is_quoted {
+            true => *b == b'\'',
+            false => matches!(b, b'&' | b' '),
+        };
+        let begin = rest + usize::from(is_quoted);
+        let length = text
+            .get(begin..)
+            .and_then(|text| text.iter().position(ends));
+        let end = length.map_or(text.len(), |length| begin + length);
         if found.iter().all(|other| other.end <= equals) {
             found.push(rest..end);
         }
@@ -256,27 +326,40 @@ pub fn secrets_in(text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// A text that is no URL, without what may be a password in it: all between the first colon behind the user's
-/// beginning and the last @.
+/// A text that is no URL, without what may be a password in it.
 fn without_secret(text: &str) -> String {
-    let Some(end) = text.rfind('@') else {
-        return text.to_owned();
-    };
-    let begin = text[..end].find("//").map_or(0, |slashes| slashes + 2);
-    match text[begin..end].find(':') {
-        Some(colon) => format!("{}:…{}", &text[..begin + colon], &text[end..]),
+    let mut shown = text.to_owned();
+    for secret in secrets_in(text.as_bytes()).into_iter().rev() {
+        // A password with quotation marks in it ends anywhere.
+        let end = if secret.end < text.len() && text.as_bytes()[secret.end] == b'\'' {
+            text.len()
+        } else {
+            secret.end
+        };
+        shown.replace_range(secret.start..end.min(shown.len()), "…");
+    }
+    match text.rfind('@') {
         // A part of a text, which may be nothing but a password.
-        None if begin == 0 => format!("…{}", &text[end..]),
-        None => text.to_owned(),
+        Some(end) if !text.contains("//") => format!("…{}", &text[end..]),
+        _ => shown,
     }
 }
 
 impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.scheme, self.path)?;
+        // That of a server is written as it stands in the URL, and never begins a file's.
+        match self.path.starts_with("//") {
+            true => write!(f, "{}:{}", self.scheme, self.path)?,
+            false => write!(
+                f,
+                "{}:{}",
+                self.scheme,
+                encode_where_needed(&self.path, "?")
+            )?,
+        }
         let mut separator = '?';
         for (key, value) in &self.settings {
-            write!(f, "{separator}{key}={value}")?;
+            write!(f, "{separator}{key}={}", encode_where_needed(value, "&#"))?;
             separator = '&';
         }
         Ok(())
@@ -327,8 +410,8 @@ mod tests {
         let error = TargetUrl::parse("nosuch://u:secret@h/d?x").unwrap_err();
         assert!(!error.to_string().contains("secret"));
         // A file may be called anything.
-        let file = TargetUrl::parse("sqlite://a:b@c").unwrap();
-        assert_eq!((file.path.as_str(), file.password), ("//a:b@c", None));
+        let file = TargetUrl::parse("sqlite:a:b@c").unwrap();
+        assert_eq!((file.path.as_str(), file.password), ("a:b@c", None));
     }
 
     #[test]
@@ -354,6 +437,8 @@ mod tests {
             ),
             ("--a=target.password=p=w", "--a=target.password=*"),
             ("host=h PassWord=pw user=u", "host=h PassWord=* user=u"),
+            ("password='p w' user=u", "password=*' user=u"),
+            ("password = pw user=u", "password = * user=u"),
             ("postgres://u@h/d?x=1", "postgres://u@h/d?x=1"),
             ("ssh://u@h:22", "ssh://u@h:22"),
             ("postgres://u:@h", "postgres://u:@h"),
@@ -363,8 +448,8 @@ mod tests {
     }
 
     #[test]
-    fn a_password_among_the_settings_is_refused_unsaid() {
-        let error = TargetUrl::parse("postgres://u@h/d?Password=PaSs&x=1").unwrap_err();
+    fn a_password_among_the_settings_of_a_file_is_refused_unsaid() {
+        let error = TargetUrl::parse("sqlite:x?Password=PaSs&x=1").unwrap_err();
         assert!(matches!(error, UrlError::PasswordSetting(_)));
         assert!(!format!("{error} {error:?}").contains("PaSs"));
     }

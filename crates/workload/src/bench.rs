@@ -1,6 +1,6 @@
 //! What a test is carried out on: target, size, amount of work, and what is kept meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -110,8 +110,8 @@ impl Meter {
 #[derive(Debug, Default)]
 pub struct Proven {
     tables: Mutex<HashSet<Table>>,
-    /// Scripts whose data were set up in this run, by their fingerprints.
-    scripts: Mutex<HashSet<String>>,
+    /// Scripts whose data were set up in this run, by their fingerprints, with how far their sequences have come since.
+    scripts: Mutex<HashMap<String, Arc<AtomicU64>>>,
 }
 
 impl Proven {
@@ -120,11 +120,20 @@ impl Proven {
         self.lock().insert(table)
     }
 
-    /// Notes that a script's data were set up; false when they had been before.
-    pub(crate) fn insert_script(&self, fingerprint: &str) -> bool {
+    /// How far the sequences of a script have come in this run; `None` where its data were not set up before.
+    pub(crate) fn script(&self, fingerprint: &str) -> Option<Arc<AtomicU64>> {
+        let scripts = self.scripts.lock();
+        let scripts = scripts.unwrap_or_else(PoisonError::into_inner);
+        scripts.get(fingerprint).cloned()
+    }
+
+    /// Notes that a script's data were set up, so that its sequences begin.
+    pub(crate) fn insert_script(&self, fingerprint: &str) -> Arc<AtomicU64> {
         let scripts = self.scripts.lock();
         let mut scripts = scripts.unwrap_or_else(PoisonError::into_inner);
-        scripts.insert(fingerprint.to_owned())
+        let begun = scripts.entry(fingerprint.to_owned()).or_default();
+        *begun = Arc::default();
+        Arc::clone(begun)
     }
 
     /// Has a table proven again.

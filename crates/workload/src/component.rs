@@ -19,6 +19,7 @@ use target::{Target, TargetUrl};
 use crate::below;
 use crate::duration;
 use crate::library::Kind;
+use crate::script::file::{PGBENCH, is_of_pgbench};
 use crate::volume::{Extent, of_point, of_table, tables_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
@@ -66,6 +67,10 @@ impl Workload for ComponentTests {
 
     fn takes_keys_of_tests(&self) -> bool {
         true
+    }
+
+    fn instead_of(&self, text: &str) -> Option<&'static str> {
+        is_of_pgbench(text).then_some(PGBENCH)
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {

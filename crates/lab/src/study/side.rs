@@ -111,7 +111,7 @@ fn with_settings(url: &TargetUrl, settings: &[SideSetting]) -> Result<TargetUrl>
     let mut url = url.clone();
     for setting in settings {
         if let SideSetting::TargetSetting(key, value) = setting {
-            url.settings.insert(key.clone(), value.clone());
+            url = url.with_setting(key, value)?;
         }
     }
     target::find(&url)?;

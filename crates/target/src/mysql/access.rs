@@ -1,19 +1,22 @@
 //! How the server is reached: place, user and password.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::client::Place;
+use super::option_file::{self, Options};
 use super::tls;
 use super::wire::Login;
+use crate::engine::Incomplete;
 use crate::open_sessions::Owner;
+use crate::server::own_name;
 use crate::tls::{Asked, TlsClient};
 use crate::{ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port that MySQL has registered.
 const PORT_DEFAULT: u16 = 3306;
+/// The setting that names an option file.
+const DEFAULTS_FILE: &str = "defaults-file";
 /// Settings of a URL of a running server.
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
@@ -26,7 +29,7 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ),
     (
         "sslmode",
-        "TLS: disable (default), require, verify-ca or verify-full; or ssl-mode in MySQL's words",
+        "TLS: disable (default), prefer, require, verify-ca or verify-full; or ssl-mode in MySQL's words",
     ),
     (
         "sslrootcert",
@@ -37,11 +40,13 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         "file of the client's certificate (PEM); or ssl-cert",
     ),
     ("sslkey", "file of its private key (PEM); or ssl-key"),
+    (
+        DEFAULTS_FILE,
+        "option file with user and password (default ~/.my.cnf)",
+    ),
 ];
 /// dbdyno's own database on a local server.
 const DATABASE: &str = "dbdyno";
-/// An option file is short.
-const OPTION_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Everything that a connection needs.
 #[derive(Debug, Clone)]
@@ -51,6 +56,7 @@ pub(super) struct Access {
     /// The database that is dbdyno's own.
     pub database: String,
     pub password: Option<Password>,
+    option_file: Option<PathBuf>,
     /// Whose sessions are opened with it.
     pub owner: Owner,
     /// How TLS is made, where it is asked for and its files were read.
@@ -61,15 +67,13 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Takes a URL apart. The password is the URL's, that of `$MYSQL_PWD`, or that of the section
-    /// `[client]` of `~/.my.cnf`, in this order.
+    /// Takes a URL apart. The password is the URL's, that of `$MYSQL_PWD`, or that of the option file, in this order.
     ///
     /// # Errors
     /// When the URL names no server, or the option file may be read by others.
     pub fn from_url(url: &TargetUrl) -> Result<Self> {
         let wrong = |message: String| TargetError::new(ErrorKind::Statement, message);
         let address = url.address().map_err(|e| wrong(e.to_string()))?;
-        refuse_odd_name(&address.database)?;
         let place = match url.settings.get("socket") {
             Some(path) if path.starts_with('/') => Place::Socket(PathBuf::from(path)),
             Some(path) => {
@@ -86,6 +90,7 @@ impl Access {
             user: address.user,
             database: address.database,
             password: url.password.clone(),
+            option_file: option_file_of(url.settings.get(DEFAULTS_FILE)),
             owner: Owner::new(),
             tls: None,
             tls_asked,
@@ -100,6 +105,7 @@ impl Access {
             user: user.to_owned(),
             database: DATABASE.to_owned(),
             password: None,
+            option_file: None,
             owner: Owner::new(),
             tls: None,
             tls_asked: None,
@@ -127,8 +133,8 @@ impl Access {
             self.password = password.to_str().map(Password::new);
             return Ok(());
         }
-        if let Some(home) = std::env::var_os("HOME") {
-            self.password = password_in_file(&Path::new(&home).join(".my.cnf"))?;
+        if let Some(file) = &self.option_file {
+            self.password = Options::read(file)?.password;
         }
         Ok(())
     }
@@ -141,6 +147,7 @@ impl Access {
             password: password.as_bytes().to_vec(),
             database: Some(self.database.clone()),
             with_tls: self.tls.is_some(),
+            may_lack_tls: self.tls.as_ref().is_some_and(|tls| tls.is_optional),
             is_private: matches!(self.place, Place::Socket(_))
                 || self.tls.as_ref().is_some_and(TlsClient::is_verified),
         }
@@ -162,95 +169,40 @@ pub(super) fn others_allowed(url: &TargetUrl) -> Result<bool> {
     }
 }
 
-/// The name goes into statements, and a server has databases that are its own.
-pub(super) fn refuse_odd_name(database: &str) -> Result<()> {
-    const BYTES_MAX: usize = 64;
-    let is_plain = database
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b == b'_');
+fn option_file_of(named: Option<&String>) -> Option<PathBuf> {
+    named.map(PathBuf::from).or_else(option_file::usual)
+}
+
+/// Fills what a URL leaves out: the user as the server's own clients find it, and this machine.
+///
+/// # Errors
+/// When the option file may be read by others.
+pub(super) fn complete(url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+    if url.place.user.is_none() {
+        let file = option_file_of(url.settings.get(DEFAULTS_FILE));
+        let options = file.map(|file| Options::read(&file)).transpose();
+        let options = options.map_err(|error| error.message)?;
+        url.place.user = options.and_then(|options| options.user).or_else(own_name);
+    }
+    url.place.host.get_or_insert_with(|| "localhost".into());
+    Ok(())
+}
+
+/// Refuses to make tables in a database that is the server's own.
+pub(super) fn refuse_servers_own(database: &str) -> Result<()> {
     let is_servers = ["mysql", "sys", "information_schema", "performance_schema"]
         .iter()
         .any(|own| own.eq_ignore_ascii_case(database));
-    if is_plain && !is_servers && database.len() <= BYTES_MAX {
-        return Ok(());
-    }
-    Err(TargetError::new(
-        ErrorKind::Statement,
-        format!(
-            "\"{}\" cannot be dbdyno's database; use a name of letters, digits and _, for example dbdyno",
-            database.escape_debug()
-        ),
-    ))
-}
-
-fn password_in_file(path: &Path) -> Result<Option<Password>> {
-    let Ok(metadata) = fs::metadata(path) else {
-        return Ok(None);
-    };
-    if !metadata.is_file() || metadata.len() > OPTION_FILE_BYTES_MAX {
-        return Ok(None);
-    }
-    let Ok(text) = fs::read_to_string(path) else {
-        return Ok(None);
-    };
-    let password = password_in(&text);
-    if password.is_some() && metadata.permissions().mode() & 0o077 != 0 {
-        return Err(TargetError::new(
-            ErrorKind::Unreachable,
+    match is_servers {
+        false => Ok(()),
+        true => Err(TargetError::new(
+            ErrorKind::Foreign,
             format!(
-                "{} contains a password and is readable by others; protect it (chmod 600), or give the password in $MYSQL_PWD",
-                path.display()
+                "\"{database}\" is the server's own database, and dbdyno makes no tables in it; name another one at the end of \
+                 the URL, for example dbdyno"
             ),
-        ));
+        )),
     }
-    Ok(password)
-}
-
-/// The last `password` of the section `[client]` counts, as for the server's own clients.
-fn password_in(text: &str) -> Option<Password> {
-    let mut is_client = false;
-    let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            is_client = section.split(']').next() == Some("client");
-        } else if is_client
-            && let Some((key, value)) = line.split_once('=')
-            && key.trim() == "password"
-        {
-            found = Some(Password::new(unquoted(value.trim())));
-        }
-    }
-    found
-}
-
-/// Takes quotation marks off and replaces the escapes that option files know.
-fn unquoted(value: &str) -> String {
-    let inner = ['"', '\'']
-        .iter()
-        .find_map(|q| value.strip_prefix(*q)?.strip_suffix(*q));
-    let value = match inner {
-        Some(inner) => inner,
-        // Outside quotation marks a comment may follow.
-        None => value.split(" #").next().unwrap_or(value).trim_end(),
-    };
-    let mut text = String::with_capacity(value.len());
-    let mut characters = value.chars();
-    while let Some(c) = characters.next() {
-        if c != '\\' {
-            text.push(c);
-            continue;
-        }
-        match characters.next() {
-            Some('n') => text.push('\n'),
-            Some('t') => text.push('\t'),
-            Some('r') => text.push('\r'),
-            Some('b') => text.push('\u{8}'),
-            Some('s') => text.push(' '),
-            Some('\\') | None => text.push('\\'),
-            Some(other) => text.extend(['\\', other]),
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -266,36 +218,7 @@ mod tests {
         let socket = access("mysql://u@localhost/dbdyno?socket=/run/s").unwrap();
         assert_eq!(socket.place, Place::Socket("/run/s".into()));
         assert!(socket.login().is_private);
-        for bad in [
-            "mysql://u@h/mysql",
-            "mysql://u@h/a-b",
-            "mysql://u@h/d?socket=s",
-        ] {
-            assert!(access(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn option_files_hold_passwords() {
-        let text = "[mysqld]\npassword=no\n[client]\nuser=u\npassword = \"a # \\\"b\" \n[other]\npassword=no\n";
-        assert_eq!(password_in(text).unwrap().expose(), "a # \\\"b");
-        let plain = "[client]\npassword=x\\sy # comment\n";
-        assert_eq!(password_in(plain).unwrap().expose(), "x y");
-        assert_eq!(password_in("[client]\n#password=x\n"), None);
-    }
-
-    #[test]
-    fn a_password_that_others_may_read_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join(".my.cnf");
-        fs::write(&path, "[client]\npassword=hush\n").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let error = password_in_file(&path).unwrap_err().to_string();
-        assert!(
-            error.contains("chmod 600") && !error.contains("hush"),
-            "{error}"
-        );
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(password_in_file(&path).unwrap().unwrap().expose(), "hush");
+        assert_eq!(access("mysql://u@h/my-shop").unwrap().database, "my-shop");
+        assert!(access("mysql://u@h/d?socket=s").is_err());
     }
 }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use archive::Purpose;
 
-use super::access::{Access, SETTINGS, others_allowed};
+use super::access::{self, Access, SETTINGS, others_allowed};
 use super::backup;
+use super::foreign::FOREIGN;
 use super::inspect::inspect;
 use super::local::MariaDbServer;
 use super::session_settings::RESERVED;
 use super::source::MySqlSource;
 use super::target::{MySqlTarget, asked_of};
-use super::tls;
 use crate::catalogue::Source;
-use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
+use crate::engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
+use crate::url::Foreign;
 use crate::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
@@ -61,6 +62,18 @@ impl Engine for MySql {
         "mysql"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["mariadb", "mysql2"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        FOREIGN
+    }
+
+    fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        access::complete(url)
+    }
+
     fn reach(&self) -> Reach {
         Reach::Network
     }
@@ -78,7 +91,7 @@ impl Engine for MySql {
     }
 
     fn password_places(&self) -> Option<&'static str> {
-        Some("the section [client] of ~/.my.cnf or $MYSQL_PWD")
+        Some("~/.my.cnf or $MYSQL_PWD")
     }
 
     fn takes_settings_of_the_server(&self) -> bool {
@@ -87,7 +100,7 @@ impl Engine for MySql {
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
         Access::from_url(url)?;
-        session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
+        session_settings::of_url(url, SETTINGS, RESERVED)?;
         others_allowed(url).map(|_| ())
     }
 

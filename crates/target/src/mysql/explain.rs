@@ -86,7 +86,8 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
         ),
         code::ACCESS_DENIED | code::ACCESS_DENIED_BY_PLUGIN => (
             ErrorKind::Unreachable,
-            "; check the user and the password (in the URL, $MYSQL_PWD or the section [client] of ~/.my.cnf)",
+            "; check the user and the password: in the URL, where %XX is decoded, else in $MYSQL_PWD, else in ~/.my.cnf (~/.mylogin.cnf \
+             is not read)",
         ),
         code::DATABASE_DENIED => (
             ErrorKind::Unreachable,

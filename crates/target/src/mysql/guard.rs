@@ -3,9 +3,10 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::access::Access;
+use super::access::{Access, refuse_servers_own};
 use super::client::Client;
 use super::flavour::Flavour;
+use super::name;
 use crate::register::{self, COLUMNS};
 use crate::value::Identities;
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError};
@@ -78,8 +79,8 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
     // A dbdyno that was killed leaves sessions behind, which end as soon as the server notices.
     const SECONDS: u32 = 10;
     let taken = client.read_one(&format!(
-        "SELECT get_lock('dbdyno.{}', {SECONDS})",
-        access.database
+        "SELECT get_lock({}, {SECONDS})",
+        name::lock(&access.database)
     ))?;
     if taken.as_deref() == Some("1") {
         return Ok(());
@@ -90,8 +91,8 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
 /// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
 pub(super) fn is_locked(client: &mut Client, access: &Access) -> Result<bool> {
     let holder = client.read_one(&format!(
-        "SELECT is_used_lock('dbdyno.{}')",
-        access.database
+        "SELECT is_used_lock({})",
+        name::lock(&access.database)
     ))?;
     Ok(holder.is_some())
 }
@@ -115,7 +116,8 @@ pub(super) fn is_read_only(client: &mut Client) -> Result<bool> {
 /// Whether there is such a database.
 pub(super) fn is_there(client: &mut Client, database: &str) -> Result<bool> {
     let count = client.read_one(&format!(
-        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = '{database}'"
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = {}",
+        name::literal(database)
     ))?;
     Ok(count.as_deref() != Some("0"))
 }
@@ -123,10 +125,12 @@ pub(super) fn is_there(client: &mut Client, database: &str) -> Result<bool> {
 /// Makes the database that is dbdyno's own, or makes sure that it is.
 pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
     let name = &access.database;
+    refuse_servers_own(name)?;
     if !is_there(client, name)? {
         // The order of bytes: the same on every server, and that of the embedded engines.
         client.run(&format!(
-            "CREATE DATABASE `{name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            "CREATE DATABASE {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            name::identifier(name)
         ))?;
         return make_register(client, name, None);
     }
@@ -151,7 +155,8 @@ pub(super) fn remove_own_database(client: &mut Client, access: &Access) -> Resul
         // Empty, and made by somebody who may do that.
         Register::Absent => Ok(()),
         Register::Empty(_) | Register::Whole => {
-            client.run(&format!("DROP DATABASE `{name}`")).map(drop)
+            let database = name::identifier(name);
+            client.run(&format!("DROP DATABASE {database}")).map(drop)
         }
     }
 }
@@ -179,7 +184,10 @@ fn register_of(client: &mut Client, access: &Access) -> Result<Register> {
     };
     let mut is_empty = false;
     let entered = || {
-        let sql = format!("SELECT name, identity FROM `{name}`.{OWN_TABLES}");
+        let sql = format!(
+            "SELECT name, identity FROM {}.{OWN_TABLES}",
+            name::identifier(name)
+        );
         let entered = client.read(&sql).map(register::identities)?;
         is_empty = entered.is_empty();
         Ok(entered)
@@ -199,19 +207,20 @@ pub(super) fn refuse_foreign(client: &mut Client, access: &Access) -> Result<()>
 
 /// Makes the register, or enters it in itself where dbdyno was killed in between.
 fn make_register(client: &mut Client, database: &str, made: Option<&String>) -> Result<()> {
+    let database = name::identifier(database);
     let identity = match made {
         Some(identity) => identity.clone(),
         None => {
             let token = register::token();
             client.run(&format!(
-                "CREATE TABLE `{database}`.{OWN_TABLES} {COLUMNS} ENGINE = InnoDB COMMENT = '{token}'"
+                "CREATE TABLE {database}.{OWN_TABLES} {COLUMNS} ENGINE = InnoDB COMMENT = '{token}'"
             ))?;
             format!("{TABLE}{token}")
         }
     };
     let identity = register::quoted(&identity);
     client.run(&format!(
-        "INSERT INTO `{database}`.{OWN_TABLES} VALUES ('{OWN_TABLES}', {identity})"
+        "INSERT INTO {database}.{OWN_TABLES} VALUES ('{OWN_TABLES}', {identity})"
     ))?;
     // The server may be set not to commit each statement by itself.
     client.run("COMMIT").map(drop)
@@ -276,21 +285,22 @@ pub(super) const TABLE: &str = "BASE TABLE ";
 pub(super) fn relations(client: &mut Client, database: &str) -> Result<Identities> {
     let rows = client.read(&format!(
         "SELECT table_name, concat(table_type, ' ', table_comment) FROM information_schema.tables \
-         WHERE table_schema = '{database}'"
+         WHERE table_schema = {}",
+        name::literal(database)
     ))?;
     Ok(register::identities(rows))
 }
 
 /// Code that somebody else has put into the database would be run, or removed, by dbdyno.
 fn refuse_foreign_code(client: &mut Client, access: &Access) -> Result<()> {
-    let name = &access.database;
+    let name = name::literal(&access.database);
     let found = client.read_one(&format!(
         "SELECT what FROM (SELECT concat('stored code \"', routine_name, '\" of ', definer) AS what \
-         FROM information_schema.routines WHERE routine_schema = '{name}' AND definer <> current_user() \
+         FROM information_schema.routines WHERE routine_schema = {name} AND definer <> current_user() \
          UNION ALL SELECT concat('trigger \"', trigger_name, '\"') FROM information_schema.triggers \
-         WHERE trigger_schema = '{name}' \
+         WHERE trigger_schema = {name} \
          UNION ALL SELECT concat('event \"', event_name, '\"') FROM information_schema.events \
-         WHERE event_schema = '{name}') AS code LIMIT 1"
+         WHERE event_schema = {name}) AS code LIMIT 1"
     ))?;
     match found {
         None => Ok(()),

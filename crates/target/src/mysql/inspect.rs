@@ -1,12 +1,12 @@
 //! What a run would find on a server: nothing is made, set or locked for it.
 
-use super::access::Access;
+use super::access::{Access, refuse_servers_own};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::rights::Grants;
 use super::session_settings::try_settings;
 use super::target::{RULES, lacks, plain_version};
-use super::{facts, guard, watch};
+use super::{facts, guard, name, watch};
 use crate::Result;
 use crate::inspection::{ClockOffset, Gap, Inspection, OwnPlace, PlaceState, RoundTrip};
 use crate::session_settings::SessionSettings;
@@ -105,7 +105,8 @@ fn clock(client: &mut Client) -> Result<Option<ClockOffset>> {
 
 /// The database of dbdyno's tables; somebody else's is an obstacle.
 fn place(found: &mut Inspection, client: &mut Client, access: &Access) -> Result<OwnPlace> {
-    let own = guard::refuse_foreign(client, access);
+    let own = refuse_servers_own(&access.database);
+    let own = own.and_then(|()| guard::refuse_foreign(client, access));
     let state = match found.refuse(own)? {
         None => PlaceState::Foreign,
         Some(()) => match guard::is_there(client, &access.database)? {
@@ -125,9 +126,10 @@ fn advice(flavour: Flavour, account: &str, database: &str) -> String {
         Flavour::MariaDb => "SUPER",
         Flavour::MySql => "SYSTEM_VARIABLES_ADMIN",
     };
+    let database = name::identifier(database);
     format!(
         "{account} has all privileges, which dbdyno does not need; this is enough: CREATE USER bench@'%' IDENTIFIED BY '…'; \
-         GRANT ALL ON `{database}`.* TO bench@'%'; GRANT {checkpoint}, PROCESS ON *.* TO bench@'%'; GRANT SELECT ON \
+         GRANT ALL ON {database}.* TO bench@'%'; GRANT {checkpoint}, PROCESS ON *.* TO bench@'%'; GRANT SELECT ON \
          performance_schema.* TO bench@'%'"
     )
 }

@@ -2,6 +2,7 @@
 
 use super::client::Client;
 use super::flavour::Flavour;
+use super::name;
 use crate::Result;
 use crate::inspection::Right;
 
@@ -81,7 +82,7 @@ impl Grants {
                 needed_for: "dbdyno's database and its tables",
                 without: "a run is refused, or its first table is not created",
                 is_required: true,
-                grant: format!("GRANT ALL ON `{database}`.* TO {account}"),
+                grant: format!("GRANT ALL ON {}.* TO {account}", name::identifier(database)),
             });
             let (name, others) = match flavour {
                 Flavour::MariaDb => ("SUPER", None),

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::client::Client;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
-use super::{guard, load};
+use super::{guard, load, name};
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::plan_text::plan_text;
 use crate::register;
@@ -57,7 +57,7 @@ impl MySqlSession {
     pub(super) fn new(client: Client, access: Arc<Access>) -> Self {
         Self {
             client,
-            schema: format!("`{}`", access.database),
+            schema: name::identifier(&access.database),
             group: Group::default(),
             access,
         }

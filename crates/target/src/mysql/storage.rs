@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::client::Client;
 use super::facts;
+use super::name::literal;
 use crate::Result;
 
 /// The codec of a table with the number of its files, which is one. That a table was created compressed
@@ -16,7 +17,8 @@ pub(super) fn storage_of(
 ) -> Result<BTreeMap<String, u64>> {
     let options = client.read_one(&format!(
         "SELECT create_options FROM information_schema.tables \
-         WHERE table_schema = '{database}' AND table_name = '{table}'"
+         WHERE table_schema = {} AND table_name = '{table}'",
+        literal(database)
     ))?;
     let asked = options
         .unwrap_or_default()
@@ -34,7 +36,8 @@ pub(super) fn storage_of(
 fn takes_less_than_its_length(client: &mut Client, database: &str, table: &str) -> Result<bool> {
     let found = client.read_one(&format!(
         "SELECT allocated_size < file_size FROM information_schema.innodb_sys_tablespaces \
-         WHERE name = '{database}/{table}'"
+         WHERE name = concat(cast(convert({} USING filename) AS char), '/{table}')",
+        literal(database)
     ))?;
     Ok(found.as_deref() == Some("1"))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 
-use super::access::{Access, SETTINGS, refuse_odd_name};
+use super::access::{Access, SETTINGS};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::local::MariaDbServer;
@@ -17,7 +17,7 @@ use super::session::{MySqlSession, connect};
 use super::session_settings::{RESERVED, set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
-use super::{checkpoint, facts, guard, observe, tls, watch};
+use super::{checkpoint, facts, guard, observe, watch};
 use crate::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use crate::catalogue::Source;
 use crate::open_sessions;
@@ -228,7 +228,6 @@ impl MySqlTarget {
     fn secondary_access(&self, name: &str) -> Result<Access> {
         let mut access = self.access.as_ref().clone();
         access.database = format!("{}_{name}", access.database);
-        refuse_odd_name(&access.database)?;
         Ok(access)
     }
 
@@ -251,7 +250,7 @@ impl MySqlTarget {
 pub(super) fn asked_of(url: &TargetUrl) -> Result<(Access, SessionSettings)> {
     let mut access = Access::from_url(url)?;
     access.read_files()?;
-    let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
+    let session = session_settings::of_url(url, SETTINGS, RESERVED)?;
     Ok((access, session))
 }
 

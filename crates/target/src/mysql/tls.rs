@@ -3,59 +3,29 @@
 use crate::tls::{Asked, Said, Words};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
-/// The keys in both spellings.
-const KEYS: [(&str, &str); 4] = [
-    ("sslmode", "ssl-mode"),
-    ("sslrootcert", "ssl-ca"),
-    ("sslcert", "ssl-cert"),
-    ("sslkey", "ssl-key"),
-];
-
 /// What a URL asks for; `None` is a connection without TLS.
 ///
 /// # Errors
-/// When the settings contradict each other, leave open what is measured, or ask for TLS through a Unix socket.
+/// When the settings contradict each other, or ask for TLS through a Unix socket.
 pub(super) fn from_url(url: &TargetUrl, is_socket: bool) -> Result<Option<Asked>> {
-    let [mode, roots, certificate, key] = KEYS.map(|(one, other)| said(url, one, other));
-    let asked = Asked::from_words(&Words {
-        mode: mode?,
-        roots: roots?,
-        certificate: certificate?,
-        key: key?,
-    })?;
-    if asked.is_some() && is_socket {
-        return Err(wrong(
-            "dbdyno makes no TLS through a Unix socket: the kernel keeps others out; remove sslmode, or name a host".into(),
-        ));
-    }
-    Ok(asked)
-}
-
-fn said(url: &TargetUrl, one: &str, other: &str) -> Result<Option<Said>> {
-    let find = |key: &str| {
-        let value = url.settings.get(key)?;
-        Some(Said {
-            by: key.to_owned(),
-            value: value.clone(),
-        })
+    let said = |key: &str| {
+        let value = url.settings.get(key)?.clone();
+        let by = key.to_owned();
+        Some(Said { by, value })
     };
-    match (find(one), find(other)) {
-        (Some(_), Some(_)) => Err(wrong(format!(
-            "{one} and {other} mean the same; give one of them"
-        ))),
-        (found, None) | (None, found) => Ok(found),
+    let asked = Asked::from_words(&Words {
+        mode: said("sslmode"),
+        roots: said("sslrootcert"),
+        certificate: said("sslcert"),
+        key: said("sslkey"),
+    })?;
+    match asked {
+        Some(asked) if is_socket && asked.is_optional => Ok(None),
+        Some(_) if is_socket => Err(wrong(
+            "dbdyno makes no TLS through a Unix socket: the kernel keeps others out; remove sslmode, or name a host".into(),
+        )),
+        asked => Ok(asked),
     }
-}
-
-/// The URL with the one spelling of these keys that the engine lists.
-pub(super) fn in_one_spelling(url: &TargetUrl) -> TargetUrl {
-    let mut url = url.clone();
-    for (one, other) in KEYS {
-        if let Some(value) = url.settings.remove(other) {
-            url.settings.insert(one.to_owned(), value);
-        }
-    }
-    url
 }
 
 fn wrong(message: String) -> TargetError {
@@ -80,13 +50,15 @@ mod tests {
         assert_eq!(one, asked("ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca").unwrap());
         assert_eq!(asked("").unwrap(), None);
         for (query, what) in [
-            ("sslmode=require&ssl-mode=REQUIRED", "mean the same"),
-            ("ssl-mode=PREFERRED", "ssl-mode=PREFERRED leaves it"),
-            ("ssl-ca=/ca", "ssl-ca=/ca needs TLS"),
+            ("sslmode=other", "sslmode=other is not disable"),
+            ("ssl-ca=/ca", "sslrootcert=/ca needs TLS"),
         ] {
             let error = asked(query).unwrap_err();
             assert!(error.message.contains(what), "{error}");
         }
+        let two = "mysql://u@h/d?sslmode=require&ssl-mode=DISABLED";
+        let error = TargetUrl::parse(two).unwrap_err().to_string();
+        assert!(error.contains("give one of them"), "{error}");
     }
 
     #[test]
@@ -94,5 +66,7 @@ mod tests {
         let url = TargetUrl::parse("mysql://u@h/d?socket=/s&sslmode=require").unwrap();
         let error = from_url(&url, true).unwrap_err();
         assert!(error.message.contains("Unix socket"), "{error}");
+        let url = TargetUrl::parse("mysql://u@h/d?socket=/s&sslmode=prefer").unwrap();
+        assert_eq!(from_url(&url, true).unwrap(), None);
     }
 }

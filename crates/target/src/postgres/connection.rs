@@ -152,8 +152,14 @@ impl Connection {
                         self.open.cancelled_by(cancel::of(endpoint, number, secret));
                     }
                     Ok(Some(Event::Failed(error))) => {
-                        let lacks_tls = endpoint.socket.is_none() && endpoint.tls.is_none();
-                        return Err(refused(&self.place, lacks_tls, &error));
+                        let lacks_tls = endpoint.socket.is_none() && self.secured.is_none();
+                        let mut told = refused(&self.place, lacks_tls, &error);
+                        if error.code == "28P01"
+                            && let Some(password) = &endpoint.password
+                        {
+                            told.message += &password.doubt("PGPASSWORD");
+                        }
+                        return Err(told);
                     }
                     Ok(Some(_)) => {}
                     Err(error) => return Err(lost(&self.place, &error.to_string())),
@@ -161,7 +167,7 @@ impl Connection {
             };
             logon
                 .answer(&mut self.wire, request)
-                .map_err(|e| no_logon(&self.place, &e))?;
+                .map_err(|e| no_logon(&self.place, &e, endpoint.password_file_unused.as_deref()))?;
         }
     }
 

@@ -15,7 +15,7 @@ use crate::tls::TlsClient;
 use crate::{Address, ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port of a server that gives none.
-const PORT_DEFAULT: u16 = 5432;
+pub(super) const PORT_DEFAULT: u16 = 5432;
 /// The server cuts names off behind 63 bytes; a part is left for what is put behind.
 const SCHEMA_BYTES_MAX: usize = 50;
 /// Longer password files are nobody's.
@@ -36,6 +36,8 @@ pub(super) struct Endpoint {
     pub schema: String,
     /// Password, when one is known.
     pub password: Option<Password>,
+    /// Why the file of passwords was not used.
+    pub password_file_unused: Option<String>,
     /// Whose sessions are opened with it.
     pub owner: Owner,
     /// How TLS is made, where it is asked for.
@@ -74,16 +76,19 @@ impl Endpoint {
             database,
             schema: own_schema(url)?,
             password: url.password.clone(),
+            password_file_unused: None,
             owner: Owner::new(),
             tls: tls.client()?,
             is_tls_direct: tls.is_direct,
             binding: tls.binding,
         };
         if endpoint.password.is_none() {
-            endpoint.password = match std::env::var("PGPASSWORD") {
-                Ok(password) if !password.is_empty() => Some(Password::new(password)),
-                _ => endpoint.password_from_file(&password_file())?,
-            };
+            match std::env::var("PGPASSWORD") {
+                Ok(password) if !password.is_empty() => {
+                    endpoint.password = Some(Password::new(password));
+                }
+                _ => endpoint.read_password_file(&password_file(url.settings.get("passfile"))),
+            }
         }
         Ok(endpoint)
     }
@@ -98,6 +103,7 @@ impl Endpoint {
             database: "postgres".into(),
             schema: SCHEMA.into(),
             password: None,
+            password_file_unused: None,
             owner: Owner::new(),
             tls: None,
             is_tls_direct: false,
@@ -135,33 +141,36 @@ impl Endpoint {
         }
     }
 
-    fn password_from_file(&self, path: &Path) -> Result<Option<Password>> {
-        let wrong = |what: String| {
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!("the password file {} {what}", path.display()),
-            )
+    /// As psql: a file that others can read is not used, which matters only where the server asks for a password.
+    fn read_password_file(&mut self, path: &Path) {
+        let Some(facts) = fs::metadata(path).ok().filter(|facts| facts.is_file()) else {
+            return;
         };
-        let Ok(facts) = fs::metadata(path) else {
-            return Ok(None);
+        let unused = if facts.mode() & 0o077 != 0 {
+            "is readable by others and is not used; protect it (chmod 600)".into()
+        } else if facts.len() > PASSWORD_FILE_BYTES_MAX {
+            "is far too large and is not used".into()
+        } else {
+            match fs::read(path) {
+                Ok(text) => {
+                    self.password = self.password_in(&String::from_utf8_lossy(&text));
+                    return;
+                }
+                Err(error) => format!("cannot be read: {error}"),
+            }
         };
-        if !facts.is_file() || facts.len() > PASSWORD_FILE_BYTES_MAX {
-            return Err(wrong("is not a regular file, or is far too large".into()));
-        }
-        if facts.mode() & 0o077 != 0 {
-            return Err(wrong(
-                "is readable by others and is not used; protect it (chmod 600)".into(),
-            ));
-        }
-        let text = fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
-        // The file knows servers behind a socket as "localhost".
-        let host = match &self.socket {
-            Some(_) => "localhost",
-            None => self.host.as_str(),
-        };
+        self.password_file_unused = Some(format!("the password file {} {unused}", path.display()));
+    }
+
+    /// The password in a file's text. The file knows servers behind the usual socket as "localhost", others by its directory.
+    fn password_in(&self, text: &str) -> Option<Password> {
         let port = self.port.to_string();
-        let asked = [host, &port, &self.database, &self.user];
-        Ok(text.lines().find_map(|line| password_in(line, asked)))
+        let hosts = [self.host.as_str(), "localhost"];
+        let hosts = &hosts[..if self.socket.is_some() { 2 } else { 1 }];
+        text.lines().find_map(|line| {
+            let of = |host: &&str| password_in(line, [host, &port, &self.database, &self.user]);
+            hosts.iter().find_map(of)
+        })
     }
 }
 
@@ -186,10 +195,11 @@ pub(super) fn own_schema(url: &TargetUrl) -> Result<String> {
     ))
 }
 
-fn password_file() -> PathBuf {
+fn password_file(named: Option<&String>) -> PathBuf {
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".pgpass"));
-    std::env::var_os("PGPASSFILE")
+    named
         .map(PathBuf::from)
+        .or_else(|| std::env::var_os("PGPASSFILE").map(PathBuf::from))
         .or_else(home)
         .unwrap_or_default()
 }
@@ -252,21 +262,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pgpass");
         fs::write(&path, "localhost:5432:postgres:me:secret\n").unwrap();
-        let endpoint = Endpoint::local("/run/.s.PGSQL.5432".into(), "me");
+        let read = |path: &Path| {
+            let mut endpoint = Endpoint::local("/run/.s.PGSQL.5432".into(), "me");
+            endpoint.read_password_file(path);
+            let password = endpoint.password.map(|p| p.expose().to_owned());
+            (password, endpoint.password_file_unused)
+        };
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let message = endpoint.password_from_file(&path).unwrap_err().message;
+        let (password, unused) = read(&path);
+        let unused = unused.unwrap();
         assert!(
-            message.contains("chmod 600") && !message.contains("secret"),
-            "{message}"
+            password.is_none() && unused.contains("chmod 600") && !unused.contains("secret"),
+            "{unused}"
         );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let password = endpoint.password_from_file(&path).unwrap().unwrap();
-        assert_eq!(password.expose(), "secret");
-        assert!(
-            endpoint
-                .password_from_file(Path::new("/nowhere"))
-                .unwrap()
-                .is_none()
-        );
+        assert_eq!(read(&path), (Some("secret".into()), None));
+        fs::write(&path, b"\xe9:x\r\nlocalhost:*:*:me:se\\:cret\r\n").unwrap();
+        assert_eq!(read(&path).0.as_deref(), Some("se:cret"));
+        for nothing in [Path::new("/nowhere"), Path::new("/dev/null")] {
+            assert_eq!(read(nothing), (None, None));
+        }
     }
 }

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use archive::Purpose;
 
 use super::backup;
+use super::defaults;
 use super::endpoint::{Endpoint, own_schema};
+use super::foreign::FOREIGN;
 use super::inspect::inspect;
 use super::local::PostgresServer;
 use super::set_up::{SETTINGS, SetUp};
 use super::source::PostgresSource;
 use super::target::PostgresTarget;
 use crate::catalogue::Source;
-use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
+use crate::engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
+use crate::url::Foreign;
 use crate::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
 
 const TYPE_NAMES: TypeNames = TypeNames {
@@ -59,6 +62,18 @@ impl Engine for Postgres {
         "postgres"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["postgresql", "postgis", "pgsql", "pg"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        FOREIGN
+    }
+
+    fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        defaults::complete(url)
+    }
+
     fn reach(&self) -> Reach {
         Reach::Network
     }
@@ -80,6 +95,10 @@ impl Engine for Postgres {
     }
 
     fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn has_question_mark_operators(&self) -> bool {
         true
     }
 

@@ -94,11 +94,13 @@ pub(super) fn lost(place: &str, why: &str) -> TargetError {
     )
 }
 
-/// A logon that cannot go on.
-pub(super) fn no_logon(place: &str, error: &LogonError) -> TargetError {
+/// A logon that cannot go on; `unused` says why there is no password from a file.
+pub(super) fn no_logon(place: &str, error: &LogonError, unused: Option<&str>) -> TargetError {
+    let unused = unused.filter(|_| matches!(error, LogonError::NoPassword));
+    let unused = unused.map_or(String::new(), |unused| format!("; {unused}"));
     TargetError::new(
         ErrorKind::Unreachable,
-        format!("PostgreSQL: cannot log in to {place}: {error}"),
+        format!("PostgreSQL: cannot log in to {place}: {error}{unused}"),
     )
 }
 

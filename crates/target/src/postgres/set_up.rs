@@ -17,7 +17,7 @@ const MAINTENANCE_KIB_PER_THREAD: u64 = 32 << 10;
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "sslmode",
-        "TLS: disable, require, verify-ca or verify-full (default $PGSSLMODE, else disable)",
+        "TLS: disable, prefer, require, verify-ca or verify-full (default $PGSSLMODE, else disable)",
     ),
     (
         "sslrootcert",
@@ -41,6 +41,14 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         "allow: measure although other sessions are active (default refuse)",
     ),
     ("schema", "dbdyno's schema in the database (default dbdyno)"),
+    (
+        "service",
+        "section of ~/.pg_service.conf with what the URL leaves out (default $PGSERVICE, if it names no host)",
+    ),
+    (
+        "passfile",
+        "file of passwords (default $PGPASSFILE, else ~/.pgpass)",
+    ),
 ];
 
 /// What a URL asked for.

@@ -49,6 +49,7 @@ impl TlsSettings {
             certificate: said("sslcert", "PGSSLCERT"),
             key: said("sslkey", "PGSSLKEY"),
         })?;
+        let asked = asked.filter(|asked| !(is_socket && asked.is_optional));
         if asked.is_some() && is_socket {
             return wrong(
                 "TLS through a Unix socket does not exist: the kernel keeps others out; remove sslmode, or name a host".into(),
@@ -57,7 +58,7 @@ impl TlsSettings {
         let negotiation = said("sslnegotiation", "PGSSLNEGOTIATION");
         let is_direct = match negotiation.as_ref().map(|s| (s, s.value.as_str())) {
             None | Some((_, "postgres")) => false,
-            Some((_, "direct")) if asked.is_some() => true,
+            Some((_, "direct")) if asked.as_ref().is_some_and(|a| !a.is_optional) => true,
             // A variable is for many servers, also for those without TLS.
             Some((said, "direct")) if said.by.starts_with('$') => false,
             Some((_, "direct")) => {
@@ -138,8 +139,10 @@ mod tests {
             settings("sslmode=disable", &all).unwrap(),
             TlsSettings::default()
         );
-        let error = settings("", &[("PGSSLMODE", "prefer")]).unwrap_err();
-        assert!(error.message.contains("$PGSSLMODE=prefer"), "{error}");
+        let error = settings("", &[("PGSSLMODE", "other")]).unwrap_err();
+        assert!(error.message.contains("$PGSSLMODE=other"), "{error}");
+        let optional = settings("", &[("PGSSLMODE", "prefer")]).unwrap().asked;
+        assert!(optional.is_some_and(|asked| asked.is_optional));
         let direct = settings("sslmode=require&sslnegotiation=direct", &[]).unwrap();
         assert!(direct.is_direct);
         let alone = settings("", &[("PGSSLNEGOTIATION", "direct")]).unwrap();
@@ -160,6 +163,7 @@ mod tests {
     fn what_needs_tls_says_so() {
         for (query, what) in [
             ("sslnegotiation=direct", "needs TLS"),
+            ("sslnegotiation=direct&sslmode=prefer", "needs TLS"),
             ("sslnegotiation=other", "neither postgres nor direct"),
             ("channel_binding=require", "needs TLS"),
             ("channel_binding=maybe", "not disable, prefer or require"),

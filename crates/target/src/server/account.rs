@@ -75,6 +75,12 @@ impl Account {
     }
 }
 
+/// The name of the user who runs dbdyno.
+pub(crate) fn own_name() -> Option<String> {
+    // SAFETY: the call only reads the process's credentials.
+    name_of(unsafe { libc::geteuid() })
+}
+
 fn named(name: &str) -> Option<Account> {
     let asked = CString::new(name).ok()?;
     entry(|p, buffer, result| {

@@ -11,6 +11,7 @@ use super::target::{SetUp, SqliteTarget};
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo};
 use crate::inspection::Inspection;
+use crate::url::{Foreign, Meaning};
 use crate::{BackupMethod, Result, Target, TargetUrl};
 
 /// SQLite.
@@ -19,6 +20,39 @@ pub struct Sqlite;
 impl Engine for Sqlite {
     fn scheme(&self) -> &'static str {
         "sqlite"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["sqlite3"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        &[
+            Foreign {
+                names: &["mode"],
+                meaning: Meaning::NothingIf(
+                    &["rw", "rwc"],
+                    "leave it out: what a run measures is written, and sources (--from) are never written; memory is sqlite: alone",
+                ),
+            },
+            Foreign {
+                names: &["psow", "timeout", "busy_timeout", "connection_limit"],
+                meaning: Meaning::Nothing(
+                    "dbdyno's sessions have a cache each, and wait for each other as long as it takes",
+                ),
+            },
+            Foreign {
+                names: &["cache"],
+                meaning: Meaning::NothingIf(
+                    &["shared", "private"],
+                    "each of dbdyno's sessions has a cache of its own; cache_mb=MB is its size",
+                ),
+            },
+            Foreign {
+                names: &["vfs", "nolock", "immutable", "modeof"],
+                meaning: Meaning::Never("dbdyno uses SQLite's own files and locks; leave it out"),
+            },
+        ]
     }
 
     fn info(&self) -> EngineInfo {

@@ -48,6 +48,8 @@ pub(crate) enum Roots {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub check: Check,
+    /// Whether a server without TLS is taken as well.
+    pub is_optional: bool,
     /// There whenever something is checked.
     pub roots: Option<Roots>,
     /// The client's certificate and its key.
@@ -58,7 +60,7 @@ impl Asked {
     /// What the words ask for; `None` is a connection without TLS, the default.
     ///
     /// # Errors
-    /// When they contradict each other, or leave open what is measured.
+    /// When they contradict each other.
     pub fn from_words(words: &Words) -> Result<Option<Self>> {
         let Some(mode) = &words.mode else {
             return without_mode(words).map(|()| None);
@@ -72,15 +74,16 @@ impl Asked {
             "verify-ca" => Check::Authority,
             "verify-full" | "verify-identity" => Check::Name,
             "allow" | "prefer" | "preferred" => {
-                return Err(wrong(format!(
-                    "{}={} leaves it to the server whether TLS is used, so the result would not say what was measured, and \
-                     anybody on the way could turn TLS off; use disable, require, verify-ca or verify-full",
-                    mode.by, mode.value
-                )));
+                return Ok(Some(Self {
+                    check: Check::Nothing,
+                    is_optional: true,
+                    roots: None,
+                    own: own(words)?,
+                }));
             }
             _ => {
                 return Err(wrong(format!(
-                    "{}={} is not disable, require, verify-ca or verify-full",
+                    "{}={} is not disable, prefer, require, verify-ca or verify-full",
                     mode.by,
                     mode.value.escape_debug()
                 )));
@@ -88,6 +91,7 @@ impl Asked {
         };
         Ok(Some(Self {
             check,
+            is_optional: false,
             roots: roots(check, mode, words.roots.as_ref())?,
             own: own(words)?,
         }))
@@ -179,6 +183,10 @@ mod tests {
         }
         let unchecked = asked("require", "").unwrap().unwrap();
         assert_eq!((unchecked.check, unchecked.roots), (Check::Nothing, None));
+        for optional in ["prefer", "allow", "PREFERRED"] {
+            let found = asked(optional, "").unwrap().unwrap();
+            assert_eq!((found.check, found.is_optional), (Check::Nothing, true));
+        }
         for off in ["", "disable", "DISABLED"] {
             assert_eq!(asked(off, "").unwrap(), None, "{off}");
         }
@@ -187,9 +195,6 @@ mod tests {
     #[test]
     fn what_would_not_protect_is_refused_with_the_reason() {
         for (mode, roots, what) in [
-            ("prefer", "", "leaves it to the server"),
-            ("allow", "/ca", "leaves it to the server"),
-            ("PREFERRED", "", "leaves it to the server"),
             ("maybe", "", "is not disable"),
             ("verify-full", "", "sslrootcert=FILE"),
             ("verify-ca", "", "sslrootcert=system"),

@@ -37,6 +37,8 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 pub(crate) struct TlsClient {
     config: Arc<ClientConfig>,
     check: Check,
+    /// Whether a server without TLS is taken as well.
+    pub is_optional: bool,
     /// Whether a protocol is named within TLS, which the server must confirm.
     must_confirm: bool,
 }
@@ -86,6 +88,7 @@ impl TlsClient {
         Ok(Self {
             config: Arc::new(config),
             check: asked.check,
+            is_optional: asked.is_optional,
             must_confirm: is_direct,
         })
     }

@@ -45,6 +45,26 @@ fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     Some(element(algorithm, OBJECT)?.0)
 }
 
+/// The algorithm and the bits of a certificate's key, whatever else stands in it: `SubjectPublicKeyInfo` is the sixth element
+/// of what is signed, behind a version that only some have.
+pub(super) fn public_key(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
+    const VERSION: u8 = 0xa0;
+    const INTEGER: u8 = 0x02;
+    const BITS: u8 = 0x03;
+    let (certificate, _) = element(certificate, SEQUENCE)?;
+    let (signed, _) = element(certificate, SEQUENCE)?;
+    let signed = element(signed, VERSION).map_or(signed, |(_, rest)| rest);
+    let (_, mut rest) = element(signed, INTEGER)?;
+    // Signature, issuer, validity and subject.
+    for _ in 0..4 {
+        rest = element(rest, SEQUENCE)?.1;
+    }
+    let (key, _) = element(rest, SEQUENCE)?;
+    let (algorithm, key) = element(key, SEQUENCE)?;
+    let (&unused, bits) = element(key, BITS)?.0.split_first()?;
+    (unused == 0).then_some((algorithm, bits))
+}
+
 /// The content of the element at the front, which must have this tag, and what follows it.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&found, rest) = der.split_first()?;

@@ -80,10 +80,19 @@ fn of_certificate(error: &CertificateError, host: &str) -> String {
                 .into()
         }
         Wrong::Revoked => "the server's certificate was revoked".into(),
+        Wrong::Other(OtherError(why)) if why.to_string() == OF_VERSION_1 => {
+            "the server's certificate is of version 1, which has no extensions and cannot be checked here; make one of version \
+             3 for the server (openssl x509 -req … -extfile with subjectAltName=DNS:HOST; or openssl req -x509 -addext \
+             subjectAltName=DNS:HOST), or use sslmode=require, which checks no certificate"
+                .into()
+        }
         Wrong::Other(OtherError(why)) => format!("the server's certificate cannot be used ({why})"),
         other => format!("the server's certificate cannot be used ({other})"),
     }
 }
+
+/// What webpki calls a certificate of version 1.
+const OF_VERSION_1: &str = "UnsupportedCertVersion";
 
 /// The first few of the names in a certificate, as they are: `DnsName("db1")`.
 fn names(presented: &[String]) -> String {

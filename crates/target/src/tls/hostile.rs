@@ -74,6 +74,7 @@ impl Server {
 
 fn client() -> TlsClient {
     let asked = Asked {
+        is_optional: false,
         check: Check::Nothing,
         roots: None,
         own: None,

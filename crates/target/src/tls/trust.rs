@@ -12,6 +12,7 @@ use rustls::{
 };
 
 use super::asked::Check;
+use super::end_point::public_key;
 
 /// Checks as much of a server's certificate as was asked for, and always that the server has its key.
 #[derive(Debug)]
@@ -61,6 +62,37 @@ impl Trust {
     }
 }
 
+impl Trust {
+    /// Whether the server has the key of the certificate that it shows. Nothing else of the certificate is read, so that one of
+    /// version 1, or with an odd extension, does where nobody asked for a check; a login may be bound to it all the same.
+    fn has_key(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let unreadable = || Error::InvalidCertificate(CertificateError::BadEncoding);
+        let (algorithm, key) = public_key(certificate).ok_or_else(unreadable)?;
+        let mapping = self.provider.signature_verification_algorithms.mapping;
+        let mut of_scheme = mapping
+            .iter()
+            .filter(|(scheme, _)| *scheme == signature.scheme);
+        let is_valid = of_scheme.any(|(_, verifiers)| {
+            let mut fitting = verifiers
+                .iter()
+                .filter(|verifier| verifier.public_key_alg_id().as_ref() == algorithm);
+            fitting.any(|v| {
+                v.verify_signature(key, message, signature.signature())
+                    .is_ok()
+            })
+        });
+        match is_valid {
+            true => Ok(HandshakeSignatureValid::assertion()),
+            false => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
+        }
+    }
+}
+
 /// What webpki calls a server whose certificate may sign others.
 const CA_AS_SERVER: &str = "CaUsedAsEndEntity";
 
@@ -97,6 +129,9 @@ impl ServerCertVerifier for Trust {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.chain.is_none() {
+            return self.has_key(message, certificate, signature);
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signature, algorithms)
     }
@@ -107,6 +142,9 @@ impl ServerCertVerifier for Trust {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.chain.is_none() {
+            return self.has_key(message, certificate, signature);
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, algorithms)
     }

@@ -2,19 +2,48 @@
 
 use std::fmt;
 
+use super::percent::{decode, encode};
+
 /// A password, which no message, log or archive shows.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Password(String);
+pub struct Password {
+    text: String,
+    was_decoded: bool,
+}
 
 impl Password {
     /// Keeps `text` from being shown.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        let text = text.into();
+        Self {
+            text,
+            was_decoded: false,
+        }
+    }
+
+    /// As it stands in a URL. What is no valid escape is taken as it stands: a password may hold a per cent sign.
+    pub(super) fn of_url(text: &str) -> Self {
+        let decoded = decode(text).unwrap_or_else(|_| text.to_owned());
+        Self {
+            was_decoded: decoded != text,
+            text: decoded,
+        }
     }
 
     /// The password itself, for the server alone.
     pub fn expose(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// What to say where a server refuses it: a token may have lost its own escapes in the URL.
+    pub(crate) fn doubt(&self, variable: &str) -> String {
+        match self.was_decoded {
+            true => format!(
+                "; the URL's password contains %XX, which was decoded: put a password or token that has per cent signs itself \
+                 into ${variable}"
+            ),
+            false => String::new(),
+        }
     }
 }
 
@@ -37,43 +66,116 @@ pub struct Address {
     pub database: String,
 }
 
+/// The same with what a URL leaves out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Partial {
+    pub user: Option<String>,
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    pub database: Option<String>,
+}
+
 impl Address {
     /// Takes `//USER@HOST[:PORT]/DATABASE` apart; says what is wrong otherwise.
     pub(super) fn parse(path: &str) -> Result<Self, String> {
+        let place = Partial::parse(path)?;
+        let needed = |part: Option<String>, what| part.ok_or(format!("it has no {what}"));
+        Ok(Self {
+            user: needed(place.user, "user")?,
+            host: needed(place.host, "host")?,
+            port: place.port,
+            database: needed(place.database, "database")?,
+        })
+    }
+}
+
+impl Partial {
+    /// Takes `//[USER@][HOST][:PORT][/DATABASE]` apart, or nothing at all.
+    pub fn parse(path: &str) -> Result<Self, String> {
+        if path.is_empty() {
+            return Ok(Self::default());
+        }
         let place = path
             .strip_prefix("//")
             .ok_or("there is no // after the engine")?;
-        let (user, place) = place.rsplit_once('@').ok_or("it has no user")?;
-        let (host, database) = place.split_once('/').ok_or("it has no database")?;
-        let (host, port) = match host.strip_prefix('[').and_then(|h| h.split_once(']')) {
-            Some((host, rest)) => (host, rest.strip_prefix(':')),
+        let (user, place) = match place.rsplit_once('@') {
+            Some((user, place)) => (user, place),
+            None => ("", place),
+        };
+        if place.contains('#') {
+            return Err("a # ends a URL, and what follows it has no meaning here; leave it out, or write %23 for a # in a name".into());
+        }
+        let (host, database) = place.split_once('/').unwrap_or((place, ""));
+        if host.contains(',') {
+            return Err("it names several hosts, and a run measures one server; name one".into());
+        }
+        let (host, port) = match host.strip_prefix('[') {
+            Some(host) => match host.split_once(']') {
+                Some((host, "")) => (host, None),
+                Some((host, rest)) => (host, Some(rest.strip_prefix(':').ok_or(rest))),
+                None => return Err("a bracket is not closed".into()),
+            },
+            None if host.matches(':').count() > 1 => {
+                return Err("an IPv6 address needs brackets, as in [::1]".into());
+            }
             None => match host.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
+                Some((host, port)) => (host, Some(Ok(port))),
                 None => (host, None),
             },
         };
         let port = match port {
-            None => None,
-            Some(text) => match text.parse::<u16>() {
-                Ok(number) if number > 0 => Some(number),
-                _ => return Err(format!("\"{text}\" is not a port")),
-            },
+            None | Some(Ok("")) => None,
+            Some(Ok(text) | Err(text)) => Some(port_of(text)?),
         };
-        let address = Self {
-            user: decode(user)?,
-            host: decode(host)?,
+        // A slash behind the database is of a URL that was put together.
+        let database = database.strip_suffix('/').unwrap_or(database);
+        let part = |text: &str| decode(text).map(|text| (!text.is_empty()).then_some(text));
+        Ok(Self {
+            user: part(user)?,
+            host: part(host)?,
             port,
-            database: decode(database)?,
-        };
-        let parts = [
-            (&address.user, "user"),
-            (&address.host, "host"),
-            (&address.database, "database"),
-        ];
-        match parts.iter().find(|(text, _)| text.is_empty()) {
-            Some((_, what)) => Err(format!("it has no {what}")),
-            None => Ok(address),
+            database: part(database)?,
+        })
+    }
+
+    /// Writes it so that [`Partial::parse`] reads it.
+    pub fn to_path(&self) -> String {
+        let mut path = "//".to_owned();
+        if let Some(user) = &self.user {
+            path += &format!("{}@", encode(user));
         }
+        if let Some(host) = &self.host {
+            path += &match host.contains(':') {
+                true => format!("[{}]", host.replace('%', "%25")),
+                false => encode(host),
+            };
+        }
+        if let Some(port) = self.port {
+            path += &format!(":{port}");
+        }
+        if let Some(database) = &self.database {
+            path += &format!("/{}", encode(database));
+        }
+        path
+    }
+
+    /// Takes over what it lacks.
+    pub fn fill(&mut self, other: Self) {
+        self.user = self.user.take().or(other.user);
+        self.host = self.host.take().or(other.host);
+        self.port = self.port.or(other.port);
+        self.database = self.database.take().or(other.database);
+    }
+}
+
+/// A port as it is written.
+pub(crate) fn port_of(text: &str) -> Result<u16, String> {
+    match text.parse::<u16>() {
+        Ok(number) if number > 0 => Ok(number),
+        _ if text.contains(',') => {
+            Err("it names several ports, and a run measures one server; name one".into())
+        }
+        _ => Err(format!("\"{}\" is not a port", text.escape_debug())),
     }
 }
 
@@ -86,34 +188,12 @@ pub(super) fn without_password(path: &str) -> (String, Option<Password>) {
     };
     match user.split_once(':') {
         Some((user, password)) => {
-            // What is no valid escape is taken as it stands: a password may hold a per cent sign.
-            let password = decode(password).unwrap_or_else(|_| password.to_owned());
             let shown = format!("{slashes}{user}@{place}");
-            (shown, Some(Password::new(password)))
+            (shown, Some(Password::of_url(password)))
         }
         None if slashes.is_empty() => (format!("…@{place}"), Some(Password::new(user))),
         None => (path.to_owned(), None),
     }
-}
-
-/// Replaces `%40` and the like by the bytes they stand for.
-fn decode(text: &str) -> Result<String, String> {
-    let wrong =
-        || format!("\"{text}\" contains a % that is not followed by two hexadecimal digits");
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = after.get(..2).ok_or_else(wrong)?;
-        let digits = std::str::from_utf8(digits).map_err(|_| wrong())?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
-        rest = &after[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| format!("\"{text}\" is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -151,6 +231,7 @@ mod tests {
         for (path, what) in [
             ("u@h/d", "//"),
             ("//h/d", "no user"),
+            ("//u@h,i/d", "several hosts"),
             ("//u@h", "no database"),
             ("//u@h/", "no database"),
             ("//u@/d", "no host"),

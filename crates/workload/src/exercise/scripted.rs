@@ -5,6 +5,7 @@ mod source;
 mod tally;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use archive::{CacheState, Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
@@ -16,7 +17,7 @@ use crate::executor::{Blocking, Executor, Nonblocking};
 use crate::script::draw::Place;
 use crate::script::file::{Script, When};
 use plan::Ready;
-use source::ScriptSource;
+use source::{Accounts, ScriptSource};
 use tally::{Tallies, Tally};
 
 /// A script on a target.
@@ -26,6 +27,8 @@ pub struct Scripted {
     /// Jobs that were opened and not handed out.
     opened: Vec<Executor<ScriptSource>>,
     tallies: Arc<Tallies>,
+    /// How far the sequences have come since the data were set up.
+    sequences: Arc<AtomicU64>,
 }
 
 impl Scripted {
@@ -36,6 +39,7 @@ impl Scripted {
             script,
             opened: Vec::new(),
             tallies: Arc::default(),
+            sequences: Arc::default(),
         }
     }
 
@@ -56,15 +60,21 @@ impl Scripted {
         let ready = Ready::new(&self.script, &self.bench.engine);
         let ready = ready.map_err(|what| TargetError::new(ErrorKind::Statement, what))?;
         let ready = Arc::new(ready);
+        let base = self.sequences.load(Ordering::Relaxed);
         for job in 0..u64::from(jobs) {
             let session = self.bench.target.open_session()?;
             let place = Place {
                 job,
                 jobs: u64::from(jobs),
                 seed: self.bench.seed,
+                base,
             };
             let tally = Tally::new(ready.transactions.len(), &self.tallies);
-            let accounts = (tally, Arc::clone(&self.bench.meter));
+            let accounts = Accounts {
+                tally,
+                meter: Arc::clone(&self.bench.meter),
+                sequences: Arc::clone(&self.sequences),
+            };
             let executor = ScriptSource::executor(Arc::clone(&ready), session, place, accounts)?;
             self.opened.push(executor);
         }
@@ -83,8 +93,12 @@ impl Exercise for Scripted {
             (false, When::Run) => "set up for this run",
         };
         let fingerprint = self.bench.test.fingerprint(&engine);
+        // What nobody sets up is as the points before left it.
         let is_once = script.when == When::Run;
-        let is_due = !is_once || self.bench.proven.insert_script(&fingerprint);
+        let goes_on = is_once || set_up.is_empty();
+        let before = self.bench.proven.script(&fingerprint).filter(|_| goes_on);
+        let is_due = before.is_none();
+        self.sequences = before.unwrap_or_else(|| self.bench.proven.insert_script(&fingerprint));
         let is_due = is_due && self.bench.is_due_for_both("set-up", is_once);
         if !set_up.is_empty() && is_due {
             // What an earlier run left that was killed.

@@ -201,7 +201,7 @@ fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8
     let mut sources = Vec::new();
     let mut text = String::new();
     let mut put = |part: &str, line: usize, text: &mut String| -> std::result::Result<(), String> {
-        let marked = mark(part)?;
+        let marked = mark(part);
         text.push_str(&marked.sql);
         for name in &marked.names {
             let known = Name::of(name).ok_or_else(|| format!("there is no value :{name}"))?;

@@ -24,7 +24,7 @@ pub enum Draw {
         /// Width of the bit pattern that makes it uneven.
         a: i64,
     },
-    /// One number after another, none twice over all jobs of a point.
+    /// One number after another, none twice over all jobs since the data were set up.
     Sequence {
         /// The first.
         start: i64,
@@ -57,6 +57,8 @@ pub struct Place {
     pub jobs: u64,
     /// Seed of the point; constants that all jobs share follow from it.
     pub seed: u64,
+    /// How far sequences had come when the point began.
+    pub base: u64,
 }
 
 impl Draw {
@@ -70,7 +72,9 @@ impl Draw {
                 let c = (mix(place.seed) % (*a as u64 + 1)) as i64;
                 nurand(random, *low, *high, *a, c)
             }
-            Draw::Sequence { start } => start.wrapping_add((drawn * place.jobs + place.job) as i64),
+            Draw::Sequence { start } => {
+                start.wrapping_add((place.base + drawn * place.jobs + place.job) as i64)
+            }
             Draw::Numbers(list) => list[random.below(list.len() as u64) as usize],
             Draw::Texts(list) => {
                 let chosen = &list[random.below(list.len() as u64) as usize];
@@ -189,6 +193,7 @@ mod tests {
         job: 2,
         jobs: 5,
         seed: 7,
+        base: 0,
     };
 
     fn draws(draw: &Draw, count: u64) -> Vec<i64> {

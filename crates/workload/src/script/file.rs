@@ -41,8 +41,10 @@ impl Script {
     /// # Errors
     /// One sentence with the place of what is wrong.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
-        let table: Table = toml::from_str(text)
-            .map_err(|e| format!("not valid TOML: {}", archive::toml_sentence(text, &e)))?;
+        let table: Table = toml::from_str(text).map_err(|e| match is_of_pgbench(text) {
+            true => PGBENCH.to_owned(),
+            false => format!("not valid TOML: {}", archive::toml_sentence(text, &e)),
+        })?;
         let known = [
             "name",
             "about",
@@ -80,10 +82,24 @@ impl Script {
     pub fn lacks(&self, engine: &str) -> Option<Remark> {
         let transactions = self.transactions.iter();
         let mut statements = transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)));
-        let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).is_empty())?;
-        Some(Remark::ScriptWithoutSql {
-            engine: engine.to_owned(),
-            transaction: transaction.name.clone(),
+        let has_marks = !target::has_question_mark_operators(engine);
+        statements.find_map(|(transaction, statement)| {
+            let sql = statement.sql.of(engine);
+            if sql.is_empty() {
+                return Some(Remark::ScriptWithoutSql {
+                    engine: engine.to_owned(),
+                    transaction: transaction.name.clone(),
+                });
+            }
+            let is_unfit = has_marks && sql.iter().any(|text| sql::mark(text).has_question_mark);
+            is_unfit.then(|| Remark::EngineLacks {
+                feature: "operators with ?".into(),
+                why: format!(
+                    "transaction \"{}\": {}",
+                    transaction.name,
+                    sql::no_question_mark(engine)
+                ),
+            })
         })
     }
 
@@ -129,6 +145,45 @@ impl Script {
         writing.any(|t| t.statements.iter().any(|s| !s.sql.texts().all(reads)))
     }
 }
+
+/// Whether a text is a script of pgbench: lines of SQL, with commands that begin with a backslash.
+pub fn is_of_pgbench(text: &str) -> bool {
+    let is_sql = |line: &str| {
+        let words = [
+            "select", "insert", "update", "delete", "begin", "with", "end", "commit", "call",
+        ];
+        words.contains(&sql::first_word(line).as_str())
+    };
+    let mut lines = text.lines().map(str::trim_start);
+    let has_tables = lines.clone().any(|line| line.starts_with('['));
+    !has_tables
+        && lines.any(|line| {
+            let command = line.strip_prefix('\\').unwrap_or_default();
+            let command = command.split_whitespace().next().unwrap_or_default();
+            PGBENCH_COMMANDS.contains(&command) || is_sql(line) && line.trim_end().ends_with(';')
+        })
+}
+
+const PGBENCH_COMMANDS: [&str; 12] = [
+    "set",
+    "sleep",
+    "setshell",
+    "shell",
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "gset",
+    "aset",
+    "startpipeline",
+    "endpipeline",
+];
+/// What to do with a script of pgbench.
+pub const PGBENCH: &str = "this is a script of pgbench or plain SQL, and dbdyno's scripts are TOML (docs/SCRIPT.md): each statement \
+     becomes [[transaction.statement]] with sql = '…', BEGIN and END go, and each \\set a generator in [transaction.draw]: \
+     x = { uniform = [a, b] } for random(a, b), { zipf = [a, b], exponent = s } for random_zipfian(a, b, s), { nurand = … } in \
+     the place of random_gaussian and random_exponential; \\sleep is think_ms, \\gset is keep, and several files are several \
+     [[transaction]] with a weight";
 
 fn read_limited(path: &Path) -> Result<String, String> {
     let cannot = |what: String| format!("{} cannot be read: {what}", path.display());

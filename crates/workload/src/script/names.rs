@@ -16,8 +16,16 @@ pub fn check(place: &Place, transaction: &Transaction) -> Result<(), String> {
     let mut used: Vec<String> = Vec::new();
     for (number, statement) in (1..).zip(&transaction.statements) {
         let wrong = |what: String| place.wrong(&format!("statement {number}: {what}"));
+        let mut own = statement.sql.own.iter();
+        let unfit = own.find(|(engine, texts)| {
+            texts.iter().any(|text| sql::mark(text).has_question_mark)
+                && !target::has_question_mark_operators(engine)
+        });
+        if let Some((engine, _)) = unfit {
+            return Err(wrong(sql::no_question_mark(engine)));
+        }
         for text in statement.sql.texts() {
-            let marked = sql::mark(text).map_err(wrong)?;
+            let marked = sql::mark(text);
             if marked.names.len() > PARAMETERS_MAX {
                 return Err(wrong(format!(
                     "it has more than {PARAMETERS_MAX} parameters"

@@ -1,52 +1,68 @@
 //! `:name` in a statement becomes `?`, with the names in their order.
 
-/// A statement with `?` for its parameters.
+use target::verbatim;
+
+/// A statement with `?` for its parameters, and `??` for a question mark that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     /// The statement.
     pub sql: String,
     /// Name of each parameter, in the order of the marks.
     pub names: Vec<String>,
+    /// Whether a question mark stands outside quotes and comments.
+    pub has_question_mark: bool,
 }
 
-/// Replaces every `:name` outside quotes and comments; `::type` is a cast and stays.
-///
-/// # Errors
-/// When there is a `?` outside quotes and comments, which has no name.
-pub fn mark(sql: &str) -> Result<Marked, String> {
+/// Replaces every `:name` outside quotes and comments; `::type` is a cast and `:=` an assignment, which stay.
+pub fn mark(sql: &str) -> Marked {
     let mut marked = Marked {
         sql: String::with_capacity(sql.len()),
         names: Vec::new(),
+        has_question_mark: false,
     };
-    let mut rest = sql;
-    while let Some(letter) = rest.chars().next() {
-        let verbatim = verbatim(rest);
-        if verbatim > 0 {
-            marked.sql.push_str(&rest[..verbatim]);
-            rest = &rest[verbatim..];
-            continue;
-        }
-        if letter == '?' {
-            return Err("write a parameter as :name instead of ?".into());
-        }
-        let name = if letter == ':' { name(&rest[1..]) } else { "" };
-        if name.is_empty() {
-            marked.sql.push(letter);
-            rest = &rest[letter.len_utf8()..];
-        } else {
+    let mut at = 0;
+    while let Some(letter) = sql[at..].chars().next() {
+        let (before, rest) = sql.split_at(at);
+        let kept = match verbatim(before, rest) {
+            0 if rest.starts_with("::") || rest.starts_with(":=") => 2,
+            0 => letter.len_utf8(),
+            quoted => quoted,
+        };
+        let name = match letter {
+            ':' if kept == 1 => name(&rest[1..]),
+            _ => "",
+        };
+        at += match name {
+            "" => kept,
+            name => 1 + name.len(),
+        };
+        if !name.is_empty() {
             marked.sql.push('?');
             marked.names.push(name.to_owned());
-            rest = &rest[1 + name.len()..];
+            continue;
+        }
+        marked.sql.push_str(&rest[..kept]);
+        if letter == '?' {
+            marked.sql.push('?');
+            marked.has_question_mark = true;
         }
     }
-    Ok(marked)
+    marked
+}
+
+/// What to write where `?` is a parameter's place and nothing else.
+pub fn no_question_mark(engine: &str) -> String {
+    format!(
+        "? is the place of a parameter on {engine}; write :name, and operators with ? in sql_for.ENGINE of an engine that has them"
+    )
 }
 
 /// The first word of a statement in lower case, behind comments and parentheses.
 pub fn first_word(sql: &str) -> String {
     let mut rest = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     while rest.starts_with("--") || rest.starts_with("/*") {
-        rest = rest[verbatim(rest)..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+        rest =
+            rest[verbatim("", rest)..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     }
     let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next();
     word.unwrap_or_default().to_ascii_lowercase()
@@ -107,13 +123,14 @@ const KINDS_MADE: [&str; 10] = [
 /// The words of each statement in lower case, names with their schemas in one; without comments and quoted values.
 fn sql_statements(sql: &str) -> Vec<Vec<String>> {
     let (mut statements, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
-    let mut rest = sql;
-    while let Some(c) = rest.chars().next() {
+    let mut at = 0;
+    while let Some(c) = sql[at..].chars().next() {
+        let (before, rest) = sql.split_at(at);
         let is_of_name = c.is_alphanumeric() || "_.$".contains(c);
         let length = match c {
-            '"' | '`' => verbatim(rest),
+            '"' | '`' => verbatim(before, rest),
             _ if is_of_name => c.len_utf8(),
-            _ => verbatim(rest).max(c.len_utf8()),
+            _ => verbatim(before, rest).max(c.len_utf8()),
         };
         match c {
             '"' | '`' => word.push_str(rest[..length].trim_matches(c)),
@@ -124,7 +141,7 @@ fn sql_statements(sql: &str) -> Vec<Vec<String>> {
         if c == ';' {
             statements.push(std::mem::take(&mut words));
         }
-        rest = &rest[length..];
+        at += length;
     }
     words.extend((!word.is_empty()).then_some(word));
     statements.push(words);
@@ -138,33 +155,6 @@ fn name(text: &str) -> &str {
     }
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     &text[..end.unwrap_or(text.len())]
-}
-
-/// Bytes at the front that hold no parameter: a quoted text, a comment, a cast; 0 when there is none.
-fn verbatim(text: &str) -> usize {
-    let until = |from: usize, end: &str| {
-        let found = text[from..].find(end);
-        found.map_or(text.len(), |at| from + at + end.len())
-    };
-    match text.as_bytes() {
-        // A doubled quote ends one text and begins the next, which comes to the same.
-        [b'\'', ..] => until(1, "'"),
-        [b'"', ..] => until(1, "\""),
-        [b'`', ..] => until(1, "`"),
-        [b'-', b'-', ..] => until(2, "\n"),
-        [b'/', b'*', ..] => until(2, "*/"),
-        [b':', b':' | b'=', ..] => 2,
-        [b'$', ..] => match text[1..].find('$') {
-            Some(end) if is_tag(&text[1..=end]) => until(end + 2, &text[..end + 2]),
-            _ => 0,
-        },
-        _ => 0,
-    }
-}
-
-/// Whether the text between two dollar signs makes them a quote: `$$` or `$name$`.
-fn is_tag(text: &str) -> bool {
-    text.is_empty() || name(text) == text
 }
 
 #[cfg(test)]
@@ -215,10 +205,11 @@ mod tests {
 
     #[test]
     fn names_become_marks_in_their_order() {
-        let marked = mark("UPDATE t SET a = a + :d WHERE id = :id AND b <> :d").unwrap();
+        let marked = mark("UPDATE t SET a = a + :d WHERE id = :id AND b <> :d");
         assert_eq!(marked.sql, "UPDATE t SET a = a + ? WHERE id = ? AND b <> ?");
         assert_eq!(marked.names, ["d", "id", "d"]);
-        assert_eq!(mark("VALUES(:ä)").unwrap().names, Vec::<String>::new());
+        assert_eq!(mark("VALUES(:ä)").names, Vec::<String>::new());
+        assert_eq!(mark(":a::int, x[:i:2], f(n => :n)").names, ["a", "i", "n"]);
     }
 
     #[test]
@@ -226,18 +217,32 @@ mod tests {
         for same in [
             "SELECT 1::int",
             "SELECT ':x?'",
+            "SELECT E'it\\'s :x?'",
             "SELECT \":x\"",
             "-- :x ?\nSELECT 1",
             "/* :x ? */ SELECT 1",
+            "/* /* :x */ ? */ SELECT 1",
             "SELECT $$ :x ? $$",
+            "SELECT $ä$ :x ? $ä$",
             "SELECT a[1:2], '12:30'",
             "SET @a := 1",
+            "SELECT d @@ '$.a ? (@ > 1)'",
         ] {
-            let marked = mark(same).unwrap();
+            let marked = mark(same);
             assert_eq!((marked.sql.as_str(), marked.names.len()), (same, 0));
+            assert!(!marked.has_question_mark, "{same}");
         }
-        assert_eq!(mark(":a::int").unwrap().sql, "?::int");
-        assert!(mark("SELECT ?").unwrap_err().contains(":name"));
+        // Neither a tag nor an escape.
+        assert_eq!(mark("a$b$ :x $b$").names, ["x"]);
+        assert_eq!(mark("type'\\' :x").names, ["x"]);
+        assert_eq!(mark("/* a /* b */ :x").names, ["x"]);
+    }
+
+    #[test]
+    fn a_question_mark_is_told_from_a_parameter() {
+        let marked = mark("d ? 'a' OR d ?| :k OR d @? '$.a'");
+        assert!(marked.has_question_mark);
+        assert_eq!(marked.sql, "d ?? 'a' OR d ??| ? OR d @?? '$.a'");
     }
 
     #[test]

@@ -103,9 +103,9 @@ fn bad_input_is_one_clear_sentence() {
         ),
         ("rows = [0, 1]", "rows = -1", "rows must be"),
         (
-            "id = :id'\nrows = 1",
-            "id = ?'\nrows = 1",
-            "statement 1: write a parameter as :name",
+            "sql = 'SELECT n FROM dbdyno_t WHERE id = :id'\nrows = 1",
+            "sql = 'SELECT n FROM dbdyno_t WHERE id = :id'\nsql_for = { mysql = 'SELECT n FROM dbdyno_t WHERE id = ?' }\nrows = 1",
+            "statement 1: ? is the place of a parameter on mysql; write :name",
         ),
         (
             "rows = 1",
@@ -160,4 +160,33 @@ fn reading_scripts_are_known_as_such() {
     let text = "name = 'r'\n[[transaction]]\nname = 't'\n[[transaction.statement]]\nsql = '-- why\n select 1'\n";
     let text = text.replace("'-- why\n select 1'", "\"-- why\\n select 1\"");
     assert!(!Script::parse(&text, Path::new(".")).unwrap().writes());
+}
+
+#[test]
+fn a_question_mark_is_an_operator_where_the_engine_has_one() {
+    let text = GOOD.replacen("WHERE id = :id'", "WHERE id = :id AND d ? 1'", 1);
+    let script = Script::parse(&text, Path::new(".")).unwrap();
+    assert_eq!(script.lacks("postgres"), None);
+    for engine in ["mysql", "sqlite", "duckdb"] {
+        let reason = script.lacks(engine).unwrap().to_string();
+        assert!(
+            reason.contains("place of a parameter") && reason.contains(engine),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn a_script_of_pgbench_is_known_as_one() {
+    for text in [
+        "\\set aid random_zipfian(1, 100000 * :scale, 1.2)\nBEGIN;\nEND;\n",
+        "-- mine\nSELECT 1;\n",
+        "\\sleep 10 ms\n",
+    ] {
+        let said = Script::parse(text, Path::new(".")).unwrap_err();
+        assert!(said.contains("zipf = [a, b], exponent = s"), "{said}");
+    }
+    let toml = "name = 'x'\nabout = \n[[transaction]]";
+    let said = Script::parse(toml, Path::new(".")).unwrap_err();
+    assert!(said.contains("line 2"), "{said}");
 }

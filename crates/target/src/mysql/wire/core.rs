@@ -263,7 +263,7 @@ impl Wire {
     fn greeted(&mut self, payload: Range<usize>) -> WireResult<Option<Event>> {
         let mut greeting = Greeting::parse(self.inbox.slice(payload))?;
         match &self.login.0 {
-            Some(login) if login.with_tls => {
+            Some(login) if login.with_tls && (greeting.offers_tls || !login.may_lack_tls) => {
                 if !greeting.offers_tls {
                     return Err(WireError::NoTls);
                 }

@@ -61,6 +61,8 @@ pub struct Login {
     pub database: Option<String>,
     /// Whether TLS is to begin before anything is said of this.
     pub with_tls: bool,
+    /// Whether a server without TLS is taken as well.
+    pub may_lack_tls: bool,
     /// Whether nobody can read along and the server has proved who it is, at the time of the login: a Unix socket, or TLS
     /// with a check.
     pub is_private: bool,

@@ -29,6 +29,7 @@ impl Script {
             password: b"secret".to_vec(),
             database: Some("d".into()),
             with_tls,
+            may_lack_tls: false,
             is_private,
         };
         Self {

@@ -28,28 +28,29 @@ pub(super) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<(Stream,
     let Some(client) = &endpoint.tls else {
         return Ok((stream, None));
     };
-    if !endpoint.is_tls_direct {
-        ask_for_tls(&mut stream, &place)?;
+    if !endpoint.is_tls_direct && !is_tls_given(&mut stream, client.is_optional, &place)? {
+        return Ok((stream, None));
     }
     let secured = stream.secure(client, &endpoint.host, deadline);
     let secured = secured.map_err(|error| no_tls(&place, &error.to_string()))?;
     Ok((stream, Some(secured)))
 }
 
-/// Asks for TLS, and makes sure that the server agrees and says nothing more.
-fn ask_for_tls(stream: &mut Stream, place: &str) -> Result<()> {
+/// Asks for TLS, and makes sure that the server says nothing more. A server without TLS is taken where it `is_optional`.
+fn is_tls_given(stream: &mut Stream, is_optional: bool, place: &str) -> Result<bool> {
     let broken = |error| unreachable(place, &error);
     let mut wire = Wire::default();
     wire.ask_for_tls();
     stream.write_all(wire.output()).map_err(broken)?;
-    let refused = |why: &str| -> Result<()> { Err(no_tls(place, why)) };
+    let refused = |why: &str| -> Result<bool> { Err(no_tls(place, why)) };
     // More than the answer would be somebody's who wants it taken for what the server says within TLS (CVE-2021-23222).
     // What comes later meets the handshake, which fails on it.
     let mut answer = [0; 2];
     match stream.read(&mut answer).map_err(broken)? {
         0 => refused("the server closed the connection when asked for TLS"),
         1 => match answer[0] {
-            b'S' => Ok(()),
+            b'S' => Ok(true),
+            b'N' if is_optional => Ok(false),
             b'N' => refused(
                 "the server does not support TLS, or somebody on the way says so; turn it on there (ssl = on), and check that \
                  it is the right server",

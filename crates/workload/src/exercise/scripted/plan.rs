@@ -87,7 +87,7 @@ fn transaction(
     let mut statements: Vec<ReadyStatement> = Vec::new();
     for statement in &of.statements {
         let text = statement.sql.of(engine).first().map_or("", String::as_str);
-        let marked = sql::mark(text)?;
+        let marked = sql::mark(text);
         let parameters = marked.names.into_iter().map(|name| parameter(of, name));
         statements.push(ReadyStatement {
             parameters: parameters.collect::<Result<_, _>>()?,

@@ -1,6 +1,7 @@
 //! What a job has in hand: the transaction at hand, its values, and what each kind did.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use load::Failure;
 use stats::random::Random;
@@ -28,10 +29,17 @@ pub struct ScriptSource {
     /// The values of the transaction at hand.
     values: Vec<Drawn>,
     current: usize,
-    tally: Tally,
-    meter: Arc<Meter>,
+    accounts: Accounts,
     /// The session's counters when the measurement began.
     before: Counters,
+}
+
+/// What jobs leave behind.
+pub struct Accounts {
+    pub tally: Tally,
+    pub meter: Arc<Meter>,
+    /// How far the sequences of all jobs have come.
+    pub sequences: Arc<AtomicU64>,
 }
 
 impl ScriptSource {
@@ -43,7 +51,7 @@ impl ScriptSource {
         ready: Arc<Ready>,
         mut session: Box<dyn Session>,
         place: Place,
-        (tally, meter): (Tally, Arc<Meter>),
+        accounts: Accounts,
     ) -> Result<Executor<Self>> {
         let mut prepared = Vec::with_capacity(ready.transactions.len());
         for transaction in &ready.transactions {
@@ -65,8 +73,7 @@ impl ScriptSource {
             current: 0,
             prepared,
             ready,
-            tally,
-            meter,
+            accounts,
             before: Counters::default(),
         };
         Ok(Executor::new(source, session, most.unwrap_or(0)))
@@ -125,7 +132,7 @@ impl Source for ScriptSource {
             draw.draw(&mut self.random, &self.place, *count, into);
             *count += 1;
         }
-        self.tally.begin();
+        self.accounts.tally.begin();
     }
 
     #[inline]
@@ -204,7 +211,7 @@ impl Source for ScriptSource {
 
     #[inline]
     fn end(&mut self, _ended: Ended, rows: u64) -> std::result::Result<(), Failure> {
-        self.tally.end(self.current, rows);
+        self.accounts.tally.end(self.current, rows);
         Ok(())
     }
 
@@ -222,12 +229,15 @@ impl Source for ScriptSource {
 
     fn measurement_begins(&mut self, session: &mut dyn Session) {
         self.before = session.counters();
-        self.tally.measurement_begins();
+        self.accounts.tally.measurement_begins();
     }
 
     fn leaves(&mut self, session: &mut dyn Session) {
         let counters = session.counters().since(self.before);
-        self.meter.add(counters, 0, 0);
+        self.accounts.meter.add(counters, 0, 0);
+        let drawn = self.drawn.iter().flatten().max().copied().unwrap_or(0);
+        let come = self.place.base + drawn * self.place.jobs;
+        self.accounts.sequences.fetch_max(come, Ordering::Relaxed);
     }
 }
 

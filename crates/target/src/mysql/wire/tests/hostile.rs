@@ -83,6 +83,7 @@ fn hear(bytes: &[u8], talk: Talk, piece: usize) -> WireResult<u32> {
         password: b"secret".to_vec(),
         database: Some("d".into()),
         with_tls: false,
+        may_lack_tls: false,
         is_private: true,
     });
     let mut rows = 0;
