@@ -49,8 +49,7 @@ E3() {
     script_plan "CREATE TABLE dbdyno_e AS SELECT '{\"a\": [1]}'::jsonb AS d" \
         "SELECT d ? 'a', d ?| ARRAY['b'], d @? '\$.a[*] ? (@ > 0)', (ARRAY[1, 2])[1:2] /* /* :x */ ? */ FROM dbdyno_e WHERE d ?& ARRAY['a']"
     measures 0 run plan.toml --target "$url" --yes
-    D run plan.toml --target sqlite: --yes
-    [ "$status" -ne 0 ] || wrong "it ran on SQLite"
+    ends 2 run plan.toml --target sqlite: --yes
     says "place of a parameter on sqlite"
 }
 check E3 "operators with a question mark run on PostgreSQL, and others say why not"

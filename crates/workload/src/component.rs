@@ -109,6 +109,10 @@ impl Workload for ComponentTests {
                     threads,
                     ..base.clone()
                 };
+                let script = test.script();
+                if let Some(wrong) = script.and_then(|script| script.misread(&target.engine)) {
+                    return Err(LabError::Plan(wrong));
+                }
                 match obstacle(test, target) {
                     Some(reason) => agenda.miss(Missing {
                         target: base.target,

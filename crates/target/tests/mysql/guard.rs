@@ -51,12 +51,19 @@ fn somebody_elses_database_is_refused_and_an_own_one_made() {
     root.batch("CREATE TABLE fresh.intruder (x INT)").unwrap();
     let error = refused(&url_of(&server, "root", "fresh"));
     assert!(error.message.contains("intruder"), "{error}");
-    for database in ["mysql", "information_schema", "a%2Db"] {
+    for database in ["mysql", "information_schema"] {
         let error = refused(&url_of(&server, "root", database));
-        assert!(
-            error.message.contains("cannot be dbdyno's database"),
-            "{error}"
-        );
+        assert!(error.message.contains("server's own database"), "{error}");
+    }
+    for database in ["my-shop", "sh.op", "l%C3%A4den", "a%20b", "a%60b%27%5Cc"] {
+        let target = opened(&url_of(&server, "root", database)).unwrap();
+        let mut session = target.open_session().unwrap();
+        session
+            .create_table("t", "CREATE TABLE {schema}.t (x INT)")
+            .unwrap();
+        assert!(session.is_entered("t").unwrap(), "{database}");
+        assert!(!target.storage_of("t").unwrap().is_empty(), "{database}");
+        assert!(session.drop_table("t").unwrap(), "{database}");
     }
 }
 

@@ -169,8 +169,8 @@ fn another_protocol_is_refused() {
 fn urls_are_checked_before_anything_is_touched() {
     for (url, what) in [
         ("postgres:file", "does not name a server"),
-        ("postgres://h/d", "no user"),
-        ("postgres://u@h/d?sslmode=prefer", "leaves it to the server"),
+        ("postgres://u@h,i/d", "several hosts"),
+        ("postgres://u@h/d#x", "%23"),
         ("postgres://u@h/d?sslmode=verify-full", "sslrootcert"),
         ("postgres+local:?port=1", "cannot be set for a local server"),
     ] {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use target::{ErrorKind, Replies, Request, Sent};
 
-use crate::certificates::{Authority, Valid, self_signed};
+use crate::certificates::{Authority, Issued, Valid, self_signed};
 use crate::common::*;
 use crate::networked::Networked;
 
@@ -176,6 +176,59 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
         &url(&networked, "localhost", &listed),
         "certificate has expired",
     );
+}
+
+/// Where nothing is checked, all that counts is that the server has the key.
+#[test]
+fn a_certificate_of_version_1_does_where_none_is_checked() {
+    let networked = server_of("15");
+    let certificate = include_str!("../servers/version_1.crt").to_owned();
+    let key = include_str!("../servers/version_1.key").to_owned();
+    let listed = networked.file("old.crt", &certificate);
+    networked.show(&Issued { certificate, key });
+    let bound = "sslmode=require&channel_binding=require";
+    opened(&url(&networked, "localhost", bound)).unwrap();
+    for mode in ["verify-ca", "verify-full"] {
+        let checked = format!("sslmode={mode}&sslrootcert={}", listed.display());
+        says(&url(&networked, "localhost", &checked), "version 3");
+    }
+    sql(
+        &networked,
+        "ALTER SYSTEM SET ssl_max_protocol_version = 'TLSv1.2'",
+    );
+    sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
+    let target = opened(&url(&networked, "localhost", bound)).unwrap();
+    let tls = &target.record().settings["dbdyno.tls"];
+    assert!(tls.starts_with("TLS 1.2"), "{tls}");
+}
+
+/// A server without TLS is taken where that was said, and never gets a password in the clear.
+#[test]
+fn tls_may_be_left_to_the_server() {
+    let rules = "hostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all bench 127.0.0.1/32 password\nhostnossl all all 127.0.0.1/32 scram-sha-256";
+    let networked = Networked::postgres("15", rules);
+    for user in ["bench", "other"] {
+        sql(
+            &networked,
+            &format!("CREATE ROLE {user} LOGIN SUPERUSER PASSWORD 'hush'"),
+        );
+    }
+    let bench = url(&networked, "localhost", "sslmode=prefer");
+    let other = bench.replace("bench:", "other:") + "&schema=other";
+    let tls = |url: &str| {
+        opened(url)
+            .unwrap()
+            .record()
+            .settings
+            .get("dbdyno.tls")
+            .cloned()
+    };
+    assert!(tls(&bench).is_some());
+    sql(&networked, "ALTER SYSTEM SET ssl = off");
+    sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
+    says(&bench, "clear-text password");
+    assert_eq!(tls(&other), None);
+    says(&other.replace("prefer", "require"), "does not support TLS");
 }
 
 fn says(url: &str, what: &str) {

@@ -80,27 +80,32 @@ impl Script {
 
     /// Why the script cannot be run on an engine: a statement that is not written for it.
     pub fn lacks(&self, engine: &str) -> Option<Remark> {
-        let transactions = self.transactions.iter();
-        let mut statements = transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)));
-        let has_marks = !target::has_question_mark_operators(engine);
-        statements.find_map(|(transaction, statement)| {
-            let sql = statement.sql.of(engine);
-            if sql.is_empty() {
-                return Some(Remark::ScriptWithoutSql {
-                    engine: engine.to_owned(),
-                    transaction: transaction.name.clone(),
-                });
-            }
-            let is_unfit = has_marks && sql.iter().any(|text| sql::mark(text).has_question_mark);
-            is_unfit.then(|| Remark::EngineLacks {
-                feature: "operators with ?".into(),
-                why: format!(
-                    "transaction \"{}\": {}",
-                    transaction.name,
-                    sql::no_question_mark(engine)
-                ),
-            })
+        let mut statements = self.statements();
+        let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).is_empty())?;
+        Some(Remark::ScriptWithoutSql {
+            engine: engine.to_owned(),
+            transaction: transaction.name.clone(),
         })
+    }
+
+    /// What in it an engine would misread: a question mark that is an operator elsewhere.
+    pub fn misread(&self, engine: &str) -> Option<String> {
+        let has_mark = |text: &String| sql::mark(text).has_question_mark;
+        let mut statements = self.statements();
+        let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).iter().any(has_mark))?;
+        (!target::has_question_mark_operators(engine)).then(|| {
+            format!(
+                "script \"{}\", transaction \"{}\": {}",
+                self.name,
+                transaction.name,
+                sql::no_question_mark(engine)
+            )
+        })
+    }
+
+    fn statements(&self) -> impl Iterator<Item = (&Transaction, &Statement)> {
+        let transactions = self.transactions.iter();
+        transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)))
     }
 
     /// Whether it makes or removes data on an engine before its transactions or behind them.

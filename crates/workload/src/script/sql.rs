@@ -53,7 +53,7 @@ pub fn mark(sql: &str) -> Marked {
 /// What to write where `?` is a parameter's place and nothing else.
 pub fn no_question_mark(engine: &str) -> String {
     format!(
-        "? is the place of a parameter on {engine}; write :name, and operators with ? in sql_for.ENGINE of an engine that has them"
+        "? is the place of a parameter on {engine}; write :name for a value, and SQL without the operator in sql_for.{engine}"
     )
 }
 

@@ -166,9 +166,9 @@ fn reading_scripts_are_known_as_such() {
 fn a_question_mark_is_an_operator_where_the_engine_has_one() {
     let text = GOOD.replacen("WHERE id = :id'", "WHERE id = :id AND d ? 1'", 1);
     let script = Script::parse(&text, Path::new(".")).unwrap();
-    assert_eq!(script.lacks("postgres"), None);
+    assert_eq!(script.misread("postgres"), None);
     for engine in ["mysql", "sqlite", "duckdb"] {
-        let reason = script.lacks(engine).unwrap().to_string();
+        let reason = script.misread(engine).unwrap();
         assert!(
             reason.contains("place of a parameter") && reason.contains(engine),
             "{reason}"
