@@ -11,9 +11,12 @@ use crate::timing::Timing;
 #[derive(Debug, Clone, Copy)]
 pub struct Account {
     window_ns: u64,
+    ends_ns: u64,
     from_ns: u64,
     until_ns: u64,
     operations: u64,
+    begun: u64,
+    begun_ns: u64,
     rows: u64,
     service_ns: u64,
     idle_ns: u64,
@@ -27,9 +30,12 @@ impl Account {
     pub fn new(window: &Window) -> Self {
         Self {
             window_ns: window.from_ns,
+            ends_ns: window.ends_ns(),
             from_ns: window.from_ns,
             until_ns: window.counts_until_ns(),
             operations: 0,
+            begun: 0,
+            begun_ns: 0,
             rows: 0,
             service_ns: 0,
             idle_ns: 0,
@@ -41,6 +47,24 @@ impl Account {
     /// The client enters the measured window: nothing before `free_ns` is its own measured time.
     pub fn begin(&mut self, free_ns: u64) {
         self.from_ns = free_ns.max(self.window_ns);
+    }
+
+    /// Adds what began within the window, whenever it was due or ended: the whole operation, and of the time before it what
+    /// lies in the window.
+    #[inline]
+    pub fn begun(&mut self, timing: &Timing, is_completed: bool) {
+        self.free(timing.free_ns, timing.start_ns);
+        if (self.window_ns..self.ends_ns).contains(&timing.start_ns) {
+            self.begun_ns += timing.end_ns - timing.start_ns;
+            self.begun += u64::from(is_completed);
+        }
+    }
+
+    /// Adds time of the window in which no operation began.
+    #[inline]
+    pub fn free(&mut self, since_ns: u64, until_ns: u64) {
+        let within = |at_ns: u64| at_ns.clamp(self.window_ns, self.ends_ns);
+        self.begun_ns += within(until_ns).saturating_sub(within(since_ns));
     }
 
     /// Adds a completed operation.
@@ -86,6 +110,8 @@ impl Account {
         ClientOutcome {
             finish: Duration::from_nanos(self.finish_ns - self.window_ns),
             operations: self.operations,
+            begun: self.begun,
+            begun_time: Duration::from_nanos(self.begun_ns),
             rows: self.rows,
             active: Duration::from_nanos(active_ns),
             service: Duration::from_nanos(self.service_ns),

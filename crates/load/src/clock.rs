@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use alternation::{Alternation, Phase};
+use alternation::Alternation;
 pub use alternation::{SideClock, Slices};
 pub use duration::{SLEEP_SLICE, ns};
 pub(crate) use virtual_time::Participation;
@@ -71,23 +71,28 @@ impl Clock {
         }
     }
 
-    /// The same, and whether an operation that ends now counts.
+    /// When an operation ended that began at `began_ns` and ends now, and whether what its client does next counts.
     #[inline]
-    pub(crate) fn now_counting_ns(&self) -> (u64, bool) {
+    pub(crate) fn ended_ns(&self, began_ns: u64) -> (u64, bool) {
         match self {
             Clock::Alternating { side, base } => {
-                let now = side.moment(base.now_ns());
-                (now.own_ns, now.phase == Phase::Running)
+                let ended_ns = side.ended_ns(began_ns, base.now_ns());
+                (ended_ns, side.counts(ended_ns))
             }
             _ => (self.now_ns(), true),
         }
+    }
+
+    /// Whether what clients do first counts.
+    pub(crate) fn counts_at_start(&self) -> bool {
+        !matches!(self, Clock::Alternating { .. })
     }
 
     /// Whether operations that are due may begin.
     #[inline]
     pub(crate) fn may_begin(&self) -> bool {
         match self {
-            Clock::Alternating { side, base } => side.moment(base.now_ns()).phase != Phase::Waiting,
+            Clock::Alternating { side, base } => !side.moment(base.now_ns()).waits,
             _ => true,
         }
     }
@@ -302,11 +307,10 @@ fn sleep_in_turn(
     loop {
         let real_ns = base.now_ns();
         let now = side.moment(real_ns);
-        let waits = now.phase == Phase::Waiting;
-        if !waits && now.own_ns >= own_ns {
+        if !now.waits && now.own_ns >= own_ns {
             return Some(now.own_ns);
         }
-        if halted() || (waits && side.is_abandoned()) {
+        if halted() || (now.waits && side.is_abandoned()) {
             return None;
         }
         let wake_ns = now.wake_ns(real_ns, own_ns);

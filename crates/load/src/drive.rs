@@ -251,11 +251,12 @@ struct Ended<'a> {
 impl<'a> Context<'a> {
     /// What the client of this number does.
     fn service(&self, number: usize) -> Service<'a> {
+        let window = (self.window, self.how.clock.counts_at_start());
         match self.scheduler {
-            Some(scheduler) => Service::of_users(scheduler, self.window),
+            Some(scheduler) => Service::of_users(scheduler, window),
             None => {
                 let (pacer, ramp_up) = (self.table.pacer(number as u64), self.how.ramp_up);
-                Service::of_job(number, pacer, self.window, ramp_up.operations())
+                Service::of_job(number, pacer, window, ramp_up.operations())
             }
         }
     }
@@ -412,9 +413,10 @@ impl<'a> Context<'a> {
             ));
         }
         let (kinds, tally, error_messages) = recorder.into_parts();
-        Outcome {
+        let outcome = Outcome {
             started: started_ns.map(|at| self.how.clock.instant_of(at)),
             elapsed,
+            rate_time: None,
             clients,
             kinds,
             intervals: Vec::new(),
@@ -428,6 +430,12 @@ impl<'a> Context<'a> {
             fatal,
             interrupted,
             driver_threads: ended.driver_threads,
+        };
+        let is_timed = self.window.until_ns.is_some() || !self.how.clock.counts_at_start();
+        let rate_time = is_timed.then(|| outcome.rate_time_by_clients()).flatten();
+        Outcome {
+            rate_time,
+            ..outcome
         }
     }
 

@@ -17,6 +17,10 @@ pub struct ClientOutcome {
     pub finish: Duration,
     /// Operations completed.
     pub operations: u64,
+    /// Operations that it began in the window and completed, whenever they were due.
+    pub begun: u64,
+    /// The time they took, to their ends, with the time of the window in which it began none.
+    pub begun_time: Duration,
     /// Rows they reported.
     pub rows: u64,
     /// How long it was measured.
@@ -92,9 +96,11 @@ impl KindOutcome {
 pub struct Outcome {
     /// The start of the measured window, for laying samples of the machine beside; `None` when it never came to it.
     pub started: Option<Instant>,
-    /// Length of the window, by which rates are divided; where what was due in it is carried out behind it, up to the
-    /// last finish.
+    /// Length of the window; where what was due in it is carried out behind it, up to the last finish.
     pub elapsed: Duration,
+    /// What counts are divided by to be rates, where that is not all of it: the time in which so much is completed while all
+    /// clients are at work.
+    pub rate_time: Option<Duration>,
     /// One entry for each client, in their order.
     pub clients: Vec<ClientOutcome>,
     /// One entry for each kind of operation.
@@ -196,8 +202,25 @@ impl Outcome {
 
     /// A count of the window as a rate; `None` when no time passed.
     pub fn per_s(&self, count: u64) -> Option<f64> {
-        let elapsed_s = self.elapsed.as_secs_f64();
-        (elapsed_s > 0.0).then(|| count as f64 / elapsed_s)
+        let time_s = self.rate_time().as_secs_f64();
+        (time_s > 0.0).then(|| count as f64 / time_s)
+    }
+
+    /// What counts are divided by to be rates.
+    pub fn rate_time(&self) -> Duration {
+        self.rate_time.unwrap_or(self.elapsed)
+    }
+
+    /// The same by the accounts of the clients: the rate is that of whole operations over the time that they took, for operations
+    /// of equal length run in phase with a window, and fewer or more of them end in it than it has room for.
+    pub(crate) fn rate_time_by_clients(&self) -> Option<Duration> {
+        let begun: u64 = self.clients.iter().map(|client| client.begun).sum();
+        let time = self.sum(|client| client.begun_time).as_secs_f64();
+        let per_s = self.clients.len() as f64 * begun as f64 / time;
+        let done = self.operations() as f64;
+        Duration::try_from_secs_f64(done / per_s)
+            .ok()
+            .filter(|time| !time.is_zero())
     }
 
     /// Mean number of operations in flight: Σ service / elapsed (Little); `None` when no time passed.

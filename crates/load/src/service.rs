@@ -23,6 +23,8 @@ pub struct Service<'a> {
     /// Whether it has come to the measured window.
     entered: bool,
     free_ns: u64,
+    /// Whether what it does from then on counts.
+    counts: bool,
     started_ns: u64,
     /// Whether there is a connection.
     is_open: bool,
@@ -56,7 +58,7 @@ pub enum Ended {
 
 impl<'a> Service<'a> {
     /// Of a job, which begins with `ramp_up` operations.
-    pub fn of_job(number: usize, pacer: Pacer<'a>, window: Window, ramp_up: u64) -> Self {
+    pub fn of_job(number: usize, pacer: Pacer<'a>, window: (Window, bool), ramp_up: u64) -> Self {
         let source = Source::Own(pacer);
         Self {
             ramp_up,
@@ -66,11 +68,12 @@ impl<'a> Service<'a> {
     }
 
     /// Of users who share clients.
-    pub fn of_users(scheduler: &'a Scheduler<'a>, window: Window) -> Self {
+    pub fn of_users(scheduler: &'a Scheduler<'a>, window: (Window, bool)) -> Self {
         Self::new(Source::Shared(scheduler, None), window)
     }
 
-    fn new(source: Source<'a>, window: Window) -> Self {
+    /// In a window, and whether its first moment counts.
+    fn new(source: Source<'a>, (window, counts): (Window, bool)) -> Self {
         Self {
             source,
             ramp_up: 0,
@@ -82,6 +85,7 @@ impl<'a> Service<'a> {
             // Without a ramp-up by time the window begins with the common start.
             entered: window.from_ns == 0,
             free_ns: 0,
+            counts,
             started_ns: 0,
             is_open: true,
             account: Account::new(&window),
@@ -116,7 +120,8 @@ impl<'a> Service<'a> {
             self.enter();
         }
         Some(Due {
-            at_ns: self.due_ns,
+            // In time of its own a client may still be busy with what has ended in real time.
+            at_ns: self.due_ns.max(self.free_ns),
             enters,
         })
     }
@@ -145,9 +150,15 @@ impl<'a> Service<'a> {
         self.request.next()
     }
 
-    /// The operation has ended, at a time that counts or does not.
+    /// When the operation in hand began.
     #[inline]
-    pub fn end(&mut self, (now_ns, counts): (u64, bool)) -> Ended {
+    pub fn started_ns(&self) -> u64 {
+        self.started_ns
+    }
+
+    /// The operation has ended, well or not; what follows counts or does not.
+    #[inline]
+    pub fn end(&mut self, (now_ns, counts_next): (u64, bool), is_completed: bool) -> Ended {
         if self.is_ramping {
             return Ended::Unmeasured;
         }
@@ -158,6 +169,10 @@ impl<'a> Service<'a> {
             end_ns: now_ns,
         };
         self.free_ns = now_ns;
+        let counts = std::mem::replace(&mut self.counts, counts_next);
+        if counts {
+            self.account.begun(&timing, is_completed);
+        }
         if let Source::Shared(_, user) = &mut self.source {
             *user = Some(self.request.user);
         }
@@ -202,6 +217,7 @@ impl<'a> Service<'a> {
 
     /// There is a connection again.
     pub fn reopen(&mut self, now_ns: u64) {
+        self.account.free(self.free_ns, now_ns);
         (self.free_ns, self.is_open) = (now_ns, true);
     }
 
@@ -218,6 +234,9 @@ impl<'a> Service<'a> {
     pub fn closed(mut self, ended_ns: u64) -> Account {
         if self.is_open && !self.window.is_drained {
             self.account.idle(self.free_ns, ended_ns);
+        }
+        if self.counts {
+            self.account.free(self.free_ns, ended_ns);
         }
         self.account
     }

@@ -289,11 +289,14 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
             call.store(now, Relaxed);
         }
         let result = self.client.operate(request);
-        let (ended_ns, counts) = self.shared.clock.now_counting_ns();
+        let (ended_ns, counts) = self.shared.clock.ended_ns(now);
         if let Some(call) = self.call {
             call.store(IDLE, Relaxed);
         }
-        let (kind, timing) = match self.service.end((ended_ns - origin_ns, counts)) {
+        let (kind, timing) = match self
+            .service
+            .end((ended_ns - origin_ns, counts), result.is_ok())
+        {
             Ended::Measured(kind, timing) => (kind, timing),
             Ended::Unmeasured => {
                 return self

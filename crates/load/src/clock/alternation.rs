@@ -2,9 +2,10 @@
 //!
 //! From the moment when both have come to their common start, real time is cut into slices of equal length. Two
 //! slices that follow each other are a pair, in which each side has one; the lot decides in every pair who is first.
-//! A slice begins with a part in which the side already works and nothing counts, until caches and processors are
-//! the side's own again. What a side measures is in its own time, which passes in the rest of its slices alone: a
-//! window of ten seconds lasts a little more than twenty.
+//! What a side measures is in its own time, which passes in its slices alone: a window of ten seconds lasts twenty.
+//! An operation that is under way when a slice ends goes on in the other's slice, and its client is busy for as long
+//! in the side's next one, so that in own time operations follow each other as if there was no other side. What
+//! begins in the first part of a slice does not count, until caches and processors are the side's own again.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +33,7 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// What counts of a slice: so much passes of a side's own time in it.
+    /// How much of a slice counts.
     pub fn counted(&self) -> Duration {
         self.slice - self.settle
     }
@@ -75,24 +76,14 @@ pub struct SideClock {
     hold: Mutex<Option<Hold>>,
 }
 
-/// What a side may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Time passes.
-    Running,
-    /// It works, and nothing counts.
-    Settling,
-    /// It is the other's turn, or the other has not come yet.
-    Waiting,
-}
-
 /// A side at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Its own time.
     pub own_ns: u64,
-    pub phase: Phase,
-    /// When the phase is over, in real time.
+    /// Whether it is the other's turn, or the other has not come yet.
+    pub waits: bool,
+    /// Until when it works or waits, in real time.
     over_ns: u64,
 }
 
@@ -121,40 +112,35 @@ impl Alternation {
         })
     }
 
-    fn counted_ns(&self) -> u64 {
-        self.slice_ns - self.settle_ns
-    }
-
     fn first_of(&self, pair: u64) -> u64 {
         first_of(self.seed, pair)
     }
 
-    /// Time of a side that has passed in slices, so long after the first one began.
-    fn side_at(&self, side: u64, passed_ns: u64) -> (u64, Phase, u64) {
-        let pair = passed_ns / (2 * self.slice_ns);
-        let in_pair_ns = passed_ns % (2 * self.slice_ns);
-        let begins_ns = match self.first_of(pair) == side {
+    /// When the side's slice of a pair begins, since the pair did.
+    fn begins_ns(&self, side: u64, pair: u64) -> u64 {
+        match self.first_of(pair) == side {
             true => 0,
             false => self.slice_ns,
-        };
-        let before_ns = pair * self.counted_ns();
-        let counts_ns = begins_ns + self.settle_ns;
+        }
+    }
+
+    /// Time of a side that has passed in slices, so long after the first one began; whether it waits; and until when. While
+    /// it waits its time stands at the last moment of its slice, which is one of real time, too.
+    fn side_at(&self, side: u64, passed_ns: u64) -> (u64, bool, u64) {
+        let (pair, in_pair_ns) = (
+            passed_ns / (2 * self.slice_ns),
+            passed_ns % (2 * self.slice_ns),
+        );
+        let (pair_ns, own_ns) = (passed_ns - in_pair_ns, pair * self.slice_ns);
+        let begins_ns = self.begins_ns(side, pair);
         let ends_ns = begins_ns + self.slice_ns;
-        let pair_ns = passed_ns - in_pair_ns;
         if in_pair_ns < begins_ns {
-            (before_ns, Phase::Waiting, pair_ns + begins_ns)
-        } else if in_pair_ns < counts_ns {
-            (before_ns, Phase::Settling, pair_ns + counts_ns)
+            (own_ns.saturating_sub(1), true, pair_ns + begins_ns)
         } else if in_pair_ns < ends_ns {
-            let own_ns = before_ns + in_pair_ns - counts_ns;
-            (own_ns, Phase::Running, pair_ns + ends_ns)
+            (own_ns + in_pair_ns - begins_ns, false, pair_ns + ends_ns)
         } else {
-            let next_ns = match self.first_of(pair + 1) == side {
-                true => 2 * self.slice_ns,
-                false => 3 * self.slice_ns,
-            };
-            let own_ns = before_ns + self.counted_ns();
-            (own_ns, Phase::Waiting, pair_ns + next_ns)
+            let next_ns = 2 * self.slice_ns + self.begins_ns(side, pair + 1);
+            (own_ns + self.slice_ns - 1, true, pair_ns + next_ns)
         }
     }
 }
@@ -197,7 +183,7 @@ impl SideClock {
         if arrived_ns == UNKNOWN {
             return Moment {
                 own_ns: real_ns,
-                phase: Phase::Running,
+                waits: false,
                 over_ns: UNKNOWN,
             };
         }
@@ -205,14 +191,14 @@ impl SideClock {
         if real_ns < start_ns {
             return Moment {
                 own_ns: real_ns.min(arrived_ns),
-                phase: Phase::Waiting,
+                waits: true,
                 over_ns: start_ns.min(real_ns + ns(SLEEP_SLICE)),
             };
         }
-        let (passed_ns, phase, over_ns) = (self.alternation).side_at(self.side, real_ns - start_ns);
+        let (passed_ns, waits, over_ns) = (self.alternation).side_at(self.side, real_ns - start_ns);
         Moment {
             own_ns: arrived_ns + passed_ns,
-            phase,
+            waits,
             over_ns: start_ns + over_ns,
         }
     }
@@ -224,26 +210,31 @@ impl SideClock {
         if own_ns < arrived_ns || start_ns == UNKNOWN {
             return own_ns;
         }
-        let alternation = &self.alternation;
-        let passed_ns = own_ns - arrived_ns;
-        let pair = passed_ns / alternation.counted_ns();
-        let begins_ns = match alternation.first_of(pair) == self.side {
-            true => 0,
-            false => alternation.slice_ns,
-        };
-        let in_slice_ns = alternation.settle_ns + passed_ns % alternation.counted_ns();
-        start_ns + 2 * alternation.slice_ns * pair + begins_ns + in_slice_ns
+        let (alternation, passed_ns) = (&self.alternation, own_ns - arrived_ns);
+        let pair = passed_ns / alternation.slice_ns;
+        let pair_ns = 2 * alternation.slice_ns * pair + alternation.begins_ns(self.side, pair);
+        start_ns + pair_ns + passed_ns % alternation.slice_ns
+    }
+
+    /// When what began at a moment of the side's own time ends in it, if it ends now in real time: it takes as long in both.
+    pub(super) fn ended_ns(&self, began_ns: u64, real_ns: u64) -> u64 {
+        began_ns + real_ns.saturating_sub(self.real_ns(began_ns))
+    }
+
+    /// Whether what begins at a moment of the side's own time counts.
+    pub(super) fn counts(&self, own_ns: u64) -> bool {
+        let passed_ns = own_ns.saturating_sub(self.arrived_ns.load(Ordering::Acquire));
+        passed_ns % self.alternation.slice_ns >= self.alternation.settle_ns
     }
 }
 
 impl Moment {
     /// When the side is to look again whether its own time has come, in real time; now, if it has and it is its turn.
     pub(super) fn wake_ns(&self, real_ns: u64, own_ns: u64) -> u64 {
-        match self.phase {
-            Phase::Waiting => self.over_ns,
-            _ if own_ns <= self.own_ns => real_ns,
-            Phase::Settling => self.over_ns,
-            Phase::Running => real_ns
+        match self.waits {
+            true => self.over_ns,
+            false if own_ns <= self.own_ns => real_ns,
+            false => real_ns
                 .saturating_add(own_ns - self.own_ns)
                 .min(self.over_ns),
         }
@@ -266,34 +257,54 @@ mod tests {
         Alternation::of(SLICES, || None)
     }
 
-    /// Where a slice ends is where the clock says that its part that counts is over.
+    /// A slice ends where the clock says so, and its first tenth does not count.
     #[test]
     fn a_slice_ends_where_it_is_said_to() {
         assert_eq!(SLICES.counted(), Duration::from_millis(45));
         for (number, side) in sides().iter().enumerate() {
+            side.arrive(0, 0);
             for slice in 0..50 {
                 let end_ns = ns(SLICES.end_of(number, slice));
-                let (own_ns, phase, over_ns) = side.alternation.side_at(side.side, end_ns - 1);
-                assert_eq!((phase, over_ns), (Phase::Running, end_ns));
-                assert_eq!(own_ns, (slice + 1) * 45 * MS - 1);
+                let last_ns = (slice + 1) * 50 * MS - 1;
+                let moments =
+                    [end_ns - 1, end_ns].map(|at| side.alternation.side_at(side.side, at));
+                assert_eq!(moments[0], (last_ns, false, end_ns));
+                // Unless the next one follows at once.
+                assert!(moments[1].0 == last_ns + u64::from(!moments[1].1));
+                let counts = [4, 5, 49].map(|ms| side.counts((slice * 50 + ms) * MS));
+                assert_eq!(counts, [false, true, true]);
             }
         }
     }
 
-    /// Whatever the lots: at every moment one side has its turn, and in every pair the time of each passes by 45 ms.
+    /// An operation that the end of a slice finds under way takes as long in own time as in real time.
+    #[test]
+    fn an_operation_takes_its_time_whoever_has_the_turn() {
+        let [a, b] = sides();
+        a.arrive(0, 0);
+        b.arrive(0, 0);
+        for took_ms in [3, 20, 70, 400] {
+            let began_ns = 3 * 50 * MS + 40 * MS;
+            let ended_ns = a.real_ns(began_ns) + took_ms * MS;
+            assert_eq!(a.ended_ns(began_ns, ended_ns), began_ns + took_ms * MS);
+        }
+    }
+
+    /// Whatever the lots: at every moment one side has its turn, and in every pair the time of each passes by 50 ms.
     #[test]
     fn one_side_has_its_turn_and_both_have_the_same_time() {
         let [a, b] = sides();
         let mut firsts = 0;
         for ms in 0..20_000 {
             let of = |side: &SideClock| side.alternation.side_at(side.side, ms * MS);
-            let (own_a, phase_a, over_a) = of(&a);
-            let (own_b, phase_b, _) = of(&b);
-            assert!((phase_a == Phase::Waiting) != (phase_b == Phase::Waiting));
+            let (own_a, waits_a, over_a) = of(&a);
+            let (own_b, waits_b, _) = of(&b);
+            assert!(waits_a != waits_b);
             assert!(over_a > ms * MS && over_a <= (ms + 150) * MS);
             if ms % 100 == 0 {
-                assert_eq!([own_a, own_b], [ms / 100 * 45 * MS; 2]);
-                firsts += u32::from(phase_a != Phase::Waiting);
+                let own_ns = ms / 100 * 50 * MS;
+                assert!([own_a, own_b].iter().all(|own| own.abs_diff(own_ns) <= 1));
+                firsts += u32::from(!waits_a);
             }
         }
         assert!((70..=130).contains(&firsts), "{firsts} of 200");
@@ -306,20 +317,20 @@ mod tests {
         let [a, b] = sides();
         let begun_ns = 1_000 * MS;
         let before = a.moment(begun_ns);
-        assert_eq!((before.own_ns, before.phase), (begun_ns, Phase::Running));
+        assert_eq!((before.own_ns, before.waits), (begun_ns, false));
         a.arrive(begun_ns, begun_ns);
         let alone = a.moment(begun_ns + 70 * MS);
-        assert_eq!((alone.own_ns, alone.phase), (begun_ns, Phase::Waiting));
+        assert_eq!((alone.own_ns, alone.waits), (begun_ns, true));
         b.arrive(begun_ns + 71 * MS, begun_ns + 70 * MS);
         let start_ns = begun_ns + 70 * MS + ns(LEAD);
         assert_eq!(b.moment(begun_ns + 70 * MS).own_ns, begun_ns + 70 * MS);
         for (side, arrived_ns) in [(&a, begun_ns), (&b, begun_ns + 71 * MS)] {
-            for own_ms in [0, 1, 44, 45, 46, 400] {
+            for own_ms in [0, 1, 49, 50, 51, 400] {
                 let own_ns = arrived_ns + own_ms * MS;
                 let real_ns = side.real_ns(own_ns);
-                assert!(real_ns >= start_ns + 5 * MS);
+                assert!(real_ns >= start_ns);
                 let moment = side.moment(real_ns);
-                assert_eq!((moment.own_ns, moment.phase), (own_ns, Phase::Running));
+                assert_eq!((moment.own_ns, moment.waits), (own_ns, false));
             }
         }
     }

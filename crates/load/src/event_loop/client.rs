@@ -78,6 +78,12 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
+    /// When the operation in hand began, since the common start.
+    #[inline]
+    pub fn started_ns(&self) -> u64 {
+        self.service.started_ns()
+    }
+
     /// The descriptor that is watched.
     pub fn descriptor(&self) -> RawFd {
         self.descriptor
@@ -151,7 +157,7 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Writes down how the operation in hand ended, when, and whether that counts; why the client leaves, if it does.
+    /// Writes down how the operation in hand ended, when, and whether what follows counts; why the client leaves, if it does.
     #[inline]
     pub fn end(
         &mut self,
@@ -160,7 +166,7 @@ impl<'a, 'o> Client<'a, 'o> {
         recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
-        let ended = self.service.end(ended);
+        let ended = self.service.end(ended, result.is_ok());
         match (result, ended) {
             (Ok(done), Ended::Measured(kind, timing)) => {
                 self.service.account().completed(&timing, done.rows);
@@ -191,7 +197,7 @@ impl<'a, 'o> Client<'a, 'o> {
         cancellation: &Cancellation,
     ) -> Next {
         self.connection = None;
-        if let Ended::Measured(kind, timing) = self.service.end((now_ns, true)) {
+        if let Ended::Measured(kind, timing) = self.service.end((now_ns, true), false) {
             let limit = self.rules.limit.unwrap_or(Duration::MAX);
             self.service.account().failed(&timing);
             recorder.timed_out(kind, &timing, limit);

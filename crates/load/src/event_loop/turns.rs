@@ -358,9 +358,9 @@ impl<'a, 'o> Turns<'a, 'o> {
         cancellation: &Cancellation,
     ) {
         self.active -= 1;
-        let (now, counts) = self.clock.now_counting_ns();
-        let ended = (now - self.origin_ns, counts);
         let work = &mut self.slots[place].work;
+        let (now, counts) = self.clock.ended_ns(self.origin_ns + work.started_ns());
+        let ended = (now - self.origin_ns, counts);
         match work.end(ended, result, &mut self.recorder, cancellation) {
             Some(why) => self.set(place, Next::Leave(why)),
             None if cancellation.pulled() => self.set(place, Next::Leave(cancellation.stopped())),

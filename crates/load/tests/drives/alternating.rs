@@ -10,52 +10,104 @@ const SLICES: Slices = Slices {
     seed: 3,
 };
 
-/// Drives both sides, each with so many sessions and its own latency, for so long in their own time; and how long that
-/// lasted.
-fn in_turn(jobs: [usize; 2], latencies: [Duration; 2], in_loops: bool) -> ([Outcome; 2], Duration) {
-    let (base, time) = Clock::new_virtual();
-    let [a, b] = Clock::alternating(SLICES, &base);
-    let drive = |side: usize, clock: Clock| {
+/// How a side is driven: by so many jobs, whose operations take so long, by a schedule.
+type Load = (usize, Duration, Schedule);
+
+/// Drives both sides for so long in their own time; and how long that lasted.
+fn in_turn(
+    slices: Slices,
+    loads: [Load; 2],
+    time: Duration,
+    in_loops: bool,
+) -> ([Outcome; 2], Duration) {
+    let (base, passed) = Clock::new_virtual();
+    let [a, b] = Clock::alternating(slices, &base);
+    let drive = |(jobs, latency, schedule): Load, clock: Clock| {
         let how = Drive {
             clock,
-            ..plain(CLOSED, End::Time(ms(900)))
+            ..plain(schedule, End::Time(time))
         };
-        let mock = Mock::new().on(&base).latency(latencies[side]);
+        let mock = Mock::new().on(&base).latency(latency);
         match in_loops {
-            true => super::in_loops(mock.nonblocking(jobs[side]).unwrap(), 1..=1, &how),
-            false => on_threads(mock.sessions(jobs[side]), &how),
+            true => super::in_loops(mock.nonblocking(jobs).unwrap(), 1..=1, &how),
+            false => on_threads(mock.sessions(jobs), &how),
         }
     };
     let outcomes = std::thread::scope(|scope| {
-        let other = scope.spawn(|| drive(1, b));
-        [drive(0, a), other.join().unwrap()]
+        let other = scope.spawn(|| drive(loads[1], b));
+        [drive(loads[0], a), other.join().unwrap()]
     });
-    (outcomes, time.elapsed())
+    (outcomes, passed.elapsed())
 }
 
-/// Twenty slices of 45 ms that count: with 1 ms an operation 45 in each, with 2 ms 22 or 23, because an operation counts
-/// where it ends. Nobody is slowed down by the other.
+/// Eighteen slices of 50 ms, of which 45 count: 45 operations of 1 ms begin in each, and 22 or 23 of 2 ms. Nobody is
+/// slowed down by the other, and every operation is seen whole.
 #[test]
 fn each_side_has_the_rate_that_it_has_alone() {
     for in_loops in [false, true] {
-        let ([a, b], lasted) = in_turn([1, 3], [ms(1), ms(2)], in_loops);
-        for (outcome, per_slice) in [(&a, 44..=45), (&b, 3 * 22..=3 * 23)] {
+        let loads = [(1, ms(1), CLOSED), (3, ms(2), CLOSED)];
+        let ([a, b], lasted) = in_turn(SLICES, loads, ms(900), in_loops);
+        for (outcome, per_slice, took_us) in [(&a, 45..=45, 1e3), (&b, 3 * 22..=3 * 23, 2e3)] {
             let operations = outcome.operations();
-            let (least, most) = (20 * per_slice.start(), 20 * per_slice.end());
+            let (least, most) = (18 * per_slice.start(), 18 * per_slice.end());
             assert!(
                 (least..=most).contains(&operations),
                 "{operations} {per_slice:?}"
             );
             assert_eq!(outcome.elapsed, ms(900));
             let each = outcome.total().service;
-            // The one under way when its slice begins to count is seen from there on.
             assert!(
-                each.max_us() <= 2_010.0 && each.mean_us() >= 970.0,
+                each.max_us() <= 1.01 * took_us && each.mean_us() >= 0.999 * took_us,
                 "{each:?}"
             );
         }
-        // Forty slices and what went before; the last slice of one side may be the first of its pair.
-        assert!(lasted >= ms(1950) && lasted <= ms(2500), "{lasted:?}");
+        // Thirty-six slices and what went before; the last slice of one side may be the first of its pair.
+        assert!(lasted >= ms(1750) && lasted <= ms(2300), "{lasted:?}");
+    }
+}
+
+/// Operations of equal length run in phase with the slices, and few or many of them end in the part that counts: the
+/// rate is all the same that of as many sessions without pauses, from a third of a slice to three of them.
+#[test]
+fn operations_in_phase_with_the_slices_have_their_rate() {
+    let slices = Slices {
+        slice: ms(100),
+        settle: ms(10),
+        seed: 5,
+    };
+    for in_loops in [false, true] {
+        for [took_a, took_b] in [
+            [16_200, 17_200],
+            [17_200, 19_200],
+            [10_000, 10_300],
+            [33_400, 290_100],
+        ] {
+            let loads = [(4, us(took_a), CLOSED), (4, us(took_b), CLOSED)];
+            let (outcomes, _) = in_turn(slices, loads, ms(6000), in_loops);
+            for (outcome, took_us) in outcomes.iter().zip([took_a, took_b]) {
+                let (per_s, own_per_s) =
+                    (outcome.operations_per_s().unwrap(), 4e6 / took_us as f64);
+                assert!(
+                    (per_s / own_per_s - 1.0).abs() < 1e-3,
+                    "{took_us} µs: {per_s} {own_per_s}"
+                );
+            }
+        }
+    }
+}
+
+/// The same with arrivals and pauses of equal length, which are in phase with the slices from the first one on.
+#[test]
+fn pauses_in_phase_with_the_slices_do_not_change_the_rate() {
+    let thinking = Schedule::Closed {
+        think: Think::Constant(ms(15)),
+    };
+    for schedule in [open(50.0), thinking] {
+        let (outcomes, _) = in_turn(SLICES, [(1, ms(5), schedule); 2], ms(4000), true);
+        for outcome in outcomes {
+            let per_s = outcome.operations_per_s().unwrap();
+            assert!((per_s / 50.0 - 1.0).abs() < 0.01, "{schedule:?}: {per_s}");
+        }
     }
 }
 
