@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn an_unknown_setting_names_the_known_ones() {
-        let url = TargetUrl::parse("sqlite:x?cache_size=1").unwrap();
+        let url = TargetUrl::parse("sqlite:x?cache=1").unwrap();
         let message = find(&url).err().unwrap().to_string();
         assert!(message.contains("cache_mb"), "{message}");
     }

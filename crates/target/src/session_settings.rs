@@ -62,6 +62,19 @@ pub(crate) fn of_url(
     Ok(settings)
 }
 
+/// Refuses settings where no session is measured.
+///
+/// # Errors
+/// The first of them.
+pub(crate) fn refuse(settings: &SessionSettings) -> Result<()> {
+    match settings.keys().next() {
+        None => Ok(()),
+        Some(setting) => Err(wrong(format!(
+            "{setting} is a setting of measured sessions, and here none is measured; remove it from the URL"
+        ))),
+    }
+}
+
 /// Puts the settings of the sessions over those of the server, and says whose they are.
 pub(crate) fn record(settings: &SessionSettings, recorded: &mut BTreeMap<String, String>) {
     if settings.is_empty() {

@@ -36,7 +36,8 @@ pub(super) fn texts(answer: &mut Answer) -> Result<Vec<Row>, Unread> {
     Ok(rows)
 }
 
-/// Keeps the first row, whole numbers as such and all else as text; gives the number of rows.
+/// Keeps the first row, whole numbers as such and all else as text, and nothing of types that are not read; gives the number of
+/// rows.
 pub(super) fn keep_first(answer: &mut Answer, first: &mut FirstRow) -> Answered<u64> {
     first.clear();
     let mut rows = 0;
@@ -44,7 +45,10 @@ pub(super) fn keep_first(answer: &mut Answer, first: &mut FirstRow) -> Answered<
         let columns = if rows == 0 { chunk.columns() } else { 0 };
         rows += chunk.rows() as u64;
         for column in (0..columns).filter(|_| chunk.rows() > 0) {
-            let cells = Cells::of(answer, column, chunk.vector(column))?;
+            let Ok(cells) = Cells::of(answer, column, chunk.vector(column)) else {
+                first.push_null();
+                continue;
+            };
             let text = cells.text(0, chunk.rows());
             let number = |text: &String| text.parse().ok().filter(|_| cells.is_whole());
             match (text.as_ref().and_then(number), &text) {

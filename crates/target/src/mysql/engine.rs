@@ -105,8 +105,8 @@ impl Engine for MySql {
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        let mut access = Access::from_url(url)?;
-        access.read_files()?;
+        let (access, session) = asked_of(url)?;
+        session_settings::refuse(&session)?;
         Ok(Box::new(MySqlSource::open(access, url.to_string(), false)?))
     }
 

@@ -91,14 +91,7 @@ impl MySqlTarget {
     /// Logs on to look at the server's work: nothing is claimed, made or refused, and the database of the URL need not be there.
     pub fn open_observed(url: &TargetUrl) -> Result<Self> {
         let (access, session) = asked_of(url)?;
-        if let Some(setting) = session.keys().next() {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "{setting} is a setting of measured sessions, and observing measures none; remove it from the URL"
-                ),
-            ));
-        }
+        session_settings::refuse(&session)?;
         let mut login = access.login();
         login.database = None;
         let (place, tls) = (&access.place, access.tls.as_ref());

@@ -17,6 +17,7 @@ use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
 use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerKind, ServerSpec};
+use crate::session_settings;
 use crate::url::Foreign;
 use crate::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
 
@@ -108,6 +109,7 @@ impl Engine for Postgres {
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        session_settings::refuse(&SetUp::from_url(url)?.session)?;
         let endpoint = Endpoint::from_url(url)?;
         Ok(Box::new(PostgresSource::open(
             endpoint,

@@ -99,14 +99,7 @@ impl PostgresTarget {
     /// Logs on to look at the server's work: nothing is claimed, made or refused.
     pub(super) fn open_observed(url: &TargetUrl) -> Result<Self> {
         let set_up = SetUp::from_url(url)?;
-        if let Some(setting) = set_up.session.keys().next() {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "{setting} is a setting of measured sessions, and observing measures none; remove it from the URL"
-                ),
-            ));
-        }
+        session_settings::refuse(&set_up.session)?;
         let endpoint = Endpoint::from_url(url)?;
         let mut connection = Connection::open(&endpoint, OF_OBSERVERS)?;
         let mut facts = guard::see(&mut connection, false)?;

@@ -42,13 +42,6 @@ impl Engine for Sqlite {
                 ),
             },
             Foreign {
-                names: &["cache"],
-                meaning: Meaning::NothingIf(
-                    &["shared", "private"],
-                    "each of dbdyno's sessions has a cache of its own; cache_mb=MB is its size",
-                ),
-            },
-            Foreign {
                 names: &["vfs", "nolock", "immutable", "modeof"],
                 meaning: Meaning::Never("dbdyno uses SQLite's own files and locks; leave it out"),
             },

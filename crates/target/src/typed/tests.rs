@@ -1,3 +1,5 @@
+//! What is typed for a target, with and without an environment.
+
 use super::*;
 
 /// Nothing is in the environment.
