@@ -68,6 +68,8 @@ begin_trials
 . "$scripts/trials/storage.sh"
 # shellcheck source=scripts/trials/first_contact.sh
 . "$scripts/trials/first_contact.sh"
+# shellcheck source=scripts/trials/tables.sh
+. "$scripts/trials/tables.sh"
 [ $((passed + failed + skipped)) -gt 0 ] || fail "there is no check ${wanted[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -393,7 +393,10 @@ fn tables_of_mariadb_in_any_state() {
     let source = target.source().unwrap();
     let source = source.as_ref();
     let lifted = valid(source, Level::QueryHigh, Chosen::default());
-    assert_eq!(labels(&lifted), ["dbdyno_tables", "derived", "heap", "latin", "versioned"]);
+    assert_eq!(
+        labels(&lifted),
+        ["dbdyno_tables", "derived", "heap", "latin", "versioned"]
+    );
     assert_eq!(value(&lifted, "SELECT v || w FROM latin"), "ä€ä😀");
     assert_eq!(columns(&lifted, "derived"), ["a", "twice", "x"]);
     let said = out(&lifted);

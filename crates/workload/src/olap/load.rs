@@ -8,7 +8,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use target::{Session, Target};
+use stats::words::bytes as words;
+use target::{ErrorKind, Session, Target, TargetError};
 
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
@@ -77,6 +78,24 @@ pub fn load(
     })
 }
 
+/// Memory of the generator, whose pool of texts alone is 300 MB, and of what else a small load needs.
+const GENERATOR_BYTES: u64 = 400_000_000;
+
+/// The kernel would end the process without a word.
+fn refuse_little_memory() -> Result<()> {
+    match host::memory::limit_bytes() {
+        Some(bytes) if bytes < GENERATOR_BYTES => Err(OlapError::Target(TargetError::new(
+            ErrorKind::Unreachable,
+            format!(
+                "generating the rows needs {} of memory, and the control group of dbdyno allows {}; raise its limit",
+                words(GENERATOR_BYTES),
+                words(bytes)
+            ),
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn load_all(
     target: &dyn Target,
     engine: &str,
@@ -85,6 +104,7 @@ fn load_all(
     tell: Observer<'_>,
 ) -> Result<Loaded> {
     let tables = super::query::tables(engine)?;
+    refuse_little_memory()?;
     begin_words();
     let jobs = sessions(target, options.jobs, jobs_default(), tell);
     let load = Load {

@@ -118,7 +118,7 @@ fn remarks(lifted: &Lifted) -> String {
         let _ = writeln!(text, "Sizes in memory are unknown: {why}.");
     }
     let unknown = lifted.tables.iter().filter(|t| t.disk_bytes.is_none());
-    for line in no_sum(unknown.map(|table| table.label.as_str())) {
+    if let Some(line) = no_sum(unknown.map(|table| table.label.as_str())) {
         let _ = writeln!(text, "{line}");
     }
     for out in &lifted.left_out {

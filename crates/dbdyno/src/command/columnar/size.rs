@@ -164,7 +164,7 @@ impl Answer<'_> {
             }
         }
         let unknown = self.sizes.tables.iter().filter(|t| t.disk_bytes.is_none());
-        for line in no_sum(unknown.map(|table| table.label.as_str())) {
+        if let Some(line) = no_sum(unknown.map(|table| table.label.as_str())) {
             let _ = writeln!(text, "{line}");
         }
         for out in &self.sizes.left_out {
