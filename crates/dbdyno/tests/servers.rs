@@ -21,6 +21,8 @@ mod networked;
 mod observed;
 #[path = "servers/observed_again.rs"]
 mod observed_again;
+#[path = "servers/observed_texts.rs"]
+mod observed_texts;
 #[path = "../../target/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "servers/pooler.rs"]

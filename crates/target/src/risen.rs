@@ -145,7 +145,9 @@ pub(crate) fn hottest<const N: usize>(
     });
     let risen: Vec<(String, [f64; N])> = risen.collect();
     let remark = (reset > 0).then(|| {
-        format!("the counts of {reset} tables were reset meanwhile: their rows have what came since")
+        format!(
+            "the counts of {reset} tables were reset meanwhile: their rows have what came since"
+        )
     });
     let mut risen: Vec<(String, [f64; N])> = risen
         .into_iter()
@@ -250,8 +252,14 @@ mod tests {
         let before = counts(&[("a", [3.0, 1.0]), ("b", [2.0, 1.0]), ("c", [1.0, 1.0])]);
         for (now, is_so) in [
             (&[("a", [9.0, 1.0]), ("c", [4.0, 1.0])][..], true),
-            (&[("a", [1.0, 1.0]), ("b", [5.0, 1.0]), ("c", [1.5, 1.0])], true),
-            (&[("a", [9.0, 1.0]), ("b", [5.0, 1.0]), ("c", [4.0, 1.0])], false),
+            (
+                &[("a", [1.0, 1.0]), ("b", [5.0, 1.0]), ("c", [1.5, 1.0])],
+                true,
+            ),
+            (
+                &[("a", [9.0, 1.0]), ("b", [5.0, 1.0]), ("c", [4.0, 1.0])],
+                false,
+            ),
             (&[("a", [3.0, 1.0]), ("c", [4.0, 1.0])], false),
             (&[], true),
         ] {

@@ -101,7 +101,10 @@ enum Part {
 }
 
 fn begin<'s>(word: &'s str, words: &mut Vec<&'s str>) -> Part {
-    let (text, part) = if SHOWN.iter().any(|command| word.eq_ignore_ascii_case(command)) {
+    let (text, part) = if SHOWN
+        .iter()
+        .any(|command| word.eq_ignore_ascii_case(command))
+    {
         (word, Part::Shown)
     } else if is_among(COMMANDS, word) {
         (word, Part::Command)
@@ -158,7 +161,11 @@ pub(crate) fn without_quoted(sentence: &str) -> String {
         (Some(first), Some(last)) => {
             let behind = sentence[last..].chars().next().map_or(0, char::len_utf8);
             // Without a second mark nobody knows where the value ends.
-            let rest = if first == last { "" } else { &sentence[last + behind..] };
+            let rest = if first == last {
+                ""
+            } else {
+                &sentence[last + behind..]
+            };
             format!("{}{VALUE}{rest}", &sentence[..first])
         }
         _ => sentence.to_owned(),

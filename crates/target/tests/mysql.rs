@@ -29,6 +29,8 @@ mod processors;
 mod session;
 #[path = "mysql/session_settings.rs"]
 mod session_settings;
+#[path = "mysql/statements.rs"]
+mod statements;
 #[path = "mysql/target.rs"]
 mod target_itself;
 #[path = "mysql/tls.rs"]

@@ -31,7 +31,7 @@ impl Somebody {
         Self::of(client)
     }
 
-    fn mariadb(server: &LocalServer) -> Self {
+    pub fn mariadb(server: &LocalServer) -> Self {
         let tree = server.program().ancestors().nth(2).unwrap();
         let mut client = Command::new(tree.join("bin/mariadb"));
         client.args(["--no-defaults", "-n", "-u", server.superuser(), "-S"]);

@@ -117,7 +117,9 @@ impl Activity for PostgresActivity {
         if self.asking.process.is_none() {
             return Ok(None);
         }
-        let rows = self.asking.rows("pg_stat_activity", &look::sessions_sql())?;
+        let rows = self
+            .asking
+            .rows("pg_stat_activity", &look::sessions_sql())?;
         let pids = rows
             .iter()
             .filter_map(|row| row.first()?.as_ref()?.parse().ok());

@@ -123,7 +123,9 @@ impl<'s> Lexer<'s> {
             Dialect::Postgres => ["e", "b", "x", "n"].as_slice(),
             Dialect::MySql => &["b", "x", "n"],
         };
-        let is_prefix = is_prefix.iter().any(|prefix| name.eq_ignore_ascii_case(prefix))
+        let is_prefix = is_prefix
+            .iter()
+            .any(|prefix| name.eq_ignore_ascii_case(prefix))
             || (self.is_mysql() && name.starts_with('_'));
         let quote = rest.chars().next();
         let is_quote = quote == Some('\'') || (self.is_mysql() && quote == Some('"'));
@@ -282,4 +284,3 @@ fn string_end(text: &str, quote: char, backslash: Backslash) -> End {
     }
     End::Never
 }
-

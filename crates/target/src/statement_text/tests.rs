@@ -46,7 +46,11 @@ fn no_value_stays() {
         ),
         (Postgres, "SELECT 'never ends", "SELECT ?"),
         (Postgres, "SELECT 1_000, 0xFF, 1e-5x", "SELECT ?"),
-        (Postgres, "<insufficient privilege>", "<insufficient privilege>"),
+        (
+            Postgres,
+            "<insufficient privilege>",
+            "<insufficient privilege>",
+        ),
         (Postgres, "", ""),
     ] {
         assert_eq!(without_values(sql, dialect), text);
@@ -60,8 +64,16 @@ fn nothing_is_read_beyond_the_first_place_with_two_readings() {
         (Postgres, r"SELECT a, 'C:\', 'secret', 'b'", "SELECT a, …"),
         (Postgres, r"SELECT a, 'C:\\', 'secret'", "SELECT a, ?"),
         (Postgres, r"SELECT U&'\', 'secret'", "SELECT …"),
-        (Postgres, r#"SELECT 1 AS "a\", 'secret'"#, r#"SELECT ? AS "a\", ?"#),
-        (Postgres, r#"SELECT a AS "never ends, 'secret"#, "SELECT a AS …"),
+        (
+            Postgres,
+            r#"SELECT 1 AS "a\", 'secret'"#,
+            r#"SELECT ? AS "a\", ?"#,
+        ),
+        (
+            Postgres,
+            r#"SELECT a AS "never ends, 'secret"#,
+            "SELECT a AS …",
+        ),
         (Postgres, "SELECT 1 /* a /* b */ secret */", "SELECT ?"),
         (Postgres, "SELECT $ä$ ' $ä$, b", "SELECT ?, b"),
         (Postgres, "SELECT 1$a$ secret $a$", "SELECT …"),
@@ -80,13 +92,19 @@ fn of_a_statement_without_rows_there_is_its_command() {
     for (sql, text) in [
         ("alter role r password 'secret'", "alter role …"),
         ("SET app.token = secret; SELECT a", "SET …; SELECT a"),
-        ("BEGIN; UPDATE t SET a = 1; COMMIT;", "BEGIN; UPDATE t SET a = ?; COMMIT"),
+        (
+            "BEGIN; UPDATE t SET a = 1; COMMIT;",
+            "BEGIN; UPDATE t SET a = ?; COMMIT",
+        ),
         ("CREATE USER u IDENTIFIED BY 'secret'", "CREATE USER …"),
         ("COPY (SELECT secret) TO PROGRAM 'x'", "COPY …"),
         ("DO $$ BEGIN secret; END $$", "DO …"),
         ("CALL secret('x')", "CALL …"),
         ("(SELECT a) UNION (SELECT b)", "(SELECT a) UNION (SELECT b)"),
-        ("secret; secret 'x'", "(unknown statement); (unknown statement)"),
+        (
+            "secret; secret 'x'",
+            "(unknown statement); (unknown statement)",
+        ),
         ("'secret", "(unknown statement)"),
     ] {
         assert_eq!(without_values(sql, Dialect::Postgres), text);
@@ -140,7 +158,8 @@ impl Draw {
     /// Text with a canary and what could end a literal or begin another one; without some of it.
     fn body(&mut self, without: &[char]) -> String {
         const PARTS: &[&str] = &[
-            "'", "\\", "\"", "`", "--", "/*", "*/", "$$", "$a$", "$", ";", "ä", "\u{a0}", "\n", "\r", "#", "E", " ", ", ", "(", "-- ",
+            "'", "\\", "\"", "`", "--", "/*", "*/", "$$", "$a$", "$", ";", "ä", "\u{a0}", "\n",
+            "\r", "#", "E", " ", ", ", "(", "-- ",
         ];
         let parts = 1 + self.below(5);
         let mut text: String = (0..parts).map(|_| self.one(PARTS)).collect();
@@ -171,7 +190,14 @@ impl Draw {
 
     fn number(&mut self) -> String {
         let numbers = [
-            "47110815", "47110815.5e-3", "0x47110815", "47_110_815", ".47110815", "1e47110815", "1E+47110815", "-47110815",
+            "47110815",
+            "47110815.5e-3",
+            "0x47110815",
+            "47_110_815",
+            ".47110815",
+            "1e47110815",
+            "1E+47110815",
+            "-47110815",
         ];
         self.one(&numbers).to_owned()
     }
@@ -199,7 +225,11 @@ impl Draw {
             0..3 => self.string('\'', escapes),
             3 | 4 if ansi => format!("\"{}\"", self.body(&['"'])),
             3 | 4 => self.string('"', escapes),
-            5 => format!("{}{}", self.one(&["N", "_utf8", "_latin1 ", "@"]), self.string('\'', escapes)),
+            5 => format!(
+                "{}{}",
+                self.one(&["N", "_utf8", "_latin1 ", "@"]),
+                self.string('\'', escapes)
+            ),
             6 => format!("{}'47110815'", self.one(&["b", "X", "x"])),
             7 => self.string('\'', escapes) + " " + &self.string('\'', escapes),
             _ => self.number(),
@@ -214,18 +244,42 @@ impl Draw {
             (1, Dialect::Postgres) => format!("/* {body} /* ' */ CANARY */"),
             (1, Dialect::MySql) => format!("# {line}\n"),
             (_, Dialect::Postgres) => format!("/*{body}*/"),
-            (_, Dialect::MySql) => format!("/*{} {body}*/", self.one(&["", "! ", "!50000", "M!", "+", " /* "])),
+            (_, Dialect::MySql) => format!(
+                "/*{} {body}*/",
+                self.one(&["", "! ", "!50000", "M!", "+", " /* "])
+            ),
         }
     }
 
     fn statement(&mut self, dialect: Dialect) -> String {
         let (one, other) = (self.is(), self.is());
         let names: &[&str] = match dialect {
-            Dialect::Postgres => &["t1", "\"n ' \\ -- $$ /*\"", "\"\"\"'\"", "é", "a$b$c", "$1", "U&\"x\""],
+            Dialect::Postgres => &[
+                "t1",
+                "\"n ' \\ -- $$ /*\"",
+                "\"\"\"'\"",
+                "é",
+                "a$b$c",
+                "$1",
+                "U&\"x\"",
+            ],
             Dialect::MySql => &["t1", "`n ' \" -- \\`", "```'`", "é", "a$b", "@v", "?"],
         };
-        let begin = ["SELECT ", "insert into t values(", "UPDATE t SET a =", "WITH x AS (SELECT ", "(SELECT "];
-        let hidden = ["ALTER ROLE r PASSWORD CANARY ", "set x.CANARY = CANARY ", "CALL CANARY ", "CANARY ", "DO ", "GRANT CANARY "];
+        let begin = [
+            "SELECT ",
+            "insert into t values(",
+            "UPDATE t SET a =",
+            "WITH x AS (SELECT ",
+            "(SELECT ",
+        ];
+        let hidden = [
+            "ALTER ROLE r PASSWORD CANARY ",
+            "set x.CANARY = CANARY ",
+            "CALL CANARY ",
+            "CANARY ",
+            "DO ",
+            "GRANT CANARY ",
+        ];
         let mut text = match self.below(4) {
             0 => self.one(&hidden).to_owned(),
             _ => self.one(&begin).to_owned(),

@@ -11,7 +11,7 @@ use target::{Activity, SessionSeen, TargetUrl, Wanted};
 
 const COMMITS: u32 = 25;
 
-fn server() -> LocalServer {
+pub fn server() -> LocalServer {
     let url = "mysql+local:?innodb_buffer_pool_size=32M&innodb_log_file_size=32M&innodb_flush_method=nosync";
     let spec = ServerSpec::from_url(&MariaDbServer, &TargetUrl::parse(url).unwrap()).unwrap();
     LocalServer::start(&MariaDbServer, &spec).unwrap()
@@ -26,7 +26,7 @@ fn client(server: &LocalServer) -> Command {
     client
 }
 
-fn ask(server: &LocalServer, sql: &str) {
+pub fn ask(server: &LocalServer, sql: &str) {
     let done = client(server).args(["-e", sql]).output().unwrap();
     assert!(
         done.status.success(),

@@ -9,12 +9,12 @@ use target::server::{LocalServer, ServerSpec};
 use target::{Activity, SessionSeen, TargetUrl, Wanted};
 
 const COMMITS: u32 = 25;
-const WANTED: Wanted = Wanted {
+pub const WANTED: Wanted = Wanted {
     texts: true,
     lines: 10,
 };
 
-fn server(settings: &str) -> LocalServer {
+pub fn server(settings: &str) -> LocalServer {
     let url = format!(
         "postgres+local:?version=15&shared_buffers=32MB&autovacuum=off&fsync=off{settings}"
     );
@@ -22,7 +22,7 @@ fn server(settings: &str) -> LocalServer {
     LocalServer::start(&PostgresServer, &spec).unwrap()
 }
 
-fn url(server: &LocalServer) -> TargetUrl {
+pub fn url(server: &LocalServer) -> TargetUrl {
     let directory = server.socket_directory().display().to_string();
     let directory = directory.replace('/', "%2F");
     let url = format!("postgres://{}@{directory}/postgres", server.superuser());
@@ -30,7 +30,7 @@ fn url(server: &LocalServer) -> TargetUrl {
 }
 
 /// Somebody's statements, each a transaction, in a session of their own.
-fn psql(server: &LocalServer, statements: &[&str]) {
+pub fn psql(server: &LocalServer, statements: &[&str]) {
     assert!(
         client(server, statements)
             .output()
@@ -40,7 +40,7 @@ fn psql(server: &LocalServer, statements: &[&str]) {
     );
 }
 
-fn client(server: &LocalServer, statements: &[&str]) -> Command {
+pub fn client(server: &LocalServer, statements: &[&str]) -> Command {
     let mut client = Command::new(server.program().with_file_name("psql"));
     client
         .args(["-X", "-q", "-h"])

@@ -11,7 +11,8 @@ use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
 use target::{
-    Activity as Server, ErrorKind, ServerCounts, Tally, TargetError, TimeOnProcessors, WaitClass, Wanted,
+    Activity as Server, ErrorKind, ServerCounts, Tally, TargetError, TimeOnProcessors, WaitClass,
+    Wanted,
 };
 
 use super::activity::Activity;
@@ -162,11 +163,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Everything of an observation that is over.
-    fn told(
-        mut self,
-        elapsed: Duration,
-        before: target::Result<ServerCounts>,
-    ) -> AtWork {
+    fn told(mut self, elapsed: Duration, before: target::Result<ServerCounts>) -> AtWork {
         // Before anything else is asked, whose time would be the observer's.
         let account = self.server.time_in_statements();
         let account = account.unwrap_or_else(|error| {
@@ -319,9 +316,7 @@ impl<'a> Observer<'a> {
 }
 
 /// A server that is not there ends the observation; one that refuses a question does not.
-fn refused<T>(
-    asked: target::Result<T>,
-) -> std::result::Result<target::Result<T>, Measured> {
+fn refused<T>(asked: target::Result<T>) -> std::result::Result<target::Result<T>, Measured> {
     match asked {
         Err(error) if error.kind == ErrorKind::Unreachable => Err(Measured::Broken(error.message)),
         asked => Ok(asked),

@@ -196,11 +196,7 @@ impl Observed<'_> {
         count.filter(|_| covered_s > 0.0).map(|n| n / covered_s)
     }
 
-    pub fn notes(
-        &self,
-        watched: &SessionSamples,
-        of_views: &[archive::Observed],
-    ) -> Vec<Remark> {
+    pub fn notes(&self, watched: &SessionSamples, of_views: &[archive::Observed]) -> Vec<Remark> {
         let cost = self.cost;
         let mut notes = vec![Remark::ObservedLooks {
             looks_per_s: watched.rate_per_s(),

@@ -157,7 +157,11 @@ fn counted_per_s(
         Some(number(row, "time")? / sessions)
     };
     // Of one that took no time it is that of the others.
-    let longest = all.rows.iter().filter_map(|row| covers_s(row)).fold(0.0, f64::max);
+    let longest = all
+        .rows
+        .iter()
+        .filter_map(|row| covers_s(row))
+        .fold(0.0, f64::max);
     let counts = all.rows.iter().filter(|row| is_wanted(row));
     let per_s = counts.map(|row| match (number(row, column)?, covers_s(row)?) {
         (0.0, _) => Some(0.0),

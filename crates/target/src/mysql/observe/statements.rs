@@ -91,7 +91,11 @@ fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<6>, Option<Strin
     let covered_s = (now.at_s - since_s).clamp(0.0, elapsed_s);
     let how = format!(
         "all counts were reset {covered_s:.1} s before the end{}: the rows have what came since, and active sessions are those of that time",
-        if is_whole { ", within half a second" } else { "" }
+        if is_whole {
+            ", within half a second"
+        } else {
+            ""
+        }
     );
     let risen = risen(&risen::Counts::new(), now.counts, |_, _| covered_s, lines);
     (risen, Some(how))
@@ -139,7 +143,10 @@ fn texts(
     of: &Risen<6>,
     wanted: bool,
 ) -> Result<HashMap<String, (String, bool)>> {
-    let digests = of.longest.iter().filter_map(|(key, _)| key.split(' ').next());
+    let digests = of
+        .longest
+        .iter()
+        .filter_map(|(key, _)| key.split(' ').next());
     let digests: Vec<String> = digests.map(|digest| format!("'{digest}'")).collect();
     if digests.is_empty() {
         return Ok(HashMap::new());

@@ -21,7 +21,9 @@ const STATUS_IN_TRANSACTION: u16 = 1;
 const MESSAGE_BYTES_MAX: usize = 1024;
 
 /// Errors that quote values, by number: of rows, of parameters, and of expressions that were computed.
-const OF_VALUES: &[u16] = &[1292, 1300, 1366, 1367, 1411, 1525, 1557, 1690, 1761, 1762, 1918];
+const OF_VALUES: &[u16] = &[
+    1292, 1300, 1366, 1367, 1411, 1525, 1557, 1690, 1761, 1762, 1918,
+];
 /// Those that quote the key behind the value.
 const OF_KEYS: &[u16] = &[1062, 1586];
 
@@ -50,11 +52,7 @@ pub struct ServerError {
 
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            code,
-            sqlstate,
-            ..
-        } = self;
+        let Self { code, sqlstate, .. } = self;
         let message = self.without_values();
         write!(f, "{message} (error {code}, SQLSTATE {sqlstate})")
     }

@@ -1,5 +1,7 @@
 //! The connection of an observer, and what is asked on it.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::super::connection::Connection;
 use super::super::endpoint::Endpoint;
 use super::super::processes;
@@ -30,11 +32,15 @@ pub(super) struct Asking {
     pub process: Option<u32>,
     /// Texts come as the bytes that they are: one of them has no characters.
     is_raw: bool,
+    /// Different questions so far.
+    questions: BTreeSet<String>,
 }
 
 /// Rows of a query, as texts.
 pub(super) type Rows = Vec<Vec<Option<String>>>;
 
+/// Different questions that are remembered.
+const QUESTIONS_MAX: usize = 64;
 /// Characters of a statement that are asked for.
 const TEXT_MAX: usize = 1000;
 /// Bytes of a statement that cannot be cut, because functions of texts refuse its bytes.
@@ -50,6 +56,7 @@ impl Asking {
             connection,
             asked,
             is_raw: false,
+            questions: BTreeSet::new(),
         })
     }
 
@@ -58,6 +65,7 @@ impl Asking {
     /// A statement of any database of the cluster may have bytes that are no characters in this one. One such text must not hide
     /// everything else, so that after the first all texts come as they are.
     pub fn rows(&mut self, what: &str, sql: &str) -> Result<Rows> {
+        self.remember(sql);
         self.asked += 1;
         match self.connection.texts_about(what, sql) {
             Err(_) if self.turns_raw()? => {
@@ -75,8 +83,30 @@ impl Asking {
         }
         self.is_raw = true;
         self.asked += 1;
-        self.connection.batch("SET /* dbdyno observe */ client_encoding = 'SQL_ASCII'")?;
+        self.connection
+            .batch("SET /* dbdyno observe */ client_encoding = 'SQL_ASCII'")?;
         Ok(true)
+    }
+
+    /// Remembers a question by which this observer can be recognized.
+    pub fn remember(&mut self, sql: &str) {
+        if self.questions.len() < QUESTIONS_MAX && !self.questions.contains(sql) {
+            self.questions.insert(sql.to_owned());
+        }
+    }
+
+    /// The numbers that the server gives to this observer's questions.
+    pub fn own_numbers(&mut self) -> HashSet<String> {
+        let mut numbers = HashSet::new();
+        for question in self.questions.clone() {
+            let sql = format!("EXPLAIN (VERBOSE, COSTS OFF) {question}");
+            self.asked += 1;
+            let plan = self.connection.texts_about("a plan", &sql);
+            let lines = plan.unwrap_or_default().into_iter().flatten().flatten();
+            let number = |line: String| Some(line.strip_prefix("Query Identifier: ")?.to_owned());
+            numbers.extend(lines.filter_map(number));
+        }
+        numbers
     }
 
     /// The text of a statement as a column.

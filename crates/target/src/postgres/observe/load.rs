@@ -78,7 +78,11 @@ pub(super) fn read(asking: &mut Asking, major: u32) -> Result<LoadCounts> {
     );
     // What was asked before this question has been counted.
     let own = asking.asked as f64;
-    let row = asking.rows("pg_stat_database", &sql)?.into_iter().next().unwrap_or_default();
+    let row = asking
+        .rows("pg_stat_database", &sql)?
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     let counts = COUNTS.iter().enumerate();
     let counts = counts.map(|(at, (name, unit, figure, _))| {
         let count = number(row.get(at));

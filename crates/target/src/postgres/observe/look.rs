@@ -72,7 +72,9 @@ impl Question {
     pub(super) fn prepare(asking: &mut Asking, major: u32, texts: bool) -> Result<Self> {
         asking.asked += 1;
         let text = texts.then(|| asking.text());
-        let mut prepared = asking.connection.prepare(&sql(major, text))?;
+        let sql = sql(major, text);
+        asking.remember(&sql);
+        let mut prepared = asking.connection.prepare(&sql)?;
         // An unknown type is asked for as text.
         prepared.columns.fill(0);
         Ok(Self {

@@ -104,8 +104,11 @@ impl Statements {
         let (texts, untold) = match texts {
             Ok(texts) => (texts, None),
             Err(error) => (
-                numbered(&risen, seen),
-                Some(format!("texts are those that sessions were seen with: {}", error.message)),
+                numbered(asking, &risen, seen),
+                Some(format!(
+                    "texts are those that sessions were seen with: {}",
+                    error.message
+                )),
             ),
         };
         let mut table = Observed::new(About::Statements, SOURCE, &COLUMNS);
@@ -134,10 +137,16 @@ fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<7>, Option<Strin
                  knows since when; {UPDATE} shows it where the server is PostgreSQL 14 or later"
             ),
         };
-        return (risen(&nothing, now.counts, |_, _| covered_s, lines), Some(how));
+        return (
+            risen(&nothing, now.counts, |_, _| covered_s, lines),
+            Some(how),
+        );
     }
     let covers_s = |key: &str, was_reset: bool| {
-        let since_s = now.since_s.get(key).filter(|since_s| **since_s > begin.at_s);
+        let since_s = now
+            .since_s
+            .get(key)
+            .filter(|since_s| **since_s > begin.at_s);
         match (was_reset, since_s) {
             (false, _) => elapsed_s,
             (true, Some(since_s)) => end.at_s - since_s,
@@ -186,7 +195,9 @@ fn find(asking: &mut Asking) -> Result<std::result::Result<Extension, String>> {
         )));
     };
     let told = text(row.get(1));
-    let mut numbers = told.split('.').map(|part| part.parse::<u32>().unwrap_or(0).min(999));
+    let mut numbers = told
+        .split('.')
+        .map(|part| part.parse::<u32>().unwrap_or(0).min(999));
     let extension = Extension {
         schema: text(row.first()),
         version: numbers.next().unwrap_or(0) * 1000 + numbers.next().unwrap_or(0),
@@ -194,7 +205,9 @@ fn find(asking: &mut Asking) -> Result<std::result::Result<Extension, String>> {
     };
     Ok(match extension.version {
         VERSION_OF_NUMBERS.. => Ok(extension),
-        _ => Err(format!("version {told} of {SOURCE} numbers no statements: {UPDATE}")),
+        _ => Err(format!(
+            "version {told} of {SOURCE} numbers no statements: {UPDATE}"
+        )),
     })
 }
 
@@ -203,11 +216,15 @@ impl Extension {
     fn old(&self) -> Option<String> {
         let (major, minor) = (self.version / 1000, self.version % 1000);
         let newer = self.newer.as_ref()?;
-        Some(format!("the extension is of version {major}.{minor}, the server's files of {newer}: {UPDATE}"))
+        Some(format!(
+            "the extension is of version {major}.{minor}, the server's files of {newer}: {UPDATE}"
+        ))
     }
 
     fn read(&self, asking: &mut Asking) -> Result<Counted> {
-        let Self { schema, version, .. } = self;
+        let Self {
+            schema, version, ..
+        } = self;
         let (time, log) = match *version {
             VERSION_OF_EXECUTION.. => ("total_exec_time", "sum(wal_bytes)"),
             _ => ("total_time", "NULL"),
@@ -223,7 +240,9 @@ impl Extension {
         );
         let rows = asking.rows(SOURCE, &sql)?;
         let moment = self.moment(asking)?;
-        let since_s = rows.iter().filter_map(|row| Some((text(row.first()), number(row.get(8))?)));
+        let since_s = rows
+            .iter()
+            .filter_map(|row| Some((text(row.first()), number(row.get(8))?)));
         let since_s = since_s.collect();
         let counts = rows.into_iter().map(|row| {
             let counts = std::array::from_fn(|at| number(row.get(at + 1)).unwrap_or(f64::NAN));
@@ -237,10 +256,14 @@ impl Extension {
     }
 
     fn moment(&self, asking: &mut Asking) -> Result<Moment> {
-        let Self { schema, version, .. } = self;
+        let Self {
+            schema, version, ..
+        } = self;
         let told = match *version {
             VERSION_OF_RESETS.. => {
-                format!("extract(epoch FROM stats_reset)::text, dealloc::text FROM {schema}.{SOURCE}_info")
+                format!(
+                    "extract(epoch FROM stats_reset)::text, dealloc::text FROM {schema}.{SOURCE}_info"
+                )
             }
             _ => "NULL, NULL".to_owned(),
         };
@@ -305,16 +328,18 @@ fn number_of(key: &str) -> &str {
     key.split_once(' ').map_or(key, |(number, _)| number)
 }
 
-/// Texts of statements as they were seen, or else their numbers.
+/// Texts of statements as they were seen, or else their numbers; and whether they are this observer's own.
 fn numbered(
+    asking: &mut Asking,
     of: &Risen<7>,
     seen: &HashMap<String, String>,
 ) -> HashMap<String, (String, bool)> {
+    let own = asking.own_numbers();
     let named = of.longest.iter().map(|(key, _)| {
         let number = number_of(key);
         let text = seen.get(number).cloned();
         let text = text.unwrap_or_else(|| format!("statement {number}"));
-        (key.clone(), (text, false))
+        (key.clone(), (text, own.contains(number)))
     });
     named.collect()
 }

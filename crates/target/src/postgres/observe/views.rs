@@ -97,8 +97,7 @@ impl TableCounts {
             (name, before, now)
         });
         let mut table = Observed::new(About::Tables, "pg_stat_user_tables", &columns);
-        (table.rows, table.remark) =
-            hottest(tables, |counts| counts[..5].iter().sum(), lines);
+        (table.rows, table.remark) = hottest(tables, |counts| counts[..5].iter().sum(), lines);
         add_sizes(&mut table.rows, &sizes(asking).unwrap_or_default());
         Ok(table)
     }
@@ -168,7 +167,12 @@ pub(super) fn unseen(
         "SELECT /* {APPLICATION} */ name FROM pg_settings WHERE setting = 'off' \
          AND name IN ('track_io_timing', 'track_wal_io_timing', 'track_counts', 'track_activities') ORDER BY name"
     );
-    for setting in asking.rows("pg_settings", &sql)?.into_iter().flatten().flatten() {
+    for setting in asking
+        .rows("pg_settings", &sql)?
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let what = match setting.as_str() {
             "track_io_timing" => "times of reads and writes",
             "track_wal_io_timing" => "times of log writes and syncs",

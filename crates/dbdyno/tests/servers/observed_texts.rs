@@ -1,0 +1,131 @@
+//! What others' statements say stays with them: no value of one is in the archive, its JSON or its page, whatever the engine has of it.
+
+use crate::common::Place;
+use crate::observed::{Somebody, until};
+use crate::{mysql, postgres};
+
+/// Where it stands in a statement: none of them may be found again.
+const CANARY: &str = "CANARY";
+
+/// Observes while sessions are in statements; nothing of any is told, and of one what may be.
+fn assert_no_canary(url: &str, name: &str, shown: &str, meanwhile: impl FnOnce()) {
+    let place = Place::new();
+    let log = place.path("log");
+    let asked = [
+        "observe",
+        "--target",
+        url,
+        "--for",
+        "4s",
+        "--name",
+        name,
+        "-vv",
+        "--log",
+        log.to_str().unwrap(),
+    ];
+    let mut observer = place.command(&asked);
+    let said = std::fs::File::create(place.path("said")).unwrap();
+    let mut observer = observer.stderr(said).spawn().unwrap();
+    // The looks have begun, and so the counts.
+    until(|| place.archive().exists());
+    meanwhile();
+    assert_eq!(observer.wait().unwrap().code(), Some(0));
+    let page = place.path("page.html");
+    place.fine(&["report", name, "-o", page.to_str().unwrap()]);
+    let json = place.export(name).to_string();
+    assert!(json.contains(shown), "{shown}: {json}");
+    let files = [place.archive(), page, log, place.path("said")];
+    let texts =
+        files.map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned());
+    for text in texts.iter().chain([&json]) {
+        let at = text.find(CANARY);
+        assert_eq!(at.map(|at| &text[at.saturating_sub(60)..][..120]), None);
+    }
+}
+
+/// Statements that take a while, each with a canary where one of the engine's readings has a value.
+const OF_POSTGRES: &[&str] = &[
+    r"SELECT pg_sleep(600), 'C:\', 'CANARY1', 'b';",
+    r"SELECT pg_sleep(600) WHERE 'a' LIKE '%' ESCAPE '\' OR 'x' <> 'CANARY2';",
+    "SELECT pg_sleep(600) /* a /* b */ CANARY3 */;",
+    r#"SELECT pg_sleep(600) AS "a\", 'CANARY4';"#,
+    "DO $ä$ BEGIN PERFORM pg_sleep(600), 'CANARY5'; END $ä$;",
+    "SET standard_conforming_strings = off; SELECT pg_sleep(600), 'it\\'s', 'CANARY6';",
+    "CALL waits('CANARY7');",
+];
+
+#[test]
+fn no_value_of_a_statement_of_postgresql_is_kept() {
+    let server = postgres::server("&autovacuum=off&shared_preload_libraries=pg_stat_statements");
+    postgres::psql(&server, "CREATE ROLE victim; CREATE DATABASE without");
+    let procedure = "CREATE PROCEDURE waits(t text) LANGUAGE sql AS 'SELECT pg_sleep(600)'";
+    postgres::psql(&server, procedure);
+    let sleepers: Vec<Somebody> = (OF_POSTGRES.iter())
+        .map(|sql| {
+            let mut somebody = Somebody::postgres(&server);
+            somebody.does(sql);
+            somebody
+        })
+        .collect();
+    let asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    until(|| postgres::psql(&server, asleep) == OF_POSTGRES.len().to_string());
+    let user = server.superuser();
+    // From samples first, and then from counts.
+    let url = postgres::url_of(&server, user, "without");
+    assert_no_canary(&url, "samples", "pg_sleep(?)", || {});
+    postgres::psql(&server, "CREATE EXTENSION pg_stat_statements");
+    let utilities = "ALTER ROLE victim PASSWORD 'CANARY1'; SET app.token = 'CANARY2'; SELECT pg_stat_statements_reset(); \
+                     COPY (SELECT 'CANARY3') TO PROGRAM 'true'; CREATE TABLE t (n text DEFAULT 'CANARY4')";
+    let url = postgres::url(&server, user);
+    assert_no_canary(&url, "counts", "ALTER ROLE …", || {
+        // A statement whose entry goes while it runs is entered with its values.
+        let mut during = Somebody::postgres(&server);
+        during.does("SELECT pg_sleep(1), 'CANARY5';");
+        until(|| postgres::psql(&server, asleep) == (OF_POSTGRES.len() + 1).to_string());
+        postgres::psql(&server, "SELECT pg_stat_statements_reset()");
+        until(|| postgres::psql(&server, asleep) == OF_POSTGRES.len().to_string());
+        postgres::psql(&server, utilities);
+        postgres::psql(
+            &server,
+            "ALTER ROLE victim PASSWORD 'CANARY6'; DO $$ BEGIN PERFORM 'CANARY7'; END $$",
+        );
+    });
+    drop(sleepers);
+}
+
+const OF_MARIADB: &[&str] = &[
+    r"SET sql_mode = 'NO_BACKSLASH_ESCAPES'; SELECT SLEEP(600), 'C:\', 'CANARY1';",
+    r"SELECT SLEEP(600), 'it\'s', 'CANARY2';",
+    "SET sql_mode = 'ANSI_QUOTES'; SELECT SLEEP(600) AS \"a\\\", 'CANARY3';",
+    "SELECT SLEEP(600), \"CANARY4\", _utf8'CANARY5', N'CANARY6' # CANARY7\n;",
+    "SELECT SLEEP(600) /*! , '*/', 'CANARY8' */;",
+    "DO SLEEP(600), 'CANARY9';",
+];
+
+#[test]
+fn no_value_of_a_statement_of_mariadb_is_kept() {
+    for settings in ["&performance_schema=OFF", ""] {
+        let server = mysql::server(settings);
+        let sleepers: Vec<Somebody> = (OF_MARIADB.iter())
+            .map(|sql| {
+                let mut somebody = Somebody::mariadb(&server);
+                somebody.does(sql);
+                somebody
+            })
+            .collect();
+        let asleep =
+            "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep'";
+        until(|| mysql::ask(&server, asleep) == OF_MARIADB.len().to_string());
+        let url = mysql::url(&server, server.superuser());
+        let user = "CREATE USER v IDENTIFIED BY 'CANARYA'; SET PASSWORD FOR v = PASSWORD('CANARYB'); SELECT 'CANARYC'";
+        let shown = if settings.is_empty() {
+            "CREATE USER …"
+        } else {
+            "DO …"
+        };
+        assert_no_canary(&url, "seen", shown, || {
+            mysql::ask(&server, user);
+        });
+        drop(sleepers);
+    }
+}
