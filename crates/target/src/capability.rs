@@ -21,11 +21,13 @@ pub enum Feature {
     ProceduralLanguage,
     /// Is made for small transactions of many users on the same rows.
     SmallTransactions,
+    /// Keeps tables without a primary key.
+    KeylessTables,
 }
 
 impl Feature {
     /// Every feature with the name used in the library's files.
-    pub const NAMED: [(&'static str, Feature); 9] = [
+    pub const NAMED: [(&'static str, Feature); 10] = [
         ("tables", Feature::Tables),
         ("storage", Feature::Storage),
         ("cold_cache", Feature::ColdCache),
@@ -35,6 +37,7 @@ impl Feature {
         ("parallel_statement", Feature::ParallelStatement),
         ("procedural_language", Feature::ProceduralLanguage),
         ("small_transactions", Feature::SmallTransactions),
+        ("keyless_tables", Feature::KeylessTables),
     ];
 
     /// Its name in a library file.
@@ -55,6 +58,7 @@ impl Feature {
             Self::ParallelStatement => "parallel statements",
             Self::ProceduralLanguage => "a procedural language",
             Self::SmallTransactions => "small transactions of many users",
+            Self::KeylessTables => "tables without a primary key",
         }
     }
 

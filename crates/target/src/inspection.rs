@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::server::LocalServer;
+pub use crate::session_settings::Replaced;
 use crate::{Feature, Result, SessionsLeft, TargetError};
 
 /// Statements whose round trips are measured.
@@ -49,6 +50,10 @@ pub struct Inspection {
     /// Where dbdyno's tables go.
     pub place: Option<OwnPlace>,
     pub rights: Vec<Right>,
+    /// Why nothing can be written, with the way out where there is one: only a run that reads can start.
+    pub read_only: Option<String>,
+    /// Settings of others that dbdyno's sessions replace.
+    pub replaced: Vec<Replaced>,
     /// Why a run would be refused, each a sentence with the way out; those of missing rights stand there.
     pub obstacles: Vec<String>,
     /// What a run would not have or could not do.

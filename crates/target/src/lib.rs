@@ -68,7 +68,7 @@ pub use error::{ErrorKind, Result, TargetError};
 pub use file_io::FileIo;
 pub use footprint::{Footprint, RowBytes};
 pub use inspection::{
-    ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Protection, Right, RoundTrip,
+    ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Protection, Replaced, Right, RoundTrip,
 };
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use open_sessions::break_off_all;

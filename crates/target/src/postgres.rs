@@ -11,6 +11,7 @@ mod guard;
 mod inspect;
 pub mod local;
 mod observe;
+mod overrides;
 mod placeholders;
 mod processes;
 mod reserved;

@@ -31,6 +31,11 @@ pub trait Session: Send {
     /// Runs SQL that is not measured; several statements may be separated by semicolons.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
+    /// The same where names lead to dbdyno's tables alone, also in a session for a user's own SQL.
+    fn batch_in_own_schema(&mut self, sql: &str) -> Result<()> {
+        self.batch(sql)
+    }
+
     /// Prepares a statement for many executions.
     fn prepare(&mut self, sql: &str) -> Result<Statement>;
 
@@ -101,11 +106,14 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// When the engine cannot end a statement, or the session is gone.
-    fn limit_statements(&mut self, _limit: Option<Duration>) -> Result<()> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            "this engine cannot cancel a long statement; remove the time limit",
-        ))
+    fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
+        match limit {
+            None => Ok(()),
+            Some(_) => Err(TargetError::new(
+                ErrorKind::Statement,
+                "this engine cannot cancel a long statement; remove the time limit",
+            )),
+        }
     }
 
     /// Begins a transaction that is going to write.
@@ -238,6 +246,12 @@ pub trait Target: Send + Sync {
 
     /// Opens one more session.
     fn open_session(&self) -> Result<Box<dyn Session>>;
+
+    /// Opens a session for a user's own SQL, which keeps the settings of its role, the database and the server where it can be
+    /// measured with them.
+    fn open_script_session(&self) -> Result<Box<dyn Session>> {
+        self.open_session()
+    }
 
     /// The file that holds the data, `None` for a database in memory.
     fn data_path(&self) -> Option<&Path>;

@@ -2,6 +2,7 @@
 //! there, and nowhere else: the server's own settings stay as they are.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
@@ -12,6 +13,83 @@ pub(crate) type SessionSettings = BTreeMap<String, String>;
 const SETTINGS_MAX: usize = 256;
 /// What is so near to a setting of dbdyno's own is a misspelt one.
 const MISSPELT_MAX: usize = 2;
+
+/// A setting that sessions of dbdyno replace, whatever role, database and server have set. The lists of the engines are the
+/// one source of what `check` and the records of runs say, and docs/SERVERS.md.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Override {
+    pub name: &'static str,
+    pub value: &'static str,
+    /// Whether sessions of a user's own SQL replace it as well.
+    pub in_scripts: bool,
+    pub why: &'static str,
+}
+
+impl Override {
+    /// One of every session.
+    pub(crate) const fn everywhere(
+        name: &'static str,
+        value: &'static str,
+        why: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            value,
+            in_scripts: true,
+            why,
+        }
+    }
+
+    /// One that sessions of a user's own SQL leave as they find it.
+    pub(crate) const fn but_scripts(
+        name: &'static str,
+        value: &'static str,
+        why: &'static str,
+    ) -> Self {
+        Self {
+            in_scripts: false,
+            ..Self::everywhere(name, value, why)
+        }
+    }
+
+    /// With the value that it replaces and the place where that was set.
+    pub(crate) fn over(&self, found: Option<(String, String)>) -> Replaced {
+        let instead_of = found.filter(|(value, _)| value != self.value);
+        Replaced {
+            name: self.name,
+            value: self.value,
+            instead_of,
+            in_scripts: self.in_scripts,
+            why: self.why,
+        }
+    }
+}
+
+/// A setting that dbdyno's sessions replace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    pub name: &'static str,
+    pub value: &'static str,
+    /// The value of sessions that do not replace it, and where it was set; `None` where it is the same.
+    pub instead_of: Option<(String, String)>,
+    /// Whether sessions of scripts replace it as well, instead of keeping it.
+    pub in_scripts: bool,
+    pub why: &'static str,
+}
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.name, self.value)?;
+        if let Some((value, by)) = &self.instead_of {
+            let value = if value.is_empty() { "''" } else { value };
+            write!(f, " instead of {value} ({by})")?;
+        }
+        match self.in_scripts {
+            true => Ok(()),
+            false => f.write_str(", kept in scripts"),
+        }
+    }
+}
 
 /// The settings of a URL that are not dbdyno's own (`known`), in lower case; touches nothing.
 ///
@@ -85,6 +163,15 @@ pub(crate) fn record(settings: &SessionSettings, recorded: &mut BTreeMap<String,
     recorded.extend(settings.clone());
 }
 
+/// Says in the record of a run which settings of others its sessions replaced.
+pub(crate) fn record_replaced(replaced: &[Replaced], recorded: &mut BTreeMap<String, String>) {
+    let differing = replaced.iter().filter(|of| of.instead_of.is_some());
+    let words: Vec<String> = differing.map(ToString::to_string).collect();
+    if !words.is_empty() {
+        recorded.insert("dbdyno.replaced_settings".into(), words.join("; "));
+    }
+}
+
 /// A setting that is not taken: named, with the reason and what to do. A server that is gone is another matter.
 pub(crate) fn not_taken(name: &str, value: &str, error: TargetError) -> TargetError {
     match error.kind {
@@ -130,6 +217,25 @@ pub(crate) fn all_in_force(
 
 fn wrong(message: String) -> TargetError {
     TargetError::new(ErrorKind::Statement, message)
+}
+
+/// Makes sure that docs/SERVERS.md has the list of an engine; the words behind a name say on which of its servers.
+#[cfg(test)]
+pub(crate) fn is_documented<'o>(title: &str, all: impl Iterator<Item = (&'o Override, String)>) {
+    let row = |(of, on): (&Override, String)| {
+        let scripts = if of.in_scripts { "replaced" } else { "kept" };
+        format!(
+            "| `{}`{on} | `{}` | {scripts} | {} |\n",
+            of.name, of.value, of.why
+        )
+    };
+    let rows: String = all.map(row).collect();
+    let table = format!("| {title} | value | in scripts | reason |\n|---|---|---|---|\n{rows}");
+    let document = include_str!("../../../docs/SERVERS.md");
+    assert!(
+        document.contains(&table),
+        "docs/SERVERS.md has not:\n{table}"
+    );
 }
 
 #[cfg(test)]

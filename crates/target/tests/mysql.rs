@@ -29,6 +29,8 @@ mod processors;
 mod session;
 #[path = "mysql/session_settings.rs"]
 mod session_settings;
+#[path = "mysql/settings_of_others.rs"]
+mod settings_of_others;
 #[path = "mysql/statements.rs"]
 mod statements;
 #[path = "mysql/target.rs"]

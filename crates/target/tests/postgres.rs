@@ -35,6 +35,8 @@ mod processors;
 mod session;
 #[path = "postgres/session_settings.rs"]
 mod session_settings;
+#[path = "postgres/settings_of_others.rs"]
+mod settings_of_others;
 #[path = "postgres/statements.rs"]
 mod statements;
 #[path = "postgres/target.rs"]

@@ -81,6 +81,11 @@ impl Workload for ComponentTests {
             ("script", Some(_)) if !step.tests.is_empty() => {
                 Err("tests selects tests of the library; a script is one test".into())
             }
+            ("script", Some(_)) if !step.threads.is_empty() => Err(
+                "threads belongs to tests that sweep the threads of a statement; each statement of a script gets as many as \
+                 the settings of its session let it have: remove threads"
+                    .into(),
+            ),
             ("script", Some(_)) | (_, None) => Ok(()),
             _ => Err("script needs use = \"script\"".into()),
         }

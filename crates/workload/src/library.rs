@@ -264,6 +264,9 @@ impl Test {
         if definition.exercise.uses_tables() {
             needs.push(Feature::Tables);
         }
+        if definition.exercise.makes_keyless_tables() {
+            needs.push(Feature::KeylessTables);
+        }
         let owner = definition.sql_of.as_deref().unwrap_or(code);
         let sql: BTreeMap<String, String> = files
             .iter()

@@ -121,7 +121,7 @@ pub fn restore(target: &dyn Target, read: &HashSet<Table>) -> Result<()> {
 fn is_loaded(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<bool> {
     if !session.is_entered(REGISTER)? {
         let sql = format!(
-            "CREATE TABLE {SCHEMA_MARK}.{REGISTER} (name VARCHAR(64) NOT NULL, loaded BIGINT NOT NULL, \
+            "CREATE TABLE {SCHEMA_MARK}.{REGISTER} (name VARCHAR(64) NOT NULL PRIMARY KEY, loaded BIGINT NOT NULL, \
              generator BIGINT NOT NULL)"
         );
         session.create_table(REGISTER, &sql)?;

@@ -18,6 +18,7 @@ pub(super) fn lacks(in_memory: bool, feature: Feature) -> Option<String> {
                 .into(),
         ),
         Feature::Tables
+        | Feature::KeylessTables
         | Feature::Storage
         | Feature::ColdCache
         | Feature::Compression

@@ -78,7 +78,7 @@ struct MockTarget {
 
 fn lacks(feature: Feature) -> Option<String> {
     let what = match feature {
-        Feature::Tables => "tables",
+        Feature::Tables | Feature::KeylessTables => "tables",
         Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage",
         Feature::Compression => "tables to compress",
         Feature::ConcurrentWriters => "rows to write",

@@ -44,6 +44,11 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         DEFAULTS_FILE,
         "option file with user and password (default ~/.my.cnf)",
     ),
+    (
+        "tx_read_only",
+        "off: write although the server's transactions are read-only by default; or transaction_read_only",
+    ),
+    ("transaction_read_only", "the same"),
 ];
 /// dbdyno's own database on a local server.
 const DATABASE: &str = "dbdyno";
@@ -55,6 +60,8 @@ pub(super) struct Access {
     pub user: String,
     /// The database that is dbdyno's own.
     pub database: String,
+    /// Whether sessions write although transactions are read-only by default.
+    pub writes_anyway: bool,
     pub password: Option<Password>,
     option_file: Option<PathBuf>,
     /// Whose sessions are opened with it.
@@ -89,6 +96,7 @@ impl Access {
             place,
             user: address.user,
             database: address.database,
+            writes_anyway: writes_anyway(url)?,
             password: url.password.clone(),
             option_file: option_file_of(url.settings.get(DEFAULTS_FILE)),
             owner: Owner::new(),
@@ -104,6 +112,7 @@ impl Access {
             place: Place::Socket(socket),
             user: user.to_owned(),
             database: DATABASE.to_owned(),
+            writes_anyway: false,
             password: None,
             option_file: None,
             owner: Owner::new(),
@@ -186,6 +195,25 @@ pub(super) fn complete(url: &mut Incomplete<'_>) -> std::result::Result<(), Stri
     }
     url.place.host.get_or_insert_with(|| "localhost".into());
     Ok(())
+}
+
+fn writes_anyway(url: &TargetUrl) -> Result<bool> {
+    let keys = ["tx_read_only", "transaction_read_only"];
+    let mut values = keys.iter().filter_map(|key| url.settings.get(*key));
+    match values
+        .next()
+        .map(|value| value.to_ascii_lowercase())
+        .as_deref()
+    {
+        None => Ok(false),
+        Some("off" | "0") => Ok(true),
+        Some(other) => Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "tx_read_only={other} of {url} is not off; to forbid writing, set it on the server"
+            ),
+        )),
+    }
 }
 
 /// Refuses to make tables in a database that is the server's own.

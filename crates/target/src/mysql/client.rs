@@ -255,7 +255,7 @@ impl Client {
         TargetError::new(
             ErrorKind::Unreachable,
             format!(
-                "mysql: the server closed the connection{why}; it was killed, crashed or shut down: see its error log"
+                "mysql: the server closed the connection{why}; it was killed, crashed or shut down (see its error log), or ended a session that waited too long (wait_timeout, idle_transaction_timeout)"
             ),
         )
     }

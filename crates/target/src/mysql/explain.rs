@@ -36,6 +36,7 @@ mod code {
     pub const TABLE_CORRUPT: u16 = 1877;
     pub const TLS_REQUIRED: u16 = 3159;
     pub const LOCAL_OFF: u16 = 3948;
+    pub const ENDED_IDLE: u16 = 4031;
     pub const LOCK_NOWAIT: u16 = 3572;
 }
 
@@ -99,6 +100,10 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
         code::SHUTDOWN | code::CONNECTION_KILLED => (
             ErrorKind::Unreachable,
             "; the server closed the connection (the session was killed, or the server is shutting down)",
+        ),
+        code::ENDED_IDLE => (
+            ErrorKind::Unreachable,
+            "; wait_timeout ended the session: raise it on the server",
         ),
         code::RIGHT_MISSING => (ErrorKind::Statement, "; grant the user this privilege"),
         code::NOT_ALLOWED | code::LOCAL_OFF => (

@@ -47,4 +47,21 @@ impl Flavour {
             }
         }
     }
+
+    /// The query that gives the defaults of settings, by their names in lower case.
+    pub fn defaults_query(self, names: &[&str]) -> String {
+        let names = format!("'{}'", names.join("','"));
+        match self {
+            Self::MariaDb => format!(
+                "SELECT lower(variable_name), default_value FROM information_schema.system_variables \
+                 WHERE variable_name IN ({names})"
+            ),
+            // It has no defaults to read: what nobody set is one.
+            Self::MySql => format!(
+                "SELECT i.variable_name, g.variable_value FROM performance_schema.variables_info i \
+                 JOIN performance_schema.global_variables g USING (variable_name) \
+                 WHERE i.variable_source = 'COMPILED' AND i.variable_name IN ({names})"
+            ),
+        }
+    }
 }

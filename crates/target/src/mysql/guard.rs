@@ -105,14 +105,6 @@ pub(super) fn locked(access: &Access) -> TargetError {
     ))
 }
 
-/// Whether the server takes no writes from applications: a replica, as a rule. Who has the right to write to it all the same
-/// must not, because it would no longer be one.
-pub(super) fn is_read_only(client: &mut Client) -> Result<bool> {
-    let told = client.read_one("SELECT @@global.read_only")?;
-    // MariaDB 12 has words instead of a number.
-    Ok(!matches!(told.as_deref(), None | Some("0" | "OFF")))
-}
-
 /// Whether there is such a database.
 pub(super) fn is_there(client: &mut Client, database: &str) -> Result<bool> {
     let count = client.read_one(&format!(
@@ -134,7 +126,17 @@ pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
         ))?;
         return make_register(client, name, None);
     }
-    match register_of(client, access)? {
+    let register = register_of(client, access)?;
+    let collation = client.read_one(&format!(
+        "SELECT default_collation_name FROM information_schema.schemata WHERE schema_name = '{name}'"
+    ))?;
+    if collation.as_deref() != Some("utf8mb4_bin") {
+        // An administrator made it as the server does; new tables take this from it.
+        client.run(&format!(
+            "ALTER DATABASE `{name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+        ))?;
+    }
+    match register {
         Register::Absent => make_register(client, name, None),
         Register::Empty(identity) => make_register(client, name, Some(&identity)),
         Register::Whole => Ok(()),

@@ -3,6 +3,8 @@
 use super::access::{Access, refuse_servers_own};
 use super::client::Client;
 use super::flavour::Flavour;
+use super::limits::{Limits, is_read_only};
+use super::overrides::set_up_first;
 use super::rights::Grants;
 use super::session_settings::try_settings;
 use super::target::{RULES, lacks, plain_version};
@@ -28,6 +30,7 @@ pub(super) fn inspect(
     let version = client.server_version().to_owned();
     let flavour = Flavour::of_version(&version);
     guard::refuse_old(flavour, &version)?;
+    let replaced = set_up_first(client, flavour, access.writes_anyway)?;
     guard::refuse_proxy(client, access)?;
     let mut found = Inspection {
         engine: flavour.title().into(),
@@ -42,7 +45,9 @@ pub(super) fn inspect(
         ..Inspection::default()
     };
     let account = guard::account(client)?;
-    let is_read_only = guard::is_read_only(client)?;
+    found.replaced = replaced;
+    found.read_only = is_read_only(client, flavour, access.writes_anyway)?;
+    let is_read_only = found.read_only.is_some();
     let grants = Grants::of(client)?;
     found.rights = grants.rights(
         flavour,
@@ -52,12 +57,12 @@ pub(super) fn inspect(
         is_read_only,
         !watch::is_denied(client),
     );
-    if is_read_only {
-        found.notes.push(
-            "the server is read-only (read_only): only tests and scripts that read can run".into(),
-        );
-    } else {
+    let mut limits = Limits::default();
+    if !is_read_only {
         found.place = Some(place(&mut found, client, access)?);
+        let lifted = Limits::of(client, flavour);
+        limits = found.refuse(lifted)?.unwrap_or_default();
+        found.replaced.append(&mut limits.replaced);
     }
     if grants.is_superuser() {
         found
@@ -82,7 +87,7 @@ pub(super) fn inspect(
         let taken = try_settings(client, flavour, session);
         found.refuse(taken)?;
     }
-    found.lack(|feature| lacks(flavour, feature));
+    found.lack(|feature| lacks(flavour, &limits, feature));
     found.lack_what_own_servers_have();
     if facts::variable(client, "performance_schema")?.as_deref() == Some("OFF") {
         found.gaps.push(Gap {

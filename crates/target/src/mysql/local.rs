@@ -151,8 +151,7 @@ impl ServerKind for MariaDbServer {
             // What a commit promises: written out, so that nobody has to look up that it is kept.
             ("innodb_flush_log_at_trx_commit", "1"),
             ("innodb_doublewrite", "ON"),
-            // No binary log, which is for replicas; who switches it on gets a durable one.
-            ("skip_log_bin", "ON"),
+            // The binary log, which is for replicas, is off by default; who switches it on gets a durable one.
             ("sync_binlog", "1"),
             ("innodb_buffer_pool_size", pool.as_str()),
             ("innodb_log_file_size", log.as_str()),

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use super::access::Access;
 use super::client::Client;
+use super::flavour::Flavour;
+use super::overrides::set_up;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
 use super::{guard, load, name};
@@ -21,14 +23,6 @@ use crate::{
     Value,
 };
 use group::Group;
-
-/// What every session sets itself, so that neither the server's settings nor its place in the world
-/// change an answer: the isolation is the server's own default, recursion as deep as it allows.
-const SET_UP: &str = "SET NAMES utf8mb4 COLLATE utf8mb4_bin; \
-    SET SESSION time_zone = '+00:00', autocommit = 1, max_sp_recursion_depth = 255, \
-    sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', \
-    default_storage_engine = 'InnoDB', unique_checks = 1, foreign_key_checks = 1; \
-    SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 
 const BEGIN: &str = "START TRANSACTION";
 const BEGIN_READ: &str = "START TRANSACTION READ ONLY";
@@ -45,9 +39,19 @@ pub(super) struct MySqlSession {
 
 /// Connects and sets what all sessions share.
 pub(super) fn connect(access: &Access) -> Result<Client> {
+    connect_with(access, false)
+}
+
+/// Connects for a user's own SQL, which keeps what the server has set where it can be measured with that.
+pub(super) fn connect_for_script(access: &Access) -> Result<Client> {
+    connect_with(access, true)
+}
+
+fn connect_with(access: &Access, for_script: bool) -> Result<Client> {
     let (tls, login) = (access.tls.as_ref(), access.login());
     let mut client = Client::connect(&access.place, tls, login, access.owner)?;
-    client.run(SET_UP)?;
+    let flavour = Flavour::of_version(client.server_version());
+    client.run(&set_up(flavour, for_script, access.writes_anyway))?;
     guard::refuse_proxy(&mut client, access)?;
     guard::check_database(&mut client, access)?;
     Ok(client)

@@ -31,15 +31,28 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "autocommit",
             "completion_type",
             "transaction_isolation",
-            "transaction_read_only",
             "tx_isolation",
-            "tx_read_only",
         ],
         "dbdyno sets it, so that transactions behave the same on every server",
     ),
     (
         &["max_execution_time", "max_statement_time"],
-        "a time limit would cancel measured statements",
+        "a time limit would cancel measured statements; scripts keep that of the server or the account",
+    ),
+    (
+        &[
+            "idle_readonly_transaction_timeout",
+            "idle_transaction_timeout",
+            "idle_write_transaction_timeout",
+            "net_read_timeout",
+            "net_write_timeout",
+            "wait_timeout",
+        ],
+        "it would end sessions that are measured",
+    ),
+    (
+        &["max_join_size", "sql_big_selects", "sql_safe_updates"],
+        "it would refuse measured statements; scripts keep what the server has",
     ),
     (
         &[
@@ -130,7 +143,8 @@ fn read_back<'n>(
     Ok(cells.map(Option::unwrap_or_default).collect())
 }
 
-fn assignment(name: &str, value: &str) -> String {
+/// A variable with its value, as SET takes it.
+pub(super) fn assignment(name: &str, value: &str) -> String {
     match number(value) {
         Some(number) => format!("{name} = {number}"),
         None => {

@@ -11,9 +11,11 @@ use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 use super::access::{Access, SETTINGS};
 use super::client::Client;
 use super::flavour::Flavour;
+use super::limits::{Limits, is_read_only};
 use super::local::MariaDbServer;
 use super::observe::MySqlActivity;
-use super::session::{MySqlSession, connect};
+use super::overrides::set_up_first;
+use super::session::{MySqlSession, connect, connect_for_script};
 use super::session_settings::{RESERVED, set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
@@ -22,7 +24,7 @@ use crate::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use crate::catalogue::Source;
 use crate::open_sessions;
 use crate::server::{ControlConnection, LocalServer, ServerSpec};
-use crate::session_settings::{self, SessionSettings};
+use crate::session_settings::{self, Replaced, SessionSettings};
 use crate::{
     Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
     Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
@@ -47,8 +49,12 @@ pub(super) struct MySqlTarget {
     /// The TLS of the sessions, for people.
     tls: Option<String>,
     rights_missing: Option<RightsMissing>,
-    /// Whether the server takes no writes.
-    is_read_only: bool,
+    /// Why the server takes no writes.
+    read_only: Option<String>,
+    /// What the server is set to that measured sessions lift or do without.
+    limits: Limits,
+    /// Settings of the server that sessions replace.
+    replaced: Vec<Replaced>,
     /// Whether the server is only looked at.
     is_observed: bool,
     compression: AtomicBool,
@@ -109,7 +115,9 @@ impl MySqlTarget {
             version,
             tls,
             rights_missing,
-            is_read_only: false,
+            read_only: None,
+            limits: Limits::default(),
+            replaced: Vec::new(),
             is_observed: true,
             compression: AtomicBool::new(false),
             session,
@@ -143,6 +151,7 @@ impl MySqlTarget {
         let tls = client.tls();
         let flavour = Flavour::of_version(&version);
         guard::refuse_old(flavour, &version)?;
+        let mut replaced = set_up_first(&mut client, flavour, access.writes_anyway)?;
         guard::refuse_proxy(&mut client, &access)?;
         if !others_allowed {
             guard::refuse_busy(&mut client, &access)?;
@@ -150,13 +159,19 @@ impl MySqlTarget {
         if is_locked {
             guard::lock(&mut client, &access)?;
         }
-        let is_read_only = control.server().is_none() && guard::is_read_only(&mut client)?;
-        if !is_read_only {
+        let read_only = match control.server() {
+            Some(_) => None,
+            None => is_read_only(&mut client, flavour, access.writes_anyway)?,
+        };
+        let mut limits = Limits::default();
+        if read_only.is_none() {
+            limits = Limits::of(&mut client, flavour)?;
             guard::own_database(&mut client, &access)?;
         } else if !guard::is_there(&mut client, &access.database)? {
             // Sessions need one to begin in, and this one is everywhere.
             access.database = NO_DATABASE.into();
         }
+        replaced.append(&mut limits.replaced);
         let rights_missing = rights_missing(&mut client, others_allowed)?;
         drop(client);
         let target = Self {
@@ -166,7 +181,9 @@ impl MySqlTarget {
             version,
             tls,
             rights_missing,
-            is_read_only,
+            read_only,
+            limits,
+            replaced,
             is_observed: false,
             compression: AtomicBool::new(false),
             session: SessionSettings::new(),
@@ -174,7 +191,7 @@ impl MySqlTarget {
             is_locked,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
-        if !is_read_only {
+        if target.read_only.is_none() {
             target.checkpoint()?;
         }
         Ok(target)
@@ -198,6 +215,13 @@ impl MySqlTarget {
             false => connect(&self.access),
         };
         client.map_err(|error| self.control.because(error))
+    }
+
+    /// A connection with its settings as a session.
+    fn session(&self, mut client: Client) -> Result<Box<dyn Session>> {
+        set_settings(&mut client, self.flavour, &self.session)?;
+        let access = Arc::clone(&self.access);
+        Ok(Box::new(MySqlSession::new(client, access)))
     }
 
     pub(super) fn local_server(&self) -> Option<&LocalServer> {
@@ -277,8 +301,9 @@ fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<Ri
 }
 
 /// Why a server cannot do something.
-pub(super) fn lacks(flavour: Flavour, feature: Feature) -> Option<String> {
+pub(super) fn lacks(flavour: Flavour, limits: &Limits, feature: Feature) -> Option<String> {
     match (feature, flavour) {
+        (Feature::KeylessTables, _) => limits.keys.clone(),
         (Feature::Compression, Flavour::MySql) => Some(
             "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
                 .into(),
@@ -303,6 +328,7 @@ impl Target for MySqlTarget {
             settings.insert("dbdyno.tls".into(), tls.clone());
         }
         session_settings::record(&self.session, &mut settings);
+        session_settings::record_replaced(&self.replaced, &mut settings);
         TargetRecord {
             name: self.url.scheme.clone(),
             url: self.url.to_string(),
@@ -316,7 +342,7 @@ impl Target for MySqlTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        lacks(self.flavour, feature)
+        lacks(self.flavour, &self.limits, feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
@@ -324,20 +350,20 @@ impl Target for MySqlTarget {
             return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
         }
         let mut client = self.connect()?;
+        let mut more = self.limits.assignments.clone();
         if self.flavour == Flavour::MariaDb {
-            let compressed = self.compression.load(Ordering::Relaxed);
-            // A recursive query that does not fit into the server's limit would quietly give fewer rows.
-            client.run(&format!(
-                "SET SESSION innodb_compression_default = {}, max_recursive_iterations = {}",
-                u8::from(compressed),
-                u32::MAX
-            ))?;
+            let compressed = u8::from(self.compression.load(Ordering::Relaxed));
+            more.push(format!("SESSION innodb_compression_default = {compressed}"));
         }
-        set_settings(&mut client, self.flavour, &self.session)?;
-        Ok(Box::new(MySqlSession::new(
-            client,
-            Arc::clone(&self.access),
-        )))
+        if !more.is_empty() {
+            client.run(&format!("SET {}", more.join(", ")))?;
+        }
+        self.session(client)
+    }
+
+    fn open_script_session(&self) -> Result<Box<dyn Session>> {
+        let client = connect_for_script(&self.access);
+        self.session(client.map_err(|error| self.control.because(error))?)
     }
 
     fn data_path(&self) -> Option<&Path> {
@@ -385,10 +411,7 @@ impl Target for MySqlTarget {
     }
 
     fn read_only(&self) -> Option<String> {
-        self.is_read_only.then(|| {
-            "the server is read-only (read_only); name its primary, or run only scripts that read"
-                .into()
-        })
+        self.read_only.clone()
     }
 
     fn sessions_left(&self) -> Option<SessionsLeft> {

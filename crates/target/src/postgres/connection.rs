@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
-use super::set_up::SEARCH_PATH;
+use super::overrides::{self, Inherited, READ_ONLY, SEARCH_PATH};
 use super::version::major;
 use super::wire::{Channel, Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::inspection::Protection;
@@ -60,22 +60,67 @@ impl Connection {
     /// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
     pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
         let _connect = tracing::debug_span!("connect", to = %endpoint.place()).entered();
-        // Temporary tables are looked up last, so that none hides one of ours.
-        let path = format!("{}, pg_temp", endpoint.schema);
+        let path = path(endpoint, "");
         let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
-        let mut connection = match Self::logged_on(endpoint, &settings, LOGON_TIMEOUT) {
+        let connection = match Self::logged_on(endpoint, &settings, LOGON_TIMEOUT) {
             // A pooler that passes on the most common parameters only.
             Err(error) if error.message.contains(UNSUPPORTED) => {
                 Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?
             }
             other => other?,
         };
+        connection.settled(endpoint, settings)
+    }
+
+    /// The same, with what the session would have had without these settings.
+    ///
+    /// # Errors
+    /// As [`Connection::open`].
+    pub(super) fn open_first(
+        endpoint: &Endpoint,
+        settings: &[(&str, &str)],
+    ) -> Result<(Self, Inherited)> {
+        let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
+        let inherited = Inherited::read(&mut connection)?;
+        let path = path(endpoint, "");
+        let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
+        Ok((connection.settled(endpoint, settings)?, inherited))
+    }
+
+    /// A connection for a user's own SQL: it keeps the settings of its role, and looks up names behind dbdyno's schema where the
+    /// role does.
+    ///
+    /// # Errors
+    /// As [`Connection::open`].
+    pub(super) fn open_for_script(endpoint: &Endpoint) -> Result<Self> {
+        let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
+        let sql = "SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'search_path'";
+        let of_role = connection
+            .simple_texts(sql)?
+            .into_iter()
+            .flatten()
+            .flatten();
+        let path = path(endpoint, &of_role.collect::<String>());
+        let mut settings = vec![(SEARCH_PATH, path.as_str())];
+        settings.extend(overrides::of_scripts());
+        connection.settled(endpoint, settings)
+    }
+
+    /// Makes sure of the settings, and of those that would end the session while it waits.
+    fn settled<'s>(
+        mut self,
+        endpoint: &Endpoint,
+        mut settings: Vec<(&'s str, &'s str)>,
+    ) -> Result<Self> {
         // An old server may not know what is asked next.
-        major(&connection.version)?;
-        connection.settle(endpoint, &settings)?;
-        let forever = connection.stream.set_timeout(None);
-        forever.map_err(|e| unreachable(&connection.place, &e))?;
-        Ok(connection)
+        settings.extend(overrides::later(major(&self.version)?));
+        if endpoint.writes_anyway && settings.iter().all(|(name, _)| *name != READ_ONLY) {
+            settings.push((READ_ONLY, "off"));
+        }
+        self.settle(endpoint, &settings)?;
+        let forever = self.stream.set_timeout(None);
+        forever.map_err(|e| unreachable(&self.place, &e))?;
+        Ok(self)
     }
 
     /// Logs on within a time, and off again.
@@ -472,6 +517,14 @@ impl Connection {
         self.broken = Some(error.clone());
         error
     }
+}
+
+/// Where names are looked up: in dbdyno's schema, in those of the role where they are given, and last among temporary tables, so
+/// that none of these hides one of ours.
+fn path(endpoint: &Endpoint, of_role: &str) -> String {
+    let schemas = [endpoint.schema.as_str(), of_role, "pg_temp"];
+    let schemas = schemas.into_iter().filter(|of| !of.is_empty());
+    schemas.collect::<Vec<_>>().join(", ")
 }
 
 /// The cells of a row that was asked for as text.

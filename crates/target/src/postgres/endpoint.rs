@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::overrides::READ_ONLY;
 use super::set_up::SCHEMA;
 use super::tls::TlsSettings;
 use super::wire::Binding;
@@ -34,6 +35,8 @@ pub(super) struct Endpoint {
     pub database: String,
     /// The schema in it that is dbdyno's own.
     pub schema: String,
+    /// Whether sessions write although their role, database or server is set to read only.
+    pub writes_anyway: bool,
     /// Password, when one is known.
     pub password: Option<Password>,
     /// Why the file of passwords was not used.
@@ -75,6 +78,10 @@ impl Endpoint {
             user,
             database,
             schema: own_schema(url)?,
+            writes_anyway: url
+                .settings
+                .get(READ_ONLY)
+                .is_some_and(|value| value == "off"),
             password: url.password.clone(),
             password_file_unused: None,
             owner: Owner::new(),
@@ -102,6 +109,7 @@ impl Endpoint {
             user: user.to_owned(),
             database: "postgres".into(),
             schema: SCHEMA.into(),
+            writes_anyway: false,
             password: None,
             password_file_unused: None,
             owner: Owner::new(),

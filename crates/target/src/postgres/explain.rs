@@ -15,7 +15,17 @@ pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
         ("42501", _) => "; grant dbdyno's user this privilege or log in as another user",
         (_, ErrorKind::Full) => "; free some space on the server's disk",
         (_, ErrorKind::Damaged) => "; the database is damaged: choose another one",
-        ("57P01" | "57P02" | "57P05", _) => "; the server ended the session: see its log",
+        ("57P05", _) => {
+            "; idle_session_timeout ended the session: raise it for the role (ALTER ROLE … SET)"
+        }
+        ("25P03", _) => {
+            "; idle_in_transaction_session_timeout ended the session: raise it for the role (ALTER ROLE … SET)"
+        }
+        ("25P04", _) => {
+            "; transaction_timeout ended the session: raise it for the role (ALTER ROLE … SET)"
+        }
+        ("25006", _) => "; name a role and a server that may write",
+        ("57P01" | "57P02", _) => "; the server ended the session: see its log",
         _ => "",
     };
     let context = shortened(context);

@@ -4,16 +4,20 @@
 //! of that name without the mark is somebody else's, and a server on which others are at work is not
 //! measured, because both would suffer.
 
+use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use archive::{RightsMissing, Unseen};
 
 use super::connection::Connection;
+use super::overrides::Inherited;
+use super::set_up::SetUp;
 use super::version::major;
 use crate::register;
+use crate::session_settings::{self, Replaced};
 use crate::value::{Identities, SessionLimit};
-use crate::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value};
+use crate::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value, WEAK_LOGIN};
 
 /// The comment on the schema.
 const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
@@ -23,6 +27,12 @@ const LOCK: i64 = 0x6462_6479_6e6f;
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// What is said where it is another dbdyno's.
 pub(super) const LOCKED: &str = "PostgreSQL: another dbdyno is using this database; wait until it has finished, or name another database";
+/// What is said of a server that only replays what another one writes.
+pub(super) const STANDBY: &str =
+    "the server is a read-only standby; name its primary, or run only scripts that read";
+/// What to do about a login that others may have read along.
+pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
+     scram-sha-256 (password_encryption) or sslmode=verify-full";
 /// Somebody who is active now and a moment later is at work.
 const ACTIVE_APART: Duration = Duration::from_millis(250);
 
@@ -43,27 +53,75 @@ pub(super) struct Facts {
     pub is_observed: bool,
     /// Whether the server only replays what another one writes.
     pub is_standby: bool,
+    /// Why nothing is written here, with the way out.
+    pub read_only: Option<String>,
+    /// Settings of the role, the database and the server that sessions replace.
+    pub replaced: Vec<Replaced>,
     /// What the user may not see.
     pub rights_missing: Option<RightsMissing>,
 }
 
+impl Facts {
+    /// Says in the record of a run what sessions are like on this server.
+    pub(super) fn record(&self, recorded: &mut BTreeMap<String, String>) {
+        let mut note = |name: &str, what: &str| recorded.insert(name.into(), what.into());
+        if self.is_pooled {
+            note(
+                "dbdyno.pooler",
+                "sessions use a connection pooler in session mode; every figure includes its time",
+            );
+        }
+        if let Some(tls) = &self.tls {
+            note("dbdyno.tls", tls);
+        }
+        if self.is_weak_logon {
+            note(WEAK_LOGIN, WEAK_LOGIN_WORDS);
+        }
+        if self.is_standby {
+            note(
+                "dbdyno.standby",
+                "the server replays the changes of its primary; every figure includes that work",
+            );
+        }
+        session_settings::record_replaced(&self.replaced, recorded);
+    }
+}
+
 /// Checks that the database may be used; `connection` keeps the lock.
-pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
-    let facts = look(connection, others_allowed)?;
+pub(super) fn claim(
+    connection: &mut Connection,
+    inherited: Inherited,
+    set_up: &SetUp,
+) -> Result<Facts> {
+    let facts = look(connection, inherited, set_up)?;
+    reclaim(connection, set_up.others_allowed)?;
+    Ok(facts)
+}
+
+/// Takes the lock again on a connection after the one that was lost.
+pub(super) fn reclaim(connection: &mut Connection, others_allowed: bool) -> Result<()> {
     if !others_allowed {
         refuse_others(connection)?;
     }
-    lock(connection)?;
-    Ok(facts)
+    lock(connection)
 }
 
 /// What can be known of the server without the lock.
 ///
 /// # Errors
 /// When it is too old, or the user lacks a right that nothing can be measured without.
-pub(super) fn look(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
-    let facts = see(connection, others_allowed)?;
-    if !facts.is_standby {
+pub(super) fn look(
+    connection: &mut Connection,
+    inherited: Inherited,
+    set_up: &SetUp,
+) -> Result<Facts> {
+    let mut facts = see(connection, set_up.others_allowed)?;
+    facts.replaced = inherited.replaced;
+    facts.read_only = match facts.is_standby {
+        true => Some(STANDBY.into()),
+        false => inherited.read_only.filter(|_| !set_up.writes_anyway),
+    };
+    if facts.read_only.is_none() {
         refuse_no_rights(connection, facts.major)?;
     }
     Ok(facts)
@@ -264,10 +322,14 @@ const SCHEMA_FACTS: &str = "SELECT coalesce(obj_description(n.oid, 'pg_namespace
 const RELATIONS: &str = "SELECT c.relname::text, c.relkind::text || ' ' || c.oid || \
      CASE WHEN c.relowner = u.oid THEN '' ELSE ' of ' || c.relowner::regrole END \
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, pg_roles u \
-     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND u.rolname = current_user";
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND u.rolname = current_user \
+     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid \
+     AND d.deptype = 'e')";
+/// Members of an extension belong to it, whoever owns them: a script's set-up may have created it.
 const CODE_OF_OTHERS: &str = "SELECT min(p.proname::text) FROM pg_proc p \
      JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_roles u ON u.rolname = current_user \
-     WHERE n.nspname = $1 AND p.proowner <> u.oid";
+     WHERE n.nspname = $1 AND p.proowner <> u.oid AND NOT EXISTS (SELECT FROM pg_depend d \
+     WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
 
 /// Tables and views of a schema, and what tells them from others of their names.
 pub(super) fn relations(connection: &mut Connection, schema: &str) -> Result<Identities> {
@@ -280,23 +342,83 @@ fn is_own_table(identity: &str) -> bool {
     identity.starts_with("r ") && !identity.contains(" of ")
 }
 
-/// Makes the schema, or makes sure that it is dbdyno's own.
+/// Makes the schema, or makes sure that it is dbdyno's own, and that what is made in it stays so.
 pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
-    if !is_there_and_own(connection, schema)? {
-        connection.batch(&format!(
-            "CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'"
-        ))?;
+    let is_there = is_there_and_own(connection, schema)?;
+    let make = match is_there {
+        true => String::new(),
+        false => format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}';"),
+    };
+    refuse_event_triggers(connection, schema, &make)?;
+    if !is_there {
+        connection.batch(&format!("BEGIN; {make}"))?;
+        // Whoever may create in new schemas by default (ALTER DEFAULT PRIVILEGES) would keep dbdyno out of it later.
+        let revoke = connection.texts(REVOKE_CREATE, &[Value::Text(schema)])?;
+        let revoke: Vec<String> = revoke.into_iter().flatten().flatten().collect();
+        connection.batch(&format!("{} COMMIT", revoke.concat()))?;
     }
     connection.check_schema(schema)
 }
 
-/// What depends on tables of a schema from outside of it: views, and foreign keys.
+/// Statements that leave a schema to its owner.
+const REVOKE_CREATE: &str = "SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s;', nspname, \
+     CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END) \
+     FROM pg_namespace, aclexplode(nspacl) WHERE nspname = $1 AND privilege_type = 'CREATE' AND grantee <> nspowner";
+/// Event triggers of what dbdyno creates.
+const EVENT_TRIGGERS: &str = "SELECT quote_ident(evtname) FROM pg_event_trigger WHERE evtenabled IN ('O', 'A') \
+     AND evtevent IN ('ddl_command_start', 'ddl_command_end') AND (evttags IS NULL \
+     OR evttags && ARRAY['CREATE SCHEMA', 'CREATE TABLE', 'CREATE TABLE AS']) ORDER BY evtname";
+/// Who owns a schema, or a relation in it, that this user has just made; nobody where all of it is this user's.
+const TAKEN_BY: &str = "SELECT min(owner::regrole::text) FROM (SELECT nspowner FROM pg_namespace WHERE nspname = $1 \
+     UNION ALL SELECT relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE n.nspname = $1 AND c.relname LIKE 'dbdyno\\_trial\\_%') AS made(owner) \
+     WHERE owner <> (SELECT oid FROM pg_roles WHERE rolname = current_user)";
+
+/// The event triggers that run where dbdyno creates something.
+pub(super) fn event_triggers(connection: &mut Connection) -> Result<Vec<String>> {
+    let names = connection.texts(EVENT_TRIGGERS, &[])?;
+    Ok(names.into_iter().flatten().flatten().collect())
+}
+
+/// Refuses a database whose event triggers give new tables away, or forbid them: tries it in a transaction that is rolled back.
+fn refuse_event_triggers(connection: &mut Connection, schema: &str, make: &str) -> Result<()> {
+    let triggers = event_triggers(connection)?;
+    let Some(first) = triggers.first() else {
+        return Ok(());
+    };
+    let make = [
+        format!("BEGIN; {make}"),
+        format!("CREATE TABLE {schema}.dbdyno_trial_1 (i int)"),
+        format!("CREATE TABLE {schema}.dbdyno_trial_2 AS SELECT 1 AS i"),
+    ];
+    let made = make.iter().try_for_each(|sql| connection.batch(sql));
+    let owner = made.and_then(|()| one(connection, TAKEN_BY, &[Value::Text(schema)]));
+    connection.batch("ROLLBACK")?;
+    let why = match owner {
+        Ok(owner) if owner.is_empty() => return Ok(()),
+        Ok(owner) => format!("gives what is created to the role {owner}"),
+        Err(error) if error.kind != ErrorKind::Statement => return Err(error),
+        Err(error) => format!("keeps dbdyno from creating tables: {}", error.message),
+    };
+    Err(TargetError::new(
+        ErrorKind::Foreign,
+        format!(
+            "PostgreSQL: an event trigger of this database ({}) {why}; nothing was created: exempt the schema \"{schema}\" \
+             in the trigger's function, or ALTER EVENT TRIGGER {first} DISABLE",
+            triggers.join(", ")
+        ),
+    ))
+}
+
+/// What depends on tables and types of a schema from outside of it: views, columns, and foreign keys.
 const DEPENDENTS: &str = "SELECT min(c.oid::regclass::text) FROM pg_class c \
      JOIN pg_namespace n ON n.oid = c.relnamespace, pg_namespace own \
      WHERE own.nspname = $1 AND n.oid <> own.oid AND n.nspname NOT LIKE 'pg\\_%' AND (EXISTS (SELECT FROM pg_rewrite r \
      JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid \
      JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid \
-     WHERE r.ev_class = c.oid AND t.relnamespace = own.oid) OR EXISTS (SELECT FROM pg_constraint k \
+     WHERE r.ev_class = c.oid AND t.relnamespace = own.oid) OR EXISTS (SELECT FROM pg_depend d \
+     JOIN pg_type t ON t.oid = d.refobjid WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid \
+     AND d.refclassid = 'pg_type'::regclass AND t.typnamespace = own.oid) OR EXISTS (SELECT FROM pg_constraint k \
      JOIN pg_class t ON t.oid = k.confrelid WHERE k.conrelid = c.oid AND t.relnamespace = own.oid))";
 const MAY_CREATE: &str = "SELECT has_database_privilege(current_database(), 'CREATE')::text";
 

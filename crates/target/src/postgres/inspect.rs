@@ -2,10 +2,11 @@
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
-use super::guard::{self, LOCKED, one};
-use super::set_up::{OF_SESSIONS, SetUp};
+use super::guard::{self, LOCKED, STANDBY, WEAK_LOGIN_WORDS, one};
+use super::overrides::OF_SESSIONS;
+use super::set_up::SetUp;
 use super::settings::settings;
-use super::target::{RULES, WEAK_LOGIN_WORDS, lacks};
+use super::target::{RULES, lacks};
 use super::version::VERSION_OF_FLUSH;
 use super::version::major;
 use crate::inspection::{ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Right, RoundTrip};
@@ -19,7 +20,7 @@ const VERSION_OF_CHECKPOINT: u32 = 15;
 /// # Errors
 /// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
 pub(super) fn inspect(endpoint: &Endpoint, set_up: &SetUp) -> Result<Inspection> {
-    let mut connection = Connection::open(endpoint, OF_SESSIONS)?;
+    let (mut connection, inherited) = Connection::open_first(endpoint, OF_SESSIONS)?;
     let connection = &mut connection;
     let major = major(connection.version())?;
     let mut found = Inspection {
@@ -44,15 +45,22 @@ pub(super) fn inspect(endpoint: &Endpoint, set_up: &SetUp) -> Result<Inspection>
     found.settings = settings(connection)?;
     let role = Role::of(connection, major, &endpoint.schema)?;
     found.user = Some(role.user.clone());
-    let is_standby = one(connection, "SELECT pg_is_in_recovery()::text", &[])? == "true";
-    if is_standby {
-        found.notes.push(
-            "the server is a read-only standby: only tests and scripts that read can run".into(),
-        );
-    } else {
+    found.replaced = inherited.replaced;
+    found.read_only = match one(connection, "SELECT pg_is_in_recovery()::text", &[])?.as_str() {
+        "true" => Some(STANDBY.into()),
+        _ => inherited.read_only.filter(|_| !set_up.writes_anyway),
+    };
+    if found.read_only.is_none() {
         found.place = Some(place(&mut found, connection, endpoint)?);
+        let triggers = guard::event_triggers(connection)?;
+        if !triggers.is_empty() {
+            found.notes.push(format!(
+                "event triggers run where dbdyno creates tables ({}); a run tries first whether tables stay its own",
+                triggers.join(", ")
+            ));
+        }
     }
-    found.rights = role.rights(major, is_standby, set_up.others_allowed);
+    found.rights = role.rights(major, found.read_only.is_some(), set_up.others_allowed);
     if role.is_superuser && major >= VERSION_OF_CHECKPOINT {
         found.notes.push(role.advice());
     }
@@ -204,10 +212,10 @@ impl Role {
         })
     }
 
-    fn rights(&self, major: u32, is_standby: bool, others_allowed: bool) -> Vec<Right> {
+    fn rights(&self, major: u32, is_read_only: bool, others_allowed: bool) -> Vec<Right> {
         let Self { user, database, .. } = self;
         let mut rights = Vec::new();
-        if !is_standby {
+        if !is_read_only {
             rights.push(Right {
                 name: "pg_checkpoint".into(),
                 is_held: self.may_checkpoint,

@@ -25,7 +25,6 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
         &[
             "default_transaction_deferrable",
             "default_transaction_isolation",
-            "default_transaction_read_only",
             "transaction_deferrable",
             "transaction_isolation",
             "transaction_read_only",
@@ -40,14 +39,14 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "statement_timeout",
             "transaction_timeout",
         ],
-        "a time limit would cancel measured statements",
+        "a time limit would cancel measured statements; scripts keep statement_timeout and lock_timeout of the role (ALTER ROLE … SET)",
     ),
     (
         &[
             "max_parallel_maintenance_workers",
             "max_parallel_workers_per_gather",
         ],
-        "the plan sets the threads of a statement (step.threads)",
+        "the plan sets the threads of a component test (step.threads), and scripts keep the role's value (ALTER ROLE … SET)",
     ),
     (
         &["local_preload_libraries", "session_preload_libraries"],

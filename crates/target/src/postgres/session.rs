@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::connection::Connection;
 use super::explain::unaskable;
 use super::guard;
+use super::overrides::SEARCH_PATH;
 use super::placeholders::numbered;
+use super::session_settings::set;
 use super::table_spaces::TableSpaces;
 use super::wire::{
     Event, Prepared, RequestError, Row, Transaction, Unreadable, WireError, add_row, is_kept,
@@ -185,6 +187,24 @@ impl Session for PostgresSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.send_begin()?;
         self.connection.batch(sql)
+    }
+
+    fn batch_in_own_schema(&mut self, sql: &str) -> Result<()> {
+        self.send_begin()?;
+        let path = self.connection.simple_texts("SHOW search_path")?;
+        let path: String = path.into_iter().flatten().flatten().collect();
+        let own = format!("{}, pg_temp", self.schema);
+        self.connection.batch(&set(SEARCH_PATH, &own))?;
+        let done = self.connection.batch(sql);
+        // In a transaction that has failed, which the first error says.
+        let back = self.connection.batch(&set(SEARCH_PATH, &path));
+        done.and(back).map_err(|error| TargetError {
+            message: format!(
+                "{} (what removes something finds names in the schema \"{}\" alone)",
+                error.message, self.schema
+            ),
+            ..error
+        })
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {

@@ -96,7 +96,8 @@ fn unknown(name: &str) -> TargetError {
     )
 }
 
-fn set(name: &str, value: &str) -> String {
+/// The statement that sets a setting for the session.
+pub(super) fn set(name: &str, value: &str) -> String {
     // Either way of reading a backslash in a plain string; in this one it has one meaning.
     let value = value.replace('\\', "\\\\").replace('\'', "''");
     format!("SELECT set_config({}, E'{value}', false)", quoted(name))

@@ -1,6 +1,7 @@
 //! What a URL asks of a session, and what every session sets itself so that the server's defaults for
 //! language and time do not matter.
 
+use super::overrides::READ_ONLY;
 use super::reserved::RESERVED;
 use crate::session_settings::{self, SessionSettings};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
@@ -49,6 +50,10 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         "passfile",
         "file of passwords (default $PGPASSFILE, else ~/.pgpass)",
     ),
+    (
+        READ_ONLY,
+        "off: write although role, database or server are set to read only",
+    ),
 ];
 
 /// What a URL asked for.
@@ -56,6 +61,8 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
 pub(super) struct SetUp {
     /// Whether sessions of others may be active.
     pub others_allowed: bool,
+    /// Whether to write although role, database or server are set to read only.
+    pub writes_anyway: bool,
     /// Settings of the server for the sessions that are measured, as they were asked for.
     pub session: SessionSettings,
 }
@@ -65,6 +72,7 @@ impl SetUp {
     pub(super) fn alone() -> Self {
         Self {
             others_allowed: true,
+            writes_anyway: false,
             session: SessionSettings::new(),
         }
     }
@@ -77,29 +85,18 @@ impl SetUp {
             Some("allow") => true,
             Some(other) => return bad(format!("others={other} is neither allow nor refuse")),
         };
+        if let Some(other) = value(READ_ONLY).filter(|value| *value != "off") {
+            return bad(format!(
+                "{READ_ONLY}={other} is not off; to forbid writing, set it for the role"
+            ));
+        }
         Ok(Self {
             others_allowed,
+            writes_anyway: value(READ_ONLY).is_some(),
             session: session_settings::of_url(url, SETTINGS, RESERVED)?,
         })
     }
 }
-
-/// Setting with the schemas in which names are looked up.
-pub(super) const SEARCH_PATH: &str = "search_path";
-
-/// Settings of every session from its beginning, beside the schema in which names are looked up. Limits on time would end what is measured.
-pub(super) const OF_SESSIONS: &[(&str, &str)] = &[
-    ("application_name", "dbdyno"),
-    ("TimeZone", "UTC"),
-    ("DateStyle", "ISO, MDY"),
-    ("default_transaction_isolation", "read committed"),
-    ("default_transaction_read_only", "off"),
-    ("statement_timeout", "0"),
-    ("lock_timeout", "0"),
-    ("idle_in_transaction_session_timeout", "0"),
-    // What prepared the schema says "already exists, skipping" at every point.
-    ("client_min_messages", "warning"),
-];
 
 /// Makes statements of a session run in `threads` processes: its own and the workers. A table is small
 /// enough for fewer workers only where the degree is swept, so that the figure is of the degree it says.

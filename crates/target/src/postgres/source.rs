@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
-use super::set_up::OF_SESSIONS;
+use super::overrides::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
 use crate::catalogue::{
     Cell, DIGITS_MAX, Dialect, Kind, LOCK_WAIT_MAX, Misfit, Misfits, Part, Reader, Source,

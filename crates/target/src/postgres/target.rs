@@ -14,9 +14,10 @@ use super::guard::{self, Facts};
 use super::local::PostgresServer;
 use super::observe::PostgresActivity;
 use super::observe::asking::OF_OBSERVERS;
+use super::overrides::OF_SESSIONS;
 use super::processes::postmaster;
 use super::session::PostgresSession;
-use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
+use super::set_up::{SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::source::PostgresSource;
 use super::table_spaces::{OF_INDEXES, TableSpaces};
@@ -27,16 +28,12 @@ use crate::catalogue::Source;
 use crate::server::{ControlConnection, LocalServer, ServerSpec};
 use crate::{
     Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
-    Snapshot, Target, TargetError, TargetUrl, WEAK_LOGIN, Wanted, Watch,
+    Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
 };
 use crate::{open_sessions, session_settings};
 
 /// What its manual advises for its settings.
 pub(super) const RULES: &str = include_str!("rules.toml");
-
-/// What to do about a login that others may have read along.
-pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
-     scram-sha-256 (password_encryption) or sslmode=verify-full";
 
 /// Why a server that somebody else started has no methods.
 pub(super) const NOT_LOCAL: &str = "backups of PostgreSQL are measured on servers that dbdyno starts itself, because the restored \
@@ -90,8 +87,8 @@ impl PostgresTarget {
         set_up: SetUp,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        let mut connection = Connection::open(&endpoint, OF_SESSIONS)?;
-        let facts = guard::claim(&mut connection, set_up.others_allowed)?;
+        let (mut connection, inherited) = Connection::open_first(&endpoint, OF_SESSIONS)?;
+        let facts = guard::claim(&mut connection, inherited, &set_up)?;
         let control = (connection, ControlConnection::new(server));
         Self::claimed(scheme, url, endpoint, (set_up, facts), control)
     }
@@ -128,7 +125,7 @@ impl PostgresTarget {
         (mut set_up, mut facts): (SetUp, Facts),
         (mut connection, control): (Connection, ControlConnection<Connection>),
     ) -> Result<Self> {
-        if !facts.is_standby {
+        if facts.read_only.is_none() {
             guard::own_schema(&mut connection, &endpoint.schema)?;
         }
         let spaces = match control.server() {
@@ -216,9 +213,9 @@ impl PostgresTarget {
         let connect = || {
             let mut fresh = self.connect()?;
             if !self.control.is_secondary() {
-                guard::claim(&mut fresh, self.set_up.others_allowed)?;
+                guard::reclaim(&mut fresh, self.set_up.others_allowed)?;
             }
-            if !self.facts.is_standby {
+            if self.facts.read_only.is_none() {
                 guard::own_schema(&mut fresh, &self.endpoint.schema)?;
             }
             Ok(fresh)
@@ -248,6 +245,21 @@ impl PostgresTarget {
             false => OF_SESSIONS,
         };
         Connection::open(&self.endpoint, settings).map_err(|error| self.control.because(error))
+    }
+
+    /// A connection with its settings as a session.
+    fn session(&self, mut connection: Connection) -> Result<Box<dyn Session>> {
+        // Where nothing can be written, no schema is made, and none is needed.
+        if self.facts.read_only.is_none() {
+            connection.check_schema(&self.endpoint.schema)?;
+        }
+        connection.set_settings(&self.set_up.session)?;
+        Ok(Box::new(PostgresSession::new(
+            connection,
+            self.endpoint.schema.clone(),
+            self.has_current_statistics(),
+            Arc::clone(&self.spaces),
+        )))
     }
 
     fn has_current_statistics(&self) -> bool {
@@ -281,22 +293,7 @@ impl Target for PostgresTarget {
             );
             recorded.insert("dbdyno.statistics".into(), why);
         }
-        if self.facts.is_pooled {
-            let what =
-                "sessions use a connection pooler in session mode; every figure includes its time";
-            recorded.insert("dbdyno.pooler".into(), what.into());
-        }
-        if let Some(tls) = &self.facts.tls {
-            recorded.insert("dbdyno.tls".into(), tls.clone());
-        }
-        if self.facts.is_weak_logon {
-            recorded.insert(WEAK_LOGIN.into(), WEAK_LOGIN_WORDS.into());
-        }
-        if self.facts.is_standby {
-            let what =
-                "the server replays the changes of its primary; every figure includes that work";
-            recorded.insert("dbdyno.standby".into(), what.into());
-        }
+        self.facts.record(&mut recorded);
         if let Some(server) = self.control.server() {
             recorded.extend(server.about());
         }
@@ -322,18 +319,13 @@ impl Target for PostgresTarget {
             return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
         }
         let mut connection = self.connect()?;
-        // Where nothing can be written, no schema is made, and none is needed.
-        if !self.facts.is_standby {
-            connection.check_schema(&self.endpoint.schema)?;
-        }
         connection.batch(&threads_sql(self.threads()))?;
-        connection.set_settings(&self.set_up.session)?;
-        Ok(Box::new(PostgresSession::new(
-            connection,
-            self.endpoint.schema.clone(),
-            self.has_current_statistics(),
-            Arc::clone(&self.spaces),
-        )))
+        self.session(connection)
+    }
+
+    fn open_script_session(&self) -> Result<Box<dyn Session>> {
+        let opened = Connection::open_for_script(&self.endpoint);
+        self.session(opened.map_err(|error| self.control.because(error))?)
     }
 
     fn data_path(&self) -> Option<&Path> {
@@ -385,10 +377,7 @@ impl Target for PostgresTarget {
     }
 
     fn read_only(&self) -> Option<String> {
-        self.facts.is_standby.then(|| {
-            "the server is a read-only standby; name its primary, or run only scripts that read"
-                .into()
-        })
+        self.facts.read_only.clone()
     }
 
     fn sessions_left(&self) -> Option<SessionsLeft> {
@@ -492,8 +481,8 @@ impl Target for PostgresTarget {
 
     fn companion(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let (endpoint, set_up) = (Endpoint::from_url(url)?, SetUp::from_url(url)?);
-        let mut connection = Connection::open(&endpoint, OF_SESSIONS)?;
-        let facts = guard::look(&mut connection, set_up.others_allowed)?;
+        let (mut connection, inherited) = Connection::open_first(&endpoint, OF_SESSIONS)?;
+        let facts = guard::look(&mut connection, inherited, &set_up)?;
         let control = (connection, self.control.of_secondary());
         let asked = (set_up, facts);
         let companion = Self::claimed(self.scheme, url.to_string(), endpoint, asked, control)?;

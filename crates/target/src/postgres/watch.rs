@@ -14,8 +14,8 @@ use archive::WaitHistogram;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
+use super::overrides::OF_SESSIONS;
 use super::processes;
-use super::set_up::OF_SESSIONS;
 use super::wire::Prepared;
 use crate::process;
 use crate::{Result, ServerCounts, Tally, TargetError, Transport, Watch};

@@ -5,7 +5,7 @@ use crate::Feature;
 /// The reason, for a database in memory or in a file.
 pub(super) fn lacks(in_memory: bool, feature: Feature) -> Option<String> {
     match feature {
-        Feature::Tables | Feature::SmallTransactions => None,
+        Feature::Tables | Feature::KeylessTables | Feature::SmallTransactions => None,
         Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => {
             in_memory.then(|| "this database is in memory and has no storage".into())
         }

@@ -81,13 +81,13 @@ pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<Remark> {
     lacking.or_else(wordless)
 }
 
-/// Whether a test writes to its target, be it to make what it reads.
+/// Whether a test writes to its target, be it to make what it reads or the stored code that it calls.
 fn writes_to(test: &Test, engine: &str) -> bool {
     let makes_data = match test.script() {
         Some(script) => script.makes_data(engine),
         None => test.needs.contains(&Feature::Tables),
     };
-    makes_data || test.definition.writes
+    makes_data || test.definition.writes || test.needs.contains(&Feature::ProceduralLanguage)
 }
 
 /// Why a test that could be swept is measured at one point alone; `None` when it is swept.

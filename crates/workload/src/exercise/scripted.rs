@@ -16,6 +16,7 @@ use crate::bench::Bench;
 use crate::executor::{Blocking, Executor, Nonblocking};
 use crate::script::draw::Place;
 use crate::script::file::{Script, When};
+use crate::script::sql::removes;
 use plan::Ready;
 use source::{Accounts, ScriptSource};
 use tally::{Tallies, Tally};
@@ -48,9 +49,16 @@ impl Scripted {
         kinds.map(|kind| kind.name.as_str()).collect()
     }
 
+    /// Sets data up or removes them. What removes something does so in dbdyno's own place: elsewhere stand tables of others that may
+    /// bear the same names.
     fn batches(&self, sql: &[String]) -> Result<()> {
-        let mut session = self.bench.target.open_session()?;
-        sql.iter().try_for_each(|text| session.batch(text))
+        let mut session = self.bench.target.open_script_session()?;
+        // Its time limits are for what is measured.
+        session.limit_statements(None)?;
+        sql.iter().try_for_each(|text| match removes(text) {
+            true => session.batch_in_own_schema(text),
+            false => session.batch(text),
+        })
     }
 
     fn open(&mut self, jobs: u32) -> Result<()> {
@@ -62,7 +70,7 @@ impl Scripted {
         let ready = Arc::new(ready);
         let base = self.sequences.load(Ordering::Relaxed);
         for job in 0..u64::from(jobs) {
-            let session = self.bench.target.open_session()?;
+            let session = self.bench.target.open_script_session()?;
             let place = Place {
                 job,
                 jobs: u64::from(jobs),

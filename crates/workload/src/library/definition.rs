@@ -246,6 +246,14 @@ impl Kind {
         !matches!(self, Self::Expression { .. } | Self::Below { .. })
     }
 
+    /// Whether it makes tables without a primary key.
+    pub fn makes_keyless_tables(&self) -> bool {
+        matches!(
+            self,
+            Self::BulkLoad { .. } | Self::BlobWrite { .. } | Self::CreateTableAs { .. }
+        )
+    }
+
     /// Operations that a statement which computes counts for at a size; 1 of everything else.
     pub fn passes(&self, is_published: bool) -> u64 {
         match self {

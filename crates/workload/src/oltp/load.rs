@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use target::{Session, Target};
+use target::{ErrorKind, Feature, Session, Target, TargetError};
 
 use super::files::{self, Step};
 use super::initial_rows::{GENERATOR, InitialRows, WarehouseRows};
@@ -74,6 +74,10 @@ fn load_all(
     tell: Observer<'_>,
 ) -> Result<Loaded> {
     files::tables(engine)?;
+    // The history has none (clause 1.3).
+    if let Some(why) = target.lacks(Feature::KeylessTables) {
+        return Err(TargetError::new(ErrorKind::Statement, why).into());
+    }
     if options.foreign_keys && files::sql("foreign_keys", engine).is_none() {
         return Err(OltpError::ForeignKeys(engine.to_owned()));
     }

@@ -71,7 +71,8 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
         return Some(Remark::ClusterNotChecked);
     }
     let made_for_it = || {
-        let error = target.first().lacks(Feature::SmallTransactions)?;
+        let needs = [Feature::SmallTransactions, Feature::KeylessTables];
+        let error = needs.into_iter().find_map(|need| target.lacks(need))?;
         Some(Remark::OltpWithoutEngine { error })
     };
     oltp::obstacle(&target.engine).or_else(made_for_it)

@@ -102,6 +102,15 @@ pub fn written_with_schema(sql: &str) -> Option<String> {
     })
 }
 
+/// Whether one of the statements removes something, or all rows of it.
+pub fn removes(sql: &str) -> bool {
+    let removes = |words: &Vec<String>| {
+        let first = words.first().map(String::as_str);
+        matches!(first, Some("drop" | "truncate" | "delete"))
+    };
+    sql_statements(sql).iter().any(removes)
+}
+
 /// Words between what changes rows and its table.
 const TARGET_FILLERS: [&str; 5] = ["into", "from", "only", "ignore", "or"];
 /// Words between what is made and its name.

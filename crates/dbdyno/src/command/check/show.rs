@@ -6,7 +6,7 @@ use anyhow::Result;
 use archive::Platform;
 use host::lint::findings;
 use serde_json::{Value, json};
-use target::{ClockOffset, Inspection, Protection, Right};
+use target::{ClockOffset, Inspection, Protection, Replaced, Right};
 
 use super::machine::Machine;
 use super::method::Method;
@@ -56,6 +56,15 @@ impl Checked {
                 let _ = writeln!(text, "       to get it: {remedy}");
             }
         }
+        let replaced: Vec<_> = (found.replaced.iter())
+            .filter(|of| of.instead_of.is_some())
+            .collect();
+        if !replaced.is_empty() {
+            text.push_str("\nSettings that dbdyno's sessions replace\n");
+        }
+        for of in replaced {
+            let _ = writeln!(text, "  {of}: {}", of.why);
+        }
         if !self.machine.lint.is_empty() {
             let _ = write!(
                 text,
@@ -84,6 +93,9 @@ impl Checked {
             (Some(_), None) => "What the suite created was removed.",
             (_, Some(_)) => "What was created for it was removed.",
         };
+        if let Some(why) = found.read_only.as_ref().filter(|_| found.is_fit()) {
+            return format!("\nA run can start only if it writes nothing. {left}\n  {why}\n");
+        }
         if found.is_fit() {
             return format!("\nA run can start. {left}\n");
         }
@@ -184,6 +196,8 @@ impl Checked {
                 "what": gap.what, "why": gap.why, "remedy": gap.remedy,
             })).collect::<Vec<_>>(),
             "notes": found.notes,
+            "read_only": found.read_only,
+            "replaced_settings": found.replaced.iter().map(replaced_json).collect::<Vec<_>>(),
             "settings": found.settings,
             "lint": self.machine.lint,
             "engine_suite": self.suite.as_ref().map(Carried::json),
@@ -197,6 +211,13 @@ fn right_json(right: &Right) -> Value {
     json!({
         "name": right.name, "held": right.is_held, "required": right.is_required,
         "needed_for": right.needed_for, "without": right.without, "grant": right.grant,
+    })
+}
+
+fn replaced_json(of: &Replaced) -> Value {
+    let (value, by) = of.instead_of.clone().unzip();
+    json!({
+        "name": of.name, "value": of.value, "instead_of": value, "set_by": by, "in_scripts": of.in_scripts, "why": of.why,
     })
 }
 

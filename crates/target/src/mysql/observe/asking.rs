@@ -3,22 +3,21 @@
 use super::super::access::Access;
 use super::super::client::Client;
 use super::super::flavour::Flavour;
+use super::super::overrides::set_up;
 use super::super::watch::threads;
 use crate::Result;
 
 /// A name in every question of an observer, so that neither it nor another one takes it for somebody's statement.
 pub(super) const OWN: &str = "dbdyno_observe";
 
-/// What an observer's session sets itself: nothing can be written, and nothing waits for long.
-fn set_up(flavour: Flavour) -> &'static str {
+/// What an observer's session sets behind what all sessions set: nothing can be written, and nothing waits for long.
+fn limits(flavour: Flavour) -> &'static str {
     match flavour {
         Flavour::MariaDb => {
-            "SET NAMES utf8mb4; SET SESSION time_zone = '+00:00', autocommit = 1, lock_wait_timeout = 1, \
-             max_statement_time = 10; SET SESSION TRANSACTION READ ONLY"
+            "SET SESSION lock_wait_timeout = 1, max_statement_time = 10; SET SESSION TRANSACTION READ ONLY"
         }
         Flavour::MySql => {
-            "SET NAMES utf8mb4; SET SESSION time_zone = '+00:00', autocommit = 1, lock_wait_timeout = 1, \
-             max_execution_time = 10000; SET SESSION TRANSACTION READ ONLY"
+            "SET SESSION lock_wait_timeout = 1, max_execution_time = 10000; SET SESSION TRANSACTION READ ONLY"
         }
     }
 }
@@ -31,7 +30,11 @@ pub(in crate::mysql) fn connect(access: &Access, flavour: Flavour) -> Result<Cli
     let mut login = access.login();
     login.database = None;
     let mut client = Client::connect(&access.place, access.tls.as_ref(), login, access.owner)?;
-    client.run(set_up(flavour))?;
+    client.run(&format!(
+        "{}; {}",
+        set_up(flavour, false, false),
+        limits(flavour)
+    ))?;
     Ok(client)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Connection, LOGON_TIMEOUT};
 use crate::postgres::endpoint::Endpoint;
-use crate::postgres::set_up::SEARCH_PATH;
+use crate::postgres::session_settings::set;
 use crate::postgres::wire::Event;
 use crate::{ErrorKind, Result, TargetError};
 
@@ -29,11 +29,7 @@ impl Connection {
         if lost.is_empty() {
             return Ok(());
         }
-        let set = lost.iter().map(|(name, value)| {
-            // A list of names; all the others are one value.
-            let quote = if *name == SEARCH_PATH { "" } else { "'" };
-            format!("SET {name} = {quote}{value}{quote}")
-        });
+        let set = lost.iter().map(|(name, value)| set(name, value));
         self.batch(&set.collect::<Vec<_>>().join("; "))?;
         match self.lost(settings)?.1.first() {
             None => Ok(()),
