@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
-use super::overrides::{self, Inherited, READ_ONLY, SEARCH_PATH};
+use super::overrides::{self, Inherited, READ_ONLY, SEARCH_PATH, TIMEOUT};
 use super::version::major;
 use super::wire::{Channel, Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::inspection::Protection;
@@ -81,7 +81,14 @@ impl Connection {
         settings: &[(&str, &str)],
     ) -> Result<(Self, Inherited)> {
         let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
-        let inherited = Inherited::read(&mut connection)?;
+        let inherited = match Inherited::read(&mut connection) {
+            // A limit of a millisecond ends even this.
+            Err(error) if error.kind == ErrorKind::Statement => {
+                connection = Self::logged_on(endpoint, &[(TIMEOUT, "0")], LOGON_TIMEOUT)?;
+                Inherited::read(&mut connection)?.with_short_timeout()
+            }
+            other => other?,
+        };
         let path = path(endpoint, "");
         let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
         Ok((connection.settled(endpoint, settings)?, inherited))

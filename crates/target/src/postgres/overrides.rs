@@ -13,6 +13,8 @@ const OF_THREADS: &str = "the plan sets the threads of a statement (step.threads
 
 /// Setting with the schemas in which names are looked up.
 pub(super) const SEARCH_PATH: &str = "search_path";
+/// Setting that limits the time of a statement.
+pub(super) const TIMEOUT: &str = "statement_timeout";
 /// Setting of roles, databases and servers that nobody is to write to.
 pub(super) const READ_ONLY: &str = "default_transaction_read_only";
 
@@ -21,7 +23,7 @@ pub(super) const OVERRIDES: [Override; 9] = [
     Override::everywhere("application_name", "dbdyno", "it names dbdyno's sessions"),
     Override::everywhere("idle_in_transaction_session_timeout", "0", ENDS_SESSIONS),
     Override::everywhere("exit_on_error", "off", "an error would end the session"),
-    Override::but_scripts("statement_timeout", "0", ENDS_STATEMENTS),
+    Override::but_scripts(TIMEOUT, "0", ENDS_STATEMENTS),
     Override::but_scripts("lock_timeout", "0", ENDS_STATEMENTS),
     Override::but_scripts("TimeZone", "UTC", CHANGES_RESULTS),
     Override::but_scripts("DateStyle", "ISO, MDY", CHANGES_RESULTS),
@@ -126,6 +128,16 @@ impl Inherited {
             replaced: all(major).map(over).collect(),
             read_only: read_only.map(Found::refusal),
         })
+    }
+
+    /// The same where statements have so little time that it could not be read.
+    pub(super) fn with_short_timeout(mut self) -> Self {
+        let mut replaced = self.replaced.iter_mut();
+        if let Some(timeout) = replaced.find(|of| of.name == TIMEOUT) {
+            let found = ("a few ms", "role, database or server");
+            timeout.instead_of = Some((found.0.into(), found.1.into()));
+        }
+        self
     }
 }
 
