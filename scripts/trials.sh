@@ -70,6 +70,8 @@ begin_trials
 . "$scripts/trials/first_contact.sh"
 # shellcheck source=scripts/trials/tables.sh
 . "$scripts/trials/tables.sh"
+# shellcheck source=scripts/trials/figures.sh
+. "$scripts/trials/figures.sh"
 [ $((passed + failed + skipped)) -gt 0 ] || fail "there is no check ${wanted[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

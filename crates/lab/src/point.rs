@@ -69,6 +69,7 @@ pub fn figures_of(
         false => (used.rates.process_cpu_pct).or_else(|| of_threads(outcome.threads_cpu())),
     };
     used.write_owners_into(&mut figures);
+    figures.forget_short_shares();
     figures.late_starts = Some(outcome.late_starts as f64);
     figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
     figures

@@ -31,6 +31,7 @@ pub mod clock;
 pub mod coarse;
 mod drive;
 mod event_loop;
+pub mod fine;
 pub mod mock;
 mod objective;
 pub mod outcome;

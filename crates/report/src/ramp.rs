@@ -41,7 +41,9 @@ pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
     let measured = steps.iter().filter(|step| step.response_us.is_finite());
     let has_room_for_knee = measured.clone().count() > 2;
     let users_min = measured.map(|step| step.users).min().unwrap_or(0);
-    let is_known = steps.last().is_some_and(|last| last.response_us.is_finite());
+    let is_known = steps
+        .last()
+        .is_some_and(|last| last.response_us.is_finite());
     let stop = StopRule::new(work.limit_response_us).judge(&steps);
     Some(Ramp {
         // A level at which operations fail ends what is supported, and that sentence says so.

@@ -189,6 +189,16 @@ pub const OTHERS_IO_PCT_MAX: f64 = 10.0;
 pub const OTHERS_IO_MB_PER_S_MIN: f64 = 1.0;
 
 impl Figures {
+    /// Forgets shares of processor time where the point was too short for them, however long its counters were read apart.
+    pub fn forget_short_shares(&mut self) {
+        if self.elapsed_s.is_some_and(|s| s < CPU_S_MIN) {
+            let shares = FIGURES.iter().filter(|info| info.name.starts_with("cpu_"));
+            for info in shares {
+                self.set(info.name, None);
+            }
+        }
+    }
+
     /// Whether other programs took more of the processors, or of the device, than a point should bear; `None` where
     /// neither is known.
     pub fn is_crowded(&self) -> Option<bool> {
@@ -238,6 +248,27 @@ mod tests {
         assert!(!f.set("redo", Some(1.5)));
         assert_eq!(f.get("redo_mb_per_s"), f.redo_mb_per_s);
         assert_eq!(f.iter().filter(|(_, v)| v.is_some()).count(), 1);
+    }
+
+    #[test]
+    fn a_point_of_milliseconds_has_no_share_of_processors() {
+        let point = |elapsed_s| {
+            let mut figures = Figures {
+                elapsed_s: Some(elapsed_s),
+                cpu_pct_avg: Some(100.0),
+                cpu_by_others_pct: Some(50.0),
+                process_cpu_pct: Some(80.0),
+                ..Figures::default()
+            };
+            figures.forget_short_shares();
+            (
+                figures.cpu_pct_avg,
+                figures.cpu_by_others_pct,
+                figures.process_cpu_pct,
+            )
+        };
+        assert_eq!(point(0.249), (None, None, Some(80.0)));
+        assert_eq!(point(0.25), (Some(100.0), Some(50.0), Some(80.0)));
     }
 
     #[test]

@@ -15,10 +15,10 @@ EngineSpecific => "not comparable across engines: it measures this engine's exec
 SmallerInput { input: u64, input_published: u64, scaled_s: f64 } =>
     "computed for {input} instead of the published {input_published}, which at the same time for each operation would take \
      {scaled_s:.1} s (scaled, not measured)";
-/// Times of one kind of transaction of a script, accurate to 3 %.
+/// Times of one kind of transaction of a script.
 TransactionTimes { name: String, completed: u64, per_s: f64, service_p50_ms: Option<f64>, service_p99_ms: Option<f64> } =>
-    "transaction \"{name}\": {completed} completed, {per_s:.1}/s, service time p50 {p50} ms, p99 {p99} ms (accurate to 3 %)",
-    p50 = words::milliseconds(*service_p50_ms), p99 = words::milliseconds(*service_p99_ms);
+    "transaction \"{name}\": {completed} completed, {per_s:.1}/s, service time p50 {p50} ms, p99 {p99} ms",
+    p50 = words::three_digits(*service_p50_ms), p99 = words::three_digits(*service_p99_ms);
 /// A statement failed before or after the measurement; the engine's message.
 StatementFailed { error: String } => "{error}";
 /// Another program changed a table of the library.

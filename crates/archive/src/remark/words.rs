@@ -76,8 +76,13 @@ pub(super) fn remote_cost(cost_pct: Option<f64>) -> String {
     }
 }
 
-pub(super) fn milliseconds(ms: Option<f64>) -> String {
-    ms.map_or(UNKNOWN.to_owned(), |ms| format!("{ms:.3}"))
+/// With three digits, where no more are known.
+pub(super) fn three_digits(ms: Option<f64>) -> String {
+    ms.map_or(UNKNOWN.to_owned(), |ms| {
+        let before_the_point = ms.abs().log10().floor() as i32 + 1;
+        let places = (3 - before_the_point.max(0)).max(0) as usize;
+        format!("{ms:.places$}")
+    })
 }
 
 pub(super) fn users(users: u32) -> String {

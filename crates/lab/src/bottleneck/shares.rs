@@ -5,7 +5,7 @@ use target::WaitClass;
 
 use super::{
     Between, CLIENT_OVER_SERVER_MIN, DEVICE_BUSY_PCT_MIN, DEVICE_IDLE_PCT_MAX, Evidence,
-    FROM_DEVICE_MIN, WOKEN_PER_QUEUED_MAX, processors_are_busy,
+    FROM_DEVICE_MIN, NAMED_PCT_MIN, WOKEN_PER_QUEUED_MAX, processors_are_busy,
 };
 use crate::timed::{Class, Event};
 
@@ -75,12 +75,27 @@ impl Shares {
         let shares = self
             .served_by_page_cache(evidence.figures)
             .known_by_the_device(evidence);
-        let is_client = shares.driver > 0.0 && shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
+        // A driver that hardly used a processor held nobody back: what seems its time was spent waiting for one.
+        // Who observes is no driver of the sessions that it sees.
+        let driver_cpu_pct = evidence.figures.driver_cpu_pct;
+        let is_at_work =
+            evidence.is_observed || driver_cpu_pct.is_none_or(|pct| pct >= NAMED_PCT_MIN);
+        let is_client = is_at_work
+            && shares.driver > 0.0
+            && shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
         let (queued, driver) = match is_client {
             true => (0.0, shares.driver + shares.queued),
             false => (shares.queued, shares.driver),
         };
-        let way = Way::of(&shares, evidence);
+        let mut way = Way::of(&shares, evidence);
+        let mut driver = driver + way.driver;
+        if !is_at_work {
+            let waited = match evidence.link {
+                Some(_) if !processors_are_busy(evidence.figures) => &mut way.scheduling,
+                _ => &mut way.woken,
+            };
+            *waited += std::mem::take(&mut driver);
+        }
         vec![
             (Resource::Cpu, shares.cpu + queued + way.woken),
             (Resource::Device, shares.read + shares.write),
@@ -89,7 +104,7 @@ impl Shares {
             (Resource::Latch, shares.latch),
             (Resource::Network, way.network),
             (Resource::Scheduling, way.scheduling),
-            (Resource::Driver, driver + way.driver),
+            (Resource::Driver, driver),
             (
                 Resource::OtherWait,
                 shares.other + shares.blocked + way.unknown,

@@ -336,6 +336,23 @@ fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
     assert_eq!(short(session(Cpu), 99.0), Resource::Cpu);
 }
 
+/// The page says what of a core the driver used at most: it is no bottleneck with a small part of one.
+#[test]
+fn a_driver_that_hardly_used_a_processor_is_not_named() {
+    let with = |class: Class, driver_cpu_pct: f64, cpu_pct: f64| {
+        Made::of(&[(class, 90.0), (session(Cpu), 10.0)]).with(Figures {
+            driver_cpu_pct: Some(driver_cpu_pct),
+            ..busy(cpu_pct)
+        })
+    };
+    for class in [Class::Driver, Class::Client] {
+        assert_eq!(with(class, 40.0, 95.0).resource(), Resource::Driver);
+        assert_eq!(with(class, 1.6, 95.0).resource(), Resource::Cpu);
+        assert_eq!(with(class, 1.6, 30.0).resource(), Resource::Scheduling);
+        assert_eq!(with(class, 1.6, 95.0).embedded().resource(), Resource::Cpu);
+    }
+}
+
 #[test]
 fn the_driver_is_named_where_the_point_is_invalid_for_it() {
     let with = |pct: f64| Made {

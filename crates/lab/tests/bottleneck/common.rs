@@ -187,11 +187,13 @@ pub fn drive(
     let round_trip = watched.as_ref().and_then(|watched| watched.link);
     let round_trip = round_trip.map(|link| link.round_trip);
     let seen = WaitProfile::of(&outcome, watched);
+    let driver_cpu = match target.server_process() {
+        Some(_) => outcome.threads_cpu(),
+        None => outcome.driver_cpu(),
+    };
     let mut figures = Figures {
         elapsed_s: Some(outcome.elapsed.as_secs_f64()),
-        driver_cpu_pct: Some(
-            100.0 * outcome.driver_cpu().as_secs_f64() / outcome.elapsed.as_secs_f64(),
-        ),
+        driver_cpu_pct: Some(100.0 * driver_cpu.as_secs_f64() / outcome.elapsed.as_secs_f64()),
         ..Figures::default()
     };
     used.write_into(&mut figures);

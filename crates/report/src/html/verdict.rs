@@ -377,6 +377,10 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
             ),
             if noisy > 0 { "warn" } else { "good" },
         ),
+        None if run.points.iter().all(|p| p.key.is_observation()) => (
+            "unknown: one observation; a second one shows how far two lie apart".to_owned(),
+            "plain",
+        ),
         None => (
             "unknown: nothing was measured more than once; set repeat in the plan to 3 or more"
                 .to_owned(),

@@ -60,6 +60,31 @@ fn of_a_level_that_failed_no_speed_is_drawn() {
     assert!(!failed.contains(">500"), "{failed}");
 }
 
+/// The first thing said is how much faster memory is, and what it needs.
+#[test]
+fn memory_against_disk_is_the_first_answer() {
+    let mut run = study(None);
+    let query = |target, elapsed_s| {
+        let mut query = point("Q1", target, elapsed_s);
+        query.work.size = "scale 0.1".into();
+        query.figures.operations = Some(1.0);
+        query
+    };
+    run.points.extend([query(0, 8.0), query(1, 2.0)]);
+    let said = "Scale 0.1, query-high: memory answers 4.00 × as fast as disk (geometric mean of 1 query, 1 user, 1 thread); it needs \
+                4.00 MB for tables of 20.0 MB (20.0 %, factor 5.00).";
+    let told = report::answer(&run, &[], &HtmlOptions::default());
+    assert_eq!(told, [said]);
+    let page = html(&run, &[], &HtmlOptions::default());
+    let place = |text: &str| page.find(text).unwrap();
+    assert!(place(said) < place("What to do next"));
+    run.points[0]
+        .reasons
+        .push(crate::fixture::told("the sums differ"));
+    let told = report::answer(&run, &[], &HtmlOptions::default()).remove(0);
+    assert!(told.contains("is unknown") && !told.contains('×'), "{told}");
+}
+
 /// Order entry alone, and beside queries on its own tables and on a copy that follows them.
 fn mixed(reason: Option<&str>) -> Run {
     let mut run = crate::fixture::frame();

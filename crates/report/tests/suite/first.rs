@@ -157,3 +157,100 @@ fn a_ramp_says_the_users_that_it_supports_and_draws_both_sides() {
         );
     }
 }
+
+/// Nobody who switched something off for one side of a study, or in the URL, wants to be told to switch it on.
+#[test]
+fn what_was_set_on_purpose_is_not_advised_against() {
+    let mut run = held_back(crate::fixture::single(), Resource::None);
+    run.inventory.advice = vec![archive::Advice {
+        severity: "important".into(),
+        decision: "advised_otherwise".into(),
+        what: "synchronous_commit".into(),
+        found: "off".into(),
+        advised: "on".into(),
+        ..archive::Advice::default()
+    }];
+    let is_advised = |run: &Run| answer(run, &[]).contains("Try synchronous_commit: on");
+    assert!(is_advised(&run));
+    run.targets[0].url = "postgres://h/d?synchronous_commit=off&others=allow".into();
+    assert!(!is_advised(&run));
+    run.targets[0].url = "postgres://h/d?synchronous_commit_of=off".into();
+    assert!(is_advised(&run));
+    run.study = Some(archive::StudyPart {
+        settings: vec!["target.synchronous_commit=off".into()],
+        ..archive::StudyPart::default()
+    });
+    assert!(!is_advised(&run));
+}
+
+/// Another run of the same tests.
+fn beside(run: &Run, label: &str) -> Run {
+    let mut other = run.clone();
+    other.id += 1;
+    other.label = label.into();
+    other
+}
+
+#[test]
+fn a_study_of_two_sides_answers_its_question() {
+    let mut run = held_back(crate::fixture::few(), Resource::None);
+    run.label = "mem-b".into();
+    let asked = |plan: &str, run: &mut Run| {
+        run.plan_name = plan.into();
+        answer(run, &[Against::Run(&beside(run, "mem-a"))])
+    };
+    let text = asked("memory", &mut run);
+    let question = "Half of the memory (A, run mem-a) against all of it (B, run mem-b): ";
+    assert!(text.contains(question), "{text}");
+    assert!(
+        text.contains(": A ") && text.contains(", B / A 1.000"),
+        "{text}"
+    );
+    let text = asked("storage-update", &mut run);
+    assert!(text.contains("Before (A, run mem-a) against after (B, run mem-b): "));
+    let text = asked("quick", &mut run);
+    assert!(text.contains("Compared with run “mem-a”: "));
+}
+
+/// Two sizes of a study are no two sides: rates on other data decide nothing, and more pairs would not either.
+#[test]
+fn runs_of_other_sizes_are_not_set_against_each_other() {
+    let sized = |run: &mut Run, size: &str| {
+        for point in &mut run.points {
+            point.work.size = size.into();
+        }
+    };
+    let mut large = held_back(crate::fixture::few(), Resource::None);
+    sized(&mut large, "scale 0.1");
+    let mut small = beside(&large, "small");
+    sized(&mut small, "scale 0.02");
+    let text = answer(&large, &[Against::Run(&small)]);
+    assert!(
+        !text.contains("small") && !text.contains("Measure more pairs"),
+        "{text}"
+    );
+    let page = html(&large, &[Against::Run(&small)], &HtmlOptions::default());
+    assert!(page.contains("was measured on data of another size"));
+    sized(&mut small, "scale 0.1");
+    assert!(answer(&large, &[Against::Run(&small)]).contains("Compared with run “small”"));
+}
+
+/// On the page of an observation nothing speaks of a plan, a load, or a document that the reader does not have.
+#[test]
+fn an_observation_is_not_spoken_of_as_a_load() {
+    let mut run = held_back(crate::fixture::single(), Resource::None);
+    for point in &mut run.points {
+        point.key.test = PointKey::OBSERVATION.to_owned();
+        point.figures.cpu_pct_avg = Some(20.0);
+        point.figures.elapsed_s = Some(10.0);
+    }
+    let page = html(&run, &[], &HtmlOptions::default());
+    let screen = answer(&run, &[]);
+    assert!(screen.contains(", as observed: "), "{screen}");
+    for words in ["at DOP", "measured at degree"] {
+        assert!(!screen.contains(words), "{screen}");
+    }
+    for words in ["set repeat in the plan", "document 00"] {
+        assert!(!page.contains(words), "{words}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use archive::{Component, Run};
+use archive::{Component, PointKey, Run};
 
 use crate::html::figure::id_of;
 use crate::html::sweep;
@@ -35,6 +35,14 @@ pub struct RowView {
     pub unit: String,
     /// Value and degree of parallelism for each head.
     pub cells: Vec<(String, String)>,
+}
+
+impl Delivers {
+    /// Whether any figure has a degree of parallelism.
+    pub fn has_degrees(&self) -> bool {
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.any(|(_, degree)| !degree.is_empty())
+    }
 }
 
 /// Builds the table.
@@ -153,6 +161,10 @@ fn best_of_tests(run: &Run, groups: &[TestGroup<'_>]) -> Delivers {
         }
         let is_new = component.replace(group.component) != Some(group.component);
         let cell = |best: &Option<(f64, u32)>| match best {
+            // Nobody sets how many sessions of others are observed.
+            Some((value, _)) if group.test == PointKey::OBSERVATION => {
+                (number::full(*value), String::new())
+            }
             Some((value, dop)) => (number::full(*value), format!("@{dop}")),
             None => (number::UNKNOWN.to_owned(), String::new()),
         };

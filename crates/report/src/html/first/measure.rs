@@ -153,14 +153,37 @@ fn spread<'a>(groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
 }
 
 fn rule(run: &Run) -> Option<Measure<'_>> {
-    let broken =
-        |rule: &&Advice| rule.decision == "advised_otherwise" && rule.severity == IMPORTANT;
+    let broken = |rule: &&Advice| {
+        let is_broken = rule.decision == "advised_otherwise" && rule.severity == IMPORTANT;
+        is_broken && !is_set_on_purpose(run, &rule.what)
+    };
     let mut broken = run.inventory.advice.iter().filter(broken);
     let rule = broken.next()?;
     Some(Measure::FollowRule {
         rule,
         more: broken.count(),
     })
+}
+
+/// Whether a setting was given for this side of a study, or in the URL of a target: to advise against it answers nobody.
+fn is_set_on_purpose(run: &Run, what: &str) -> bool {
+    let name = what.split(' ').next().unwrap_or(what);
+    let key = |pair: &str| -> String {
+        let key = pair.split('=').next().unwrap_or_default();
+        key.rsplit('.').next().unwrap_or_default().to_owned()
+    };
+    let of_study = run.study.iter().flat_map(|study| &study.settings);
+    let in_urls = run.targets.iter().flat_map(|target| {
+        let settings = target
+            .url
+            .split_once('?')
+            .map_or("", |(_, settings)| settings);
+        settings.split('&')
+    });
+    of_study
+        .map(String::as_str)
+        .chain(in_urls)
+        .any(|pair| key(pair) == name)
 }
 
 fn quiet(run: &Run) -> Option<Measure<'_>> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use archive::{Remark, TransactionKind};
 use load::clock::now_ns;
-use load::coarse::Coarse;
+use load::fine::Fine;
 
 /// What each kind of transaction did, of all jobs.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ struct Kind {
     completed: u64,
     rows: u64,
     /// Service times; `None` where there is but one kind, whose times are those of the point.
-    times: Option<Box<Coarse>>,
+    times: Option<Fine>,
 }
 
 impl Kind {
@@ -79,7 +79,7 @@ impl Tally {
     /// A share for so many kinds.
     pub fn new(kinds: usize, of_all: &Arc<Tallies>) -> Self {
         let kind = Kind {
-            times: (kinds > 1).then(Box::default),
+            times: (kinds > 1).then(Fine::default),
             ..Kind::default()
         };
         Self {
