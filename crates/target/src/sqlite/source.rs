@@ -19,7 +19,7 @@ use crate::catalogue::{
 use crate::open_sessions::OpenSession;
 use crate::plain::days_of;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
-use kinds::kind_of;
+use kinds::{find_kinds, kind_of};
 use wait::Waiting;
 
 /// What SQLite calls things.
@@ -240,7 +240,7 @@ impl SqliteReader {
             if table.address.is_empty() || table.rows_estimated.is_none() {
                 table.rows_estimated = self.count(table)?;
             }
-            self.find_kinds(table)?;
+            find_kinds(&self.connection, table)?;
             self.find_days(table)?;
         }
         Ok(())

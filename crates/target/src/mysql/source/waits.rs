@@ -11,14 +11,14 @@ use crate::Result;
 const WAITING: &str = "SELECT id, state FROM information_schema.processlist WHERE state LIKE 'Waiting for%lock%' AND id IN ";
 /// Who holds the lock, by the two views that may know: each is there on some servers only, or switched off.
 const HOLDERS: [&str; 2] = [
-    "SELECT h.object_name, p.id, p.user, p.command, p.time FROM performance_schema.metadata_locks w \
+    "SELECT h.object_name, p.id, p.user, p.command FROM performance_schema.metadata_locks w \
      JOIN performance_schema.metadata_locks h ON h.object_type = w.object_type AND h.object_schema = w.object_schema \
      AND h.object_name = w.object_name AND h.lock_status = 'GRANTED' AND h.owner_thread_id <> w.owner_thread_id \
      JOIN performance_schema.threads wt ON wt.thread_id = w.owner_thread_id \
      JOIN performance_schema.threads ht ON ht.thread_id = h.owner_thread_id \
      JOIN information_schema.processlist p ON p.id = ht.processlist_id \
      WHERE w.lock_status = 'PENDING' AND wt.processlist_id = ",
-    "SELECT h.table_name, p.id, p.user, p.command, p.time FROM information_schema.metadata_lock_info h \
+    "SELECT h.table_name, p.id, p.user, p.command FROM information_schema.metadata_lock_info h \
      JOIN information_schema.processlist p ON p.id = h.thread_id \
      WHERE h.lock_mode IN ('MDL_EXCLUSIVE', 'MDL_SHARED_NO_READ_WRITE') AND h.table_schema = database() AND p.id <> ",
 ];
@@ -55,11 +55,9 @@ impl MySqlSource {
         let holder = HOLDERS
             .iter()
             .find_map(|sql| first(&format!("{sql}{session} LIMIT 1")));
-        if let Some(Ok([table, holder, user, command, seconds])) =
-            holder.map(<[String; 5]>::try_from)
-        {
+        if let Some(Ok([table, holder, user, command])) = holder.map(<[String; 4]>::try_from) {
             return Some(format!(
-                "{table} is locked by session {holder} (user {user}, {command} for {seconds} s)"
+                "{table} is locked by session {holder} (user {user}, {command})"
             ));
         }
         let others = first(&format!("{OTHERS}{readers}")).unwrap_or_default();

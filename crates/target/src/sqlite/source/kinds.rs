@@ -1,6 +1,7 @@
 //! What a column of SQLite holds: its declared type says what is meant, and its first values what is there.
 
-use super::SqliteReader;
+use rusqlite::Connection;
+
 use crate::catalogue::{Kind, SourceColumn, SourceTable};
 
 /// Rows by which the kind of a column is told from its values.
@@ -38,34 +39,32 @@ fn kind_of_classes(classes: &[&str]) -> Option<Kind> {
     })
 }
 
-impl SqliteReader {
-    /// Any value may be in any column: where the first ones are not of the declared kind but of one of their own, as texts
-    /// in a column of JSON, the column is of that kind.
-    pub(super) fn find_kinds(&self, table: &mut SourceTable) -> rusqlite::Result<()> {
-        let each = |form: &dyn Fn(&str) -> String| {
-            let columns = table.columns.iter();
-            let each: Vec<String> = columns.map(|column| form(&column.expression)).collect();
-            each.join(", ")
-        };
-        let sql = format!(
-            "SELECT {} FROM (SELECT {} FROM {} LIMIT {LOOK_ROWS})",
-            each(&|it| format!("group_concat(DISTINCT nullif(typeof({it}), 'null'))")),
-            each(&str::to_owned),
-            table.from
-        );
-        let classes = self.connection.query_row(&sql, [], |row| {
-            let places = 0..table.columns.len();
-            let classes = places.map(|place| row.get::<_, Option<String>>(place));
-            classes.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        for (column, classes) in table.columns.iter_mut().zip(classes) {
-            // Without values the declared type is all there is, and without that as well nothing is lost.
-            let classes = classes.unwrap_or_default();
-            let classes: Vec<&str> = classes.split(',').filter(|c| !c.is_empty()).collect();
-            settle(column, &classes);
-        }
-        Ok(())
+/// Any value may be in any column: where the first ones are not of the declared kind but of one of their own, as texts
+/// in a column of JSON, the column is of that kind.
+pub(super) fn find_kinds(connection: &Connection, table: &mut SourceTable) -> rusqlite::Result<()> {
+    let each = |form: &dyn Fn(&str) -> String| {
+        let columns = table.columns.iter();
+        let each: Vec<String> = columns.map(|column| form(&column.expression)).collect();
+        each.join(", ")
+    };
+    let sql = format!(
+        "SELECT {} FROM (SELECT {} FROM {} LIMIT {LOOK_ROWS})",
+        each(&|it| format!("group_concat(DISTINCT nullif(typeof({it}), 'null'))")),
+        each(&str::to_owned),
+        table.from
+    );
+    let classes = connection.query_row(&sql, [], |row| {
+        let places = 0..table.columns.len();
+        let classes = places.map(|place| row.get::<_, Option<String>>(place));
+        classes.collect::<rusqlite::Result<Vec<_>>>()
+    })?;
+    for (column, classes) in table.columns.iter_mut().zip(classes) {
+        // Without values the declared type is all there is, and without that as well nothing is lost.
+        let classes = classes.unwrap_or_default();
+        let classes: Vec<&str> = classes.split(',').filter(|c| !c.is_empty()).collect();
+        settle(column, &classes);
     }
+    Ok(())
 }
 
 fn settle(column: &mut SourceColumn, classes: &[&str]) {
