@@ -2,9 +2,8 @@
 
 use stats::Warning;
 use stats::compare::Verdict;
-use stats::ratio::fewest_a_side;
-use verdict::compare::{CONFIDENCE, verdict_word};
-use verdict::shift::{Certainty, Shares, Shift, Side};
+use verdict::compare::verdict_word;
+use verdict::shift::{Certainty, Repetitions, Shares, Shift, Side};
 
 use crate::number;
 use crate::users;
@@ -50,24 +49,57 @@ pub fn jobs(shift: &Shift) -> String {
     }
 }
 
-/// "-12.3 %": less time than before is an improvement; "–" where there was none before.
+/// Beyond this many times the time of before a factor is easier to read than a percentage.
+const FACTOR_MIN: f64 = 2.0;
+
+/// Whether the row is told in factors.
+pub fn is_in_factors(shift: &Shift) -> bool {
+    let high = shift.ratio_interval().map(|ratio| ratio.high);
+    (shift.ratio().into_iter().chain(high)).any(|ratio| ratio > FACTOR_MIN)
+}
+
+/// "-12.3 %": less time than before is an improvement; "× 3.21" where the mean takes that many times as long; "–" where that is
+/// unknown.
 pub fn improvement(shift: &Shift) -> String {
-    let improved = shift.improvement_pct();
-    improved.map_or_else(|| number::UNKNOWN.to_owned(), percent)
+    match (shift.ratio(), shift.improvement_pct()) {
+        (Some(ratio), _) if is_in_factors(shift) => format!("× {}", number::figure(ratio)),
+        (_, improved) => improved.map_or_else(|| number::UNKNOWN.to_owned(), percent),
+    }
 }
 
 /// The interval of the improvement with the verdict it carries; "–" where there is none.
 pub fn interval(shift: &Shift) -> (String, &'static str) {
-    let text = shift.improvement_interval_pct().map_or_else(
-        || number::UNKNOWN.to_owned(),
-        |(low, high)| format!("{:.1} … {}", low + 0.0, percent(high)),
-    );
+    let text = match (shift.ratio_interval(), shift.improvement_interval_pct()) {
+        (Some(ratio), _) if is_in_factors(shift) => {
+            format!(
+                "× {} … {}",
+                number::figure(ratio.low),
+                number::figure(ratio.high)
+            )
+        }
+        (_, Some((low, high))) => format!("{:.1} … {}", low + 0.0, percent(high)),
+        (_, None) => number::UNKNOWN.to_owned(),
+    };
     let verdict = match &shift.certainty {
+        _ if shift.has_too_few() => "too few I/Os",
         Certainty::Repetitions(compared) => verdict_word(compared.verdict),
         Certainty::Within { .. } => "within these runs",
         Certainty::Nothing => "no verdict",
     };
     (text, verdict)
+}
+
+/// Operations of both sides: "12,345 → 98".
+pub fn counts(shift: &Shift) -> String {
+    let [before, after] =
+        [&shift.before, &shift.after].map(|side| number::whole(Some(side.count as f64)));
+    format!("{before} → {after}")
+}
+
+/// What factors are; `None` where there are none.
+pub fn factors(shifts: &[Shift]) -> Option<&'static str> {
+    let is_told = shifts.iter().any(is_in_factors);
+    is_told.then_some("× N: the mean I/O takes N times as long in B as in A.")
 }
 
 /// Two latencies: "330 µs → 260 µs".
@@ -86,7 +118,7 @@ pub fn tails(shift: &Shift) -> String {
 
 /// Shares of both sides: "4.1 % → 0.2 %".
 pub fn shares(shift: &Shift, share_pct: impl Fn(&Shares) -> f64) -> String {
-    let of = |side: &Side| match &side.shares {
+    let of = |side: &Side| match side.known_shares() {
         Some(shares) => format!("{} %", number::figure(share_pct(shares))),
         None => number::UNKNOWN.to_owned(),
     };
@@ -115,19 +147,51 @@ pub fn caution(shifts: &[Shift]) -> Option<String> {
             order_words(false)
         ));
     }
-    let judged = |shift: &Shift| matches!(shift.certainty, Certainty::Repetitions(_));
-    (!shifts.iter().all(judged)).then(|| {
-        let fewest = fewest_a_side(CONFIDENCE);
-        let how = match shifts.iter().any(|shift| shift.is_of_database) {
-            true => format!("`repeat = {fewest}` in the plan"),
-            false => format!("-l {fewest}"),
-        };
-        format!(
-            "Too few repetitions for a verdict. An interval “within these runs” reflects only the scatter of the \
-             intervals within each run, not the variation from run to run. A verdict needs {fewest} repetitions of each \
-             ({how}), preferably alternating.",
-        )
-    })
+    let is_unjudged = |shift: &&Shift| {
+        let is_judged = matches!(shift.certainty, Certainty::Repetitions(_));
+        !is_judged && !shift.has_too_few() && shift.is_issued
+    };
+    let unjudged: Vec<&Shift> = shifts.iter().filter(is_unjudged).collect();
+    let of = unjudged.iter().map(|shift| shift.repetitions);
+    let few = of.clone().find(|of| of.made < of.needed);
+    let rare = of.filter(|of| of.made >= of.needed && of.usable < of.needed);
+    match (few, rare.min_by_key(|of| of.usable)) {
+        (Some(few), _) => Some(too_few(
+            &few,
+            unjudged.iter().any(|shift| shift.is_of_database),
+        )),
+        (None, Some(rare)) => Some(format!(
+            "Rows without a verdict: their operations were frequent enough to have a mean in fewer than {} of the {} {}, in one \
+             row in {}.",
+            rare.needed,
+            rare.made,
+            words(&rare),
+            rare.usable,
+        )),
+        (None, None) => None,
+    }
+}
+
+fn words(repetitions: &Repetitions) -> &'static str {
+    match repetitions.is_paired {
+        true => "pairs",
+        false => "repetitions",
+    }
+}
+
+fn too_few(few: &Repetitions, is_of_database: bool) -> String {
+    let needed = few.needed;
+    let how = match (few.is_paired, is_of_database) {
+        (true, _) => format!("`--pairs {needed}`"),
+        (false, true) => format!("`repeat = {needed}` in the plan"),
+        (false, false) => format!("-l {needed}, preferably alternating"),
+    };
+    format!(
+        "Too few {} for a verdict: {} of the {needed} that it needs ({how}). An interval “within these runs” reflects only the scatter \
+         of the intervals within each run, not the variation from run to run.",
+        words(few),
+        few.made,
+    )
 }
 
 fn percent(value: f64) -> String {

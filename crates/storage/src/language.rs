@@ -61,12 +61,28 @@ pub struct Script {
     pub skew_tolerance_pct: Option<f64>,
     /// A file whose contents `end_rd` and `end_vdbench` end the run or all of them.
     pub monitor: Option<PathBuf>,
+    /// Comments that look like parameters, each in a sentence.
+    pub hints: Vec<String>,
 }
 
 /// Reads what was asked for. `read` gives the text of a file.
 pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
     let lines = source::Sources::new(read, &asked.variables, &asked.extra).lines(&asked.files)?;
-    let parameters = lexer::parameters(&lines)?;
+    let hints = lexer::hints(&lines);
+    // What is wrong is most often what a comment has swallowed.
+    let hinted = |error| match hints.first() {
+        Some(hint) => LanguageError::Hinted {
+            error: Box::new(error),
+            hint: hint.clone(),
+        },
+        None => error,
+    };
+    let script = of_lines(asked, &lines).map_err(hinted)?;
+    Ok(Script { hints, ..script })
+}
+
+fn of_lines(asked: &CommandLine, lines: &[source::Line]) -> Result<Script> {
+    let parameters = lexer::parameters(lines)?;
     let sections = sections::Sections::read(&parameters)?;
     let runs = expand::runs(&sections, &asked.overrides)?;
     let general = sections.general;
@@ -81,6 +97,7 @@ pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
         histogram: general.histogram,
         skew_tolerance_pct: general.skew_tolerance_pct,
         monitor: general.monitor,
+        hints: Vec::new(),
     })
 }
 
@@ -98,5 +115,11 @@ pub fn read_file(path: &Path) -> io::Result<String> {
     std::fs::File::open(path)?
         .take(limit)
         .read_to_end(&mut bytes)?;
+    let is_utf_16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
+    if is_utf_16 || bytes.contains(&0) {
+        let what = "it is UTF-16 or no text; convert it, for example with iconv -f UTF-16 -t UTF-8";
+        return Err(io::Error::other(what));
+    }
+    // Comments may be in any encoding.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

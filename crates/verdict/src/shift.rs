@@ -6,7 +6,8 @@ mod place;
 
 use archive::{Latency, OperationTimes, Point, Run};
 use stats::compare::{Comparison, Direction, Question, compare};
-use stats::ratio::{Mean, Ratio, of_means, quotient};
+use stats::ratio::{Mean, Ratio, fewest_a_side, fewest_pairs, of_means, quotient};
+use stats::summary::quantile;
 use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
@@ -21,6 +22,10 @@ pub const TAIL_US: f64 = 1_000.0;
 const PER_OCTAVE: f64 = 4.0;
 /// Most shifts of one comparison; lists with more runs are compared in their first ones.
 const SHIFTS_MAX: usize = 2_000;
+/// Fewer operations of a side have no mean that another one could be compared with.
+const COUNT_MIN: u64 = 50;
+/// A mean below this is no time at all: nothing can be a multiple of it.
+const MEAN_US_MIN: f64 = 0.1;
 /// Requests of a side below which a database's point says nothing of its device: what it reads is in memory.
 const REQUESTS_MIN: u64 = 100;
 
@@ -48,6 +53,11 @@ pub struct Shift {
     /// Where requests were timed, by what the device holds: "data", "log", "below data" …; empty for other observers and
     /// where it is unknown.
     pub place: String,
+    /// Whether the work below a database consists of such operations; others are of file systems or other programs. Of a database
+    /// all are its own.
+    pub is_issued: bool,
+    /// Repetitions, and how many of them a verdict needs.
+    pub repetitions: Repetitions,
     /// The run that is the measure.
     pub before: Side,
     /// The run that is judged.
@@ -58,11 +68,27 @@ pub struct Shift {
     pub buckets: Vec<Bucket>,
 }
 
+/// How many repetitions there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repetitions {
+    /// Of the side that has fewer; pairs of a study.
+    pub made: usize,
+    /// Of these, those in which the operation was frequent enough on both sides.
+    pub usable: usize,
+    /// Fewest with which there is a verdict.
+    pub needed: usize,
+    /// Whether they are pairs.
+    pub is_paired: bool,
+}
+
 /// One side of a shift.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// Mean over the repetitions, each weighted with its operations, µs.
+    /// Where repetitions are compared, the mean of a typical one, so that those of both sides have the ratio that is compared; else
+    /// the mean of all operations. µs.
     pub mean_us: f64,
+    /// Operations, in all repetitions.
+    pub count: u64,
     /// Percentiles of all repetitions together; `None` where only means are known.
     pub latency: Option<Latency>,
     /// How many of all lasted how long; `None` where only means are known.
@@ -210,6 +236,25 @@ impl Kind<'_> {
             && self.place == shift.place
     }
 
+    fn is_issued(&self) -> bool {
+        let point = self.point;
+        if !point.work.below_database || self.times.observer == "driver" {
+            return true;
+        }
+        let all = &point.by_operation.times;
+        let of_driver = |t: &OperationTimes| t.observer == "driver" && t.count != Some(0);
+        let mut issued = all
+            .iter()
+            .filter(|t| of_driver(t))
+            .map(|t| t.operation.as_str());
+        // What is written is flushed.
+        let own = match self.times.operation.as_str() {
+            "flush" => "write",
+            own => own,
+        };
+        issued.any(|operation| operation == own)
+    }
+
     /// Whether a point is of the same test on the same target, at whatever number of jobs.
     fn is_same(&self, other: &Point) -> bool {
         let of = |point: &Point| {
@@ -265,7 +310,8 @@ impl Kind<'_> {
             }
             if own_count > 0.0 {
                 let repetition = (point.key.repetition as usize).checked_sub(1);
-                if let Some(mean_us) = repetition.and_then(|place| means_us.get_mut(place)) {
+                let place = repetition.filter(|_| own_count >= COUNT_MIN as f64);
+                if let Some(mean_us) = place.and_then(|place| means_us.get_mut(place)) {
                     *mean_us = own_us / own_count;
                 }
                 sum_us += own_us;
@@ -278,6 +324,7 @@ impl Kind<'_> {
         (count > 0.0).then(|| {
             let side = Side {
                 mean_us: sum_us / count,
+                count: count as u64,
                 latency: Latency::of(&HistogramSnapshot::from(&histogram)),
                 shares: Shares::of(&histogram),
                 over_time,
@@ -324,11 +371,17 @@ impl Kind<'_> {
 
     fn shift(
         &self,
-        (before, times_before): (Side, Histogram),
-        (after, times_after): (Side, Histogram),
+        (mut before, times_before): (Side, Histogram),
+        (mut after, times_after): (Side, Histogram),
         question: &Question,
     ) -> Shift {
+        let certainty = certainty(&before, &after, question);
+        if let Certainty::Repetitions(compared) = &certainty {
+            typical_means(&mut before, &mut after, compared);
+        }
         Shift {
+            is_issued: self.is_issued(),
+            repetitions: repetitions(&before, &after, question),
             test: self.point.key.test.clone(),
             is_of_database: !self.point.work.below_database,
             target: self.point.key.target,
@@ -339,7 +392,7 @@ impl Kind<'_> {
             operation: self.times.operation.clone(),
             phase: self.times.phase.clone(),
             place: self.place.clone(),
-            certainty: certainty(&before, &after, question),
+            certainty,
             buckets: match times_before.is_empty() || times_after.is_empty() {
                 true => Vec::new(),
                 false => buckets(&times_before, &times_after),
@@ -350,7 +403,49 @@ impl Kind<'_> {
     }
 }
 
+fn repetitions(before: &Side, after: &Side, question: &Question) -> Repetitions {
+    let (a, b) = (&before.means_us, &after.means_us);
+    let is_paired = question.design.is_paired();
+    let told = |side: &[f64]| side.iter().filter(|mean| mean.is_finite()).count();
+    let in_pairs = a
+        .iter()
+        .zip(b)
+        .filter(|(a, b)| a.is_finite() && b.is_finite());
+    let (usable, needed) = match is_paired {
+        true => (in_pairs.count(), fewest_pairs(question.confidence)),
+        false => (told(a).min(told(b)), fewest_a_side(question.confidence)),
+    };
+    Repetitions {
+        made: a.len().min(b.len()),
+        usable,
+        needed,
+        is_paired,
+    }
+}
+
+/// Puts the means where the ratio of the repetitions says that they are: around the middle of all of them.
+fn typical_means(before: &mut Side, after: &mut Side, compared: &Comparison) {
+    let median_log = |side: &Side| {
+        let logs = side.means_us.iter().filter(|mean| mean.is_finite());
+        let logs: Vec<f64> = logs.map(|mean| mean.ln()).collect();
+        quantile(&logs, 0.5)
+    };
+    let middle = median_log(before).zip(median_log(after));
+    if let Some((ratio, (a, b))) = compared.ratio.as_ref().zip(middle) {
+        let (middle, half) = (f64::midpoint(a, b).exp(), ratio.estimate.sqrt());
+        (before.mean_us, after.mean_us) = (middle / half, middle * half);
+    }
+}
+
+/// Whether the means can be compared at all.
+fn is_comparable(before: &Side, after: &Side) -> bool {
+    before.count.min(after.count) >= COUNT_MIN && before.mean_us >= MEAN_US_MIN
+}
+
 fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
+    if !is_comparable(before, after) {
+        return Certainty::Nothing;
+    }
     let compared = compare(&before.means_us, &after.means_us, question);
     if compared.ratio.is_some() {
         return Certainty::Repetitions(compared);
@@ -376,6 +471,21 @@ fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
     }
 }
 
+impl Side {
+    /// A percentile beyond which a `beyond`-th of the operations lies, if that is at least one.
+    pub fn percentile_us(&self, of: fn(&Latency) -> f64, beyond: u64) -> Option<f64> {
+        let latency = self.latency.as_ref();
+        latency
+            .filter(|_| self.count >= beyond.max(COUNT_MIN))
+            .map(of)
+    }
+
+    /// The shares, if there are enough operations for them.
+    pub fn known_shares(&self) -> Option<&Shares> {
+        self.shares.as_ref().filter(|_| self.count >= COUNT_MIN)
+    }
+}
+
 impl Shift {
     /// Whether another one is of the same test on the same target at the same level.
     pub fn is_of_level(&self, other: &Self) -> bool {
@@ -383,24 +493,35 @@ impl Shift {
             == (&other.test, other.jobs, other.threads, other.target)
     }
 
-    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more. None where it took no
-    /// time before.
+    /// The mean after by the mean before; none where a side has too few operations for that, or they took no time before.
+    pub fn ratio(&self) -> Option<f64> {
+        let means = [&self.before, &self.after];
+        let [before, after] = means.map(|side| side.mean_us);
+        quotient(before, after).filter(|_| is_comparable(&self.before, &self.after))
+    }
+
+    /// Its interval.
+    pub fn ratio_interval(&self) -> Option<&Interval> {
+        match &self.certainty {
+            Certainty::Repetitions(compared) => compared.ratio.as_ref(),
+            Certainty::Within { ratio, .. } => Some(ratio),
+            Certainty::Nothing => None,
+        }
+    }
+
+    /// Whether a side has too few operations to be compared.
+    pub fn has_too_few(&self) -> bool {
+        self.before.count.min(self.after.count) < COUNT_MIN
+    }
+
+    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more.
     pub fn improvement_pct(&self) -> Option<f64> {
-        let ratio = match &self.certainty {
-            Certainty::Repetitions(compared) => compared.ratio.as_ref().map(|r| r.estimate),
-            Certainty::Within { .. } | Certainty::Nothing => None,
-        };
-        let of_means = || quotient(self.before.mean_us, self.after.mean_us);
-        ratio.or_else(of_means).map(improved)
+        self.ratio().map(improved)
     }
 
     /// The interval of the improvement, in percent, lower end first.
     pub fn improvement_interval_pct(&self) -> Option<(f64, f64)> {
-        let ratio = match &self.certainty {
-            Certainty::Repetitions(compared) => compared.ratio.as_ref()?,
-            Certainty::Within { ratio, .. } => ratio,
-            Certainty::Nothing => return None,
-        };
+        let ratio = self.ratio_interval()?;
         Some((improved(ratio.high), improved(ratio.low)))
     }
 

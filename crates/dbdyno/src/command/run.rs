@@ -13,7 +13,7 @@ use target::lifted::Level;
 
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
-use crate::consent::Forecast;
+use crate::consent::{Forecast, Permission};
 use crate::exit::{InvalidInput, Status};
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
@@ -81,6 +81,49 @@ impl Prepared {
     /// # Errors
     /// What is wrong in itself, and when the user does not agree. Nothing stays behind.
     pub fn of(arguments: &RunArguments) -> Result<Self> {
+        Self::of_runs(arguments, 1)
+    }
+
+    /// The same for so many runs, one after the other.
+    ///
+    /// # Errors
+    /// As [`Prepared::of`].
+    pub fn of_runs(arguments: &RunArguments, runs: usize) -> Result<Self> {
+        let prepared = Self::unasked(arguments)?;
+        let all: Vec<&Self> = std::iter::repeat_n(&prepared, runs).collect();
+        if let Err(error) = Self::ask(&all, &arguments.permission) {
+            if let Some(files) = prepared.files {
+                files.remove();
+            }
+            return Err(error);
+        }
+        Ok(prepared)
+    }
+
+    /// Says what runs write that follow each other, all together, and asks where that is much.
+    ///
+    /// # Errors
+    /// When their user does not agree.
+    pub fn ask(runs: &[&Self], permission: &Permission) -> Result<()> {
+        let forecast = |(side, run): (usize, &&Self)| {
+            let workloads = workload::registry(super::library(run.library.as_deref())?);
+            let forecasts = Forecast::of(&run.plan, &workloads, &run.targets, false)?;
+            let of_side = forecasts.into_iter().map(move |one| one.of_side(side));
+            Ok(of_side.collect::<Vec<_>>())
+        };
+        let forecasts = runs
+            .iter()
+            .enumerate()
+            .map(forecast)
+            .collect::<Result<Vec<_>>>()?;
+        permission.ask(&forecasts.concat())
+    }
+
+    /// Before its user was asked.
+    ///
+    /// # Errors
+    /// What is wrong in itself. Nothing stays behind.
+    pub fn unasked(arguments: &RunArguments) -> Result<Self> {
         let mut workloads = workload::registry(super::library(arguments.library.as_deref())?);
         let mut settings = arguments
             .settings
@@ -100,14 +143,6 @@ impl Prepared {
         let host = super::server_host(&arguments.server)?;
         let stated = super::stated(arguments.platform.as_deref())?;
         let (targets, files) = targets(arguments, &plan)?;
-        if let Err(error) = Forecast::of(&plan, &workloads, &targets, false)
-            .and_then(|forecasts| arguments.permission.ask(&forecasts))
-        {
-            if let Some(files) = files {
-                files.remove();
-            }
-            return Err(error);
-        }
         Ok(Self {
             plan,
             targets,

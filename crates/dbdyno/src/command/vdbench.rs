@@ -50,6 +50,9 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         quote(&mut asked);
     }
     let (script, parameters) = read(&asked, profile)?;
+    for hint in &script.hints {
+        say(&format!("dbdyno: warning: {hint}"));
+    }
     let slo = slo(arguments, &script)?;
     if asked.simulate {
         print(&language::simulation(&script.runs))?;
@@ -58,6 +61,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
                 spare(&script, &arguments.force)?;
             }
             check(&script, &arguments.force)?;
+            say("all files and devices of the list can be used");
         }
         return Ok(Status::Fine);
     }
@@ -67,6 +71,8 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if profile.is_some() {
         spare(&script, &arguments.force)?;
     }
+    // Of a list that cannot be carried out no run and no page is left.
+    check(&script, &arguments.force)?;
     let watched = arguments.watch.open()?;
     lab::signal::install();
     let now = Timestamp::now();
@@ -124,9 +130,7 @@ fn check(script: &Script, may_destroy: &[PathBuf]) -> Result<()> {
         may_destroy,
         ..Options::new(SEED, &never)
     };
-    execution::check(script, format(script).as_ref(), &options)?;
-    say("all files and devices of the list can be used");
-    Ok(())
+    Ok(execution::check(script, format(script).as_ref(), &options)?)
 }
 
 /// The options, with the profile as the first parameter file.

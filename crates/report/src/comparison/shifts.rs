@@ -10,14 +10,13 @@ use super::Shown;
 
 /// Rows shown when not everything is asked for.
 const ROWS_MAX: usize = 40;
+const NAME_WIDTH: usize = 28;
 
 /// The run of the list, or test and jobs of a database.
 fn name(shift: &Shift) -> String {
-    let test = clean(&shift.test);
-    match shift.is_of_database {
-        true => table::cut(&format!("{test}, {}", shifted::jobs(shift)), 28),
-        false => table::cut(&test, 28),
-    }
+    let jobs = format!(", {}", shifted::jobs(shift));
+    let room = NAME_WIDTH.saturating_sub(jobs.chars().count());
+    table::cut(&clean(&shift.test), room) + &jobs
 }
 
 /// What two runs below a database say beside each other; nothing where neither tells times by operation.
@@ -28,6 +27,30 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
     };
+    // Of a database the whole time at the device is told; its parts are on the page and in the JSON.
+    let is_part = |shift: &&Shift| shift.is_of_database && shift.phase != "whole" && !shown.all;
+    let told = compared.iter().filter(|shift| !is_part(shift));
+    let (own, apart): (Vec<&Shift>, Vec<&Shift>) = told.partition(|shift| shift.is_issued);
+    let mut out = format!("\n{}\n", paint.bold("Before and after: storage I/O times"));
+    out.push_str(&rows(&own, shown, &paint));
+    let factors = shifted::factors(compared).map(str::to_owned);
+    for sentence in factors.into_iter().chain(shifted::caution(compared)) {
+        let wrapped = table::wrap(&format!("  {sentence}"), shown.width, 4);
+        out.push_str(&paint.dim(&format!("{wrapped}\n")));
+    }
+    if !apart.is_empty() {
+        out.push_str(&paint.bold("Operations that these tests do not issue"));
+        out.push('\n');
+        out.push_str(&rows(&apart, shown, &paint));
+    }
+    out
+}
+
+fn rows(told: &[&Shift], shown: Shown, paint: &Paint) -> String {
+    let limit = match shown.all {
+        true => usize::MAX,
+        false => ROWS_MAX,
+    };
     let column = |heads, align, leave| Column {
         heads,
         align,
@@ -36,6 +59,7 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     let mut text = Table::new(vec![
         column(["run", "", ""], Align::Left, 0),
         column(["operation", "", ""], Align::Left, 0),
+        column(["I/Os", "A → B", ""], Align::Right, 0),
         column(["mean", "A → B", ""], Align::Right, 0),
         column(["improve-", "ment", ""], Align::Right, 0),
         column(["95 %", "interval", ""], Align::Right, 0),
@@ -44,45 +68,31 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
         column(["> 1 ms", "A → B", ""], Align::Right, 2),
         column(["", "", ""], Align::Left, 0),
     ]);
-    let limit = match shown.all {
-        true => usize::MAX,
-        false => ROWS_MAX,
-    };
-    // Of a database the whole time at the device is told; its parts are on the page and in the JSON.
-    let is_part = |shift: &&Shift| shift.is_of_database && shift.phase != "whole" && !shown.all;
-    let told: Vec<&Shift> = compared.iter().filter(|shift| !is_part(shift)).collect();
     for shift in told.iter().take(limit) {
         let (interval, verdict) = shifted::interval(shift);
-        let latency = |of: fn(&archive::Latency) -> f64| {
-            shifted::latencies(shift, |side| side.latency.as_ref().map(of))
+        let latency = |of: fn(&archive::Latency) -> f64, beyond| {
+            shifted::latencies(shift, |side| side.percentile_us(of, beyond))
         };
         text.row(
             vec![
                 name(shift),
                 clean(&shifted::of_shift(shift)),
+                shifted::counts(shift),
                 shifted::latencies(shift, |side| Some(side.mean_us)),
                 shifted::improvement(shift),
                 interval,
-                latency(|l| l.p50_us),
-                latency(|l| l.p99_us),
+                latency(|l| l.p50_us, 2),
+                latency(|l| l.p99_us, 100),
                 shifted::tails(shift),
                 verdict.to_owned(),
             ],
             verdict == "worse",
         );
     }
-    let mut out = format!(
-        "\n{}\n{}",
-        paint.bold("Before and after: storage I/O times"),
-        text.render(shown.width, &paint)
-    );
+    let mut out = text.render(shown.width, paint);
     if told.len() > limit {
         let more = format!("  … and {} more\n", told.len() - limit);
         out.push_str(&paint.dim(&more));
-    }
-    if let Some(caution) = shifted::caution(compared) {
-        let wrapped = table::wrap(&format!("  {caution}"), shown.width, 4);
-        out.push_str(&paint.dim(&format!("{wrapped}\n")));
     }
     out
 }

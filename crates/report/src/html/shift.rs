@@ -14,6 +14,8 @@ use crate::shifted;
 
 /// Runs of a list whose charts are drawn; the table has them all.
 const DRAWN_MAX: usize = 40;
+/// Of so many runs at most the table is open.
+const GROUPS_OPEN_MAX: usize = 6;
 /// … and points of databases, whose device times are one of many figures.
 const DRAWN_MAX_OF_DATABASES: usize = 12;
 
@@ -28,11 +30,19 @@ pub struct View {
 struct Other {
     label: String,
     caution: Option<String>,
-    rows: Vec<(String, Vec<[String; 9]>)>,
+    factors: Option<&'static str>,
+    tables: Vec<Rows>,
     overview: Vec<Figure>,
     published: Option<published::View>,
     drawn: Vec<Drawn>,
     more: usize,
+}
+
+/// The rows of all runs of the list, those of what they do themselves or of what they do not.
+struct Rows {
+    title: &'static str,
+    is_open: bool,
+    groups: Vec<(String, Vec<[String; 10]>)>,
 }
 
 /// The charts of one run of the list.
@@ -65,7 +75,9 @@ impl View {
 
 fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     let names = [before.label.as_str(), run.label.as_str()];
-    let groups: Vec<&[Shift]> = shifts.chunk_by(Shift::is_of_level).collect();
+    let (own, apart): (Vec<Shift>, Vec<Shift>) =
+        shifts.iter().cloned().partition(|shift| shift.is_issued);
+    let groups: Vec<&[Shift]> = own.chunk_by(Shift::is_of_level).collect();
     let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
     let drawn_max = match is_of_databases {
         true => DRAWN_MAX_OF_DATABASES,
@@ -76,10 +88,23 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     Other {
         label: before.label.clone(),
         caution: shifted::caution(shifts),
-        rows: groups
-            .iter()
-            .map(|group| (title(group), rows(group)))
-            .collect(),
+        factors: shifted::factors(shifts),
+        tables: [
+            ("All times", &own),
+            ("Operations that these tests do not issue", &apart),
+        ]
+        .into_iter()
+        .filter(|(_, shifts)| !shifts.is_empty())
+        .map(|(head, shifts)| {
+            let groups = shifts.chunk_by(Shift::is_of_level);
+            let groups: Vec<_> = groups.map(|group| (title(group), rows(group))).collect();
+            Rows {
+                title: head,
+                is_open: groups.len() <= GROUPS_OPEN_MAX && std::ptr::eq(shifts, &own),
+                groups,
+            }
+        })
+        .collect(),
         overview: charts::overview(&groups, names).into_iter().collect(),
         published: published::view(before, run, shifts),
         drawn: drawn
@@ -102,21 +127,22 @@ fn title(group: &[Shift], run: &Run) -> String {
     format!("{target}{}, {}", shift.test, shifted::jobs(shift))
 }
 
-fn rows(group: &[Shift]) -> Vec<[String; 9]> {
+fn rows(group: &[Shift]) -> Vec<[String; 10]> {
     let row = |shift: &Shift| {
         let (interval, verdict) = shifted::interval(shift);
-        let of = |part: fn(&Latency) -> f64| {
-            shifted::latencies(shift, |side| side.latency.as_ref().map(part))
+        let of = |part: fn(&Latency) -> f64, beyond| {
+            shifted::latencies(shift, |side| side.percentile_us(part, beyond))
         };
         [
             shifted::of_shift(shift),
+            shifted::counts(shift),
             shifted::latencies(shift, |side| Some(side.mean_us)),
             shifted::improvement(shift),
             interval,
             verdict.to_owned(),
-            of(|l| l.p50_us),
-            of(|l| l.p99_us),
-            of(|l| l.p99_9_us),
+            of(|l| l.p50_us, 2),
+            of(|l| l.p99_us, 100),
+            of(|l| l.p99_9_us, 1000),
             shifted::tails(shift),
         ]
     };

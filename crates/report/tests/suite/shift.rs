@@ -247,6 +247,79 @@ fn what_was_published_stands_beside_the_studys_own_list_alone() {
     );
 }
 
+/// Means that are many times as long, and operations that only the device's other users issue.
+#[test]
+fn many_times_as_long_is_a_factor_and_rows_of_others_stand_apart() {
+    let beside = |label: &str, factor: f64| {
+        let mut run = run(label, factor, &["rd1"]);
+        let times = &mut run.points[0].by_operation.times;
+        times.retain(|times| times.operation == "read");
+        times.push(OperationTimes::of("device", "", "flush", "whole").counted(7, Some(90.0)));
+        run
+    };
+    let (before, after) = (beside("before", 1.0), beside("after", 370.0));
+    let shown = Shown {
+        width: 170,
+        colour: false,
+        all: true,
+    };
+    let text = shifts(&find(&before, &after, Terms::default()), shown);
+    let (own, apart) = text
+        .split_once("Operations that these tests do not issue")
+        .unwrap();
+    assert!(
+        own.contains("rd1, 10 in flight") && own.contains("× 370"),
+        "{text}"
+    );
+    assert!(own.contains("N times as long in B as in A"), "{text}");
+    assert!(!text.contains("-36"), "{text}");
+    assert!(
+        apart.contains("flush, at the device") && apart.contains("7 → 7"),
+        "{text}"
+    );
+    assert!(apart.contains("too few I/Os"), "{text}");
+    let section = crate::html::section(&page(&after, &before), "shift");
+    for part in ["× 370", "Operations that these tests do not issue", "7 → 7"] {
+        assert!(section.contains(part), "{part}: {section}");
+    }
+}
+
+/// A study of six pairs in whose last three hardly anything was read: the pairs are enough, the reads are not.
+#[test]
+fn rows_that_too_few_repetitions_have_say_so() {
+    let ramp = |label: &str, factor: f64| {
+        let mut run = run(label, factor, &["OLTP"; 6]);
+        run.repetitions = 6;
+        for (point, repetition) in run.points.iter_mut().zip(1..) {
+            (point.key.repetition, point.key.step) = (repetition, 1);
+            point.work.below_database = false;
+            let times = &mut point.by_operation.times;
+            times.retain(|times| times.observer == "device");
+            times[0].count = Some(if repetition > 3 { 9 } else { 5_000 });
+        }
+        run
+    };
+    let found = find(
+        &ramp("a", 1.0),
+        &ramp("b", 0.7),
+        Terms {
+            trust_sequential: true,
+            ..Terms::default()
+        },
+    );
+    let shown = Shown {
+        width: 170,
+        colour: false,
+        all: true,
+    };
+    let text = shifts(&found, shown);
+    assert!(!text.contains("Too few repetitions"), "{text}");
+    assert!(
+        text.contains("fewer than 4 of the 6 repetitions, in one row in 3."),
+        "{text}"
+    );
+}
+
 /// A device that keeps nothing waiting has a queue of 0.00 µs before and after.
 #[test]
 fn nothing_before_is_no_improvement() {
@@ -258,7 +331,7 @@ fn nothing_before_is_no_improvement() {
     };
     let (before, after) = (idle("before"), idle("after"));
     let shown = Shown {
-        width: 150,
+        width: 190,
         colour: false,
         all: true,
     };
@@ -267,8 +340,8 @@ fn nothing_before_is_no_improvement() {
     let cells: Vec<&str> = line.unwrap().split_whitespace().collect();
     assert!(
         cells.ends_with(&[
-            "0.00", "µs", "→", "0.00", "µs", "–", "–", "–", "→", "–", "–", "→", "–", "–", "→", "–",
-            "no", "verdict"
+            "→", "50,000", "0.00", "µs", "→", "0.00", "µs", "–", "–", "–", "→", "–", "–", "→", "–",
+            "–", "→", "–", "no", "verdict"
         ]),
         "{cells:?}"
     );

@@ -3,7 +3,7 @@
 //! one, and there the whole chain is in the figures.
 
 use super::backend::{Backend, Request};
-use super::error::{Fault, Operation};
+use super::error::Operation;
 use super::phase::{Phase, Step};
 use super::proof::Corruption;
 use super::worker::Worker;
@@ -87,7 +87,7 @@ impl<B: Backend> Worker<'_, B> {
             let blocks = validated.proof.range(address, u64::from(request.length));
             validated.proof.give_back(blocks);
         }
-        Step::Done(found.map(|c| (c.offset_bytes, Fault::Corrupt(c.what))))
+        Step::Done(found.map(Corruption::fault))
     }
 
     /// Goes from the write in slot `number` to its `fdatasync`, or ends with that.

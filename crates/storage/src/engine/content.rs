@@ -20,7 +20,7 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 /// The increment of a Weyl sequence: its numbers repeat after 2^64, and are spread evenly on the way.
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 /// A run of zeros costs a compressor this much of a sector: its length, its distance, and the length of what is before it.
-const ZEROS_COST_BYTES: f64 = 6.0;
+const ZEROS_COST_BYTES: f64 = 7.0;
 /// Fewer random bytes would occur twice.
 const RANDOM_BYTES_MIN: f64 = 8.0;
 /// How often random data carry their address, so that a misdirected block can be found, and a pattern what makes its blocks

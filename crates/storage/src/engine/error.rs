@@ -243,7 +243,12 @@ pub enum Fault {
         done_bytes: u64,
     },
     /// What was read is not what was written.
-    Corrupt(String),
+    Corrupt {
+        /// Address of the sector in the file or device, in bytes: a part of what was read.
+        offset_bytes: u64,
+        /// How it differs.
+        what: String,
+    },
 }
 
 impl fmt::Display for IoFault {
@@ -276,7 +281,12 @@ impl fmt::Display for IoFault {
             Fault::Short { done_bytes } => {
                 write!(f, "was short: {done_bytes} bytes were transferred")
             }
-            Fault::Corrupt(what) => write!(f, "found a corrupted block: {what}"),
+            Fault::Corrupt { offset_bytes, what } => {
+                write!(
+                    f,
+                    "found a corrupted block at offset {offset_bytes}: {what}"
+                )
+            }
         }
     }
 }

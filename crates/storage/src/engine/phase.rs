@@ -26,5 +26,5 @@ pub(crate) enum Step {
     /// It goes on with the next request of its slot.
     Next,
     /// It is over, with what was found.
-    Done(Option<(u64, Fault)>),
+    Done(Option<Fault>),
 }

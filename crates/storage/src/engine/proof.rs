@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use stats::random::mix;
 
+use super::error::Fault;
 use super::files::SECTOR_BYTES;
 
 /// Generations that a block goes through before they begin again.
@@ -42,6 +43,15 @@ pub(crate) struct Corruption {
     /// Address in the file of the sector that differs.
     pub offset_bytes: u64,
     pub what: String,
+}
+
+impl Corruption {
+    pub fn fault(self) -> Fault {
+        Fault::Corrupt {
+            offset_bytes: self.offset_bytes,
+            what: self.what,
+        }
+    }
 }
 
 impl Proof {

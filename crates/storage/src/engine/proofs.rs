@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::buffers::Buffers;
-use super::error::{EngineError, Fault, IoFault, Operation};
+use super::error::{EngineError, IoFault, Operation};
 use super::files::{Extent, OpenStorage, SECTOR_BYTES};
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
@@ -257,10 +257,10 @@ impl Recovered {
                 path: sd.path.clone(),
                 workload: "journal recovery".to_owned(),
                 operation: Operation::Read,
-                offset_bytes: corruption.offset_bytes,
+                offset_bytes: corruption.block * size_bytes + sd.offset_bytes,
                 size_bytes,
                 at: Duration::ZERO,
-                what: Fault::Corrupt(corruption.what),
+                what: corruption.fault(),
             });
         }
     }

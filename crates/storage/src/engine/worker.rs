@@ -167,8 +167,8 @@ impl<B: Backend> Worker<'_, B> {
         };
         let mut fault = match u64::try_from(completion.result) {
             Ok(done_bytes) if done_bytes == u64::from(length) => None,
-            Ok(done_bytes) => Some((slot.request.offset, Fault::Short { done_bytes })),
-            Err(_) => Some((slot.request.offset, Fault::System(-completion.result))),
+            Ok(done_bytes) => Some(Fault::Short { done_bytes }),
+            Err(_) => Some(Fault::System(-completion.result)),
         };
         if slot.phase != Phase::Plain {
             match self.go_on(number, fault.is_none(), now_ns) {
@@ -184,7 +184,7 @@ impl<B: Backend> Worker<'_, B> {
 
     /// Enters an I/O that is over into the books and frees its slot.
     #[inline]
-    fn close(&mut self, number: usize, fault: Option<(u64, Fault)>, now_ns: u64) {
+    fn close(&mut self, number: usize, fault: Option<Fault>, now_ns: u64) {
         // No copy of the slot: what was written to it in pieces a moment ago is slow to be read as a whole.
         let slot = &self.slots[number];
         let (request, cell, stream) = (&slot.request, slot.cell as usize, slot.stream as usize);
@@ -204,9 +204,10 @@ impl<B: Backend> Worker<'_, B> {
             self.recorder.left(cell, self.state.limit_ns);
             self.state.drained += 1;
         }
-        if let Some((offset, what)) = fault {
-            let request = *request;
-            self.fault(&request, stream, now_ns, offset, what);
+        if let Some(what) = fault {
+            // Of a chain its own reads may be what failed.
+            let request = slot.handed();
+            self.fault(&request, stream, now_ns, what);
         }
         let stream = &mut self.streams[stream];
         stream.in_flight -= 1;
@@ -216,7 +217,7 @@ impl<B: Backend> Worker<'_, B> {
     }
 
     #[cold]
-    fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, offset: u64, what: Fault) {
+    fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, what: Fault) {
         self.shared.count_fault(now_ns);
         if self.state.faults_told >= FAULTS_TOLD_MAX {
             return;
@@ -234,7 +235,7 @@ impl<B: Backend> Worker<'_, B> {
                     .workload
                     .clone(),
                 operation: request.operation,
-                offset_bytes: offset,
+                offset_bytes: request.offset,
                 size_bytes: u64::from(request.length),
                 at: Duration::from_nanos(now_ns),
                 what,

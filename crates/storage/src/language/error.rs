@@ -37,6 +37,13 @@ pub enum LanguageError {
     /// Something on the command line, or in all files together.
     #[error("{0}")]
     Command(String),
+    /// Something that may follow from a comment that was not meant as one.
+    #[error("{error}\n{hint}")]
+    Hinted {
+        error: Box<LanguageError>,
+        /// Which comment, and what to do.
+        hint: String,
+    },
     /// A file cannot be read.
     #[error("the parameter file {} cannot be read: {reason}", path.display())]
     Unreadable {

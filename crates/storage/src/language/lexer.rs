@@ -94,6 +94,42 @@ fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
     Ok(glyphs)
 }
 
+/// Hints of one list; a file that has more of them is written that way.
+const HINTS_MAX: usize = 10;
+
+/// Comments behind parameters that look like parameters themselves: whoever comes from another language writes a blank behind
+/// a comma.
+pub(super) fn hints(lines: &[Line]) -> Vec<String> {
+    let hint = |line: &Line| {
+        let mut is_quoted = false;
+        let blank = line.text.find(|c: char| {
+            is_quoted ^= c == '"';
+            !is_quoted && (c == ' ' || c == '\t')
+        })?;
+        let (counted, comment) = line.text.split_at(blank);
+        let comment = comment.trim();
+        looks_like_parameter(counted, comment).then(|| {
+            format!(
+                "{}: a blank begins a comment, so \"{comment}\" is ignored; remove the blank after \"{counted}\" if it was meant",
+                line.place
+            )
+        })
+    };
+    lines.iter().filter_map(hint).take(HINTS_MAX).collect()
+}
+
+/// Whether a comment begins as a parameter does (`size=1g`), or goes on with one (`= 1g`, or values of a list).
+fn looks_like_parameter(counted: &str, comment: &str) -> bool {
+    let opened = counted.matches('(').count() > counted.matches(')').count();
+    let comment = comment.trim_start_matches([',', ' ', '\t']);
+    let Some((key, value)) = comment.split_once('=') else {
+        return opened && comment.starts_with(|c: char| c.is_ascii_alphanumeric());
+    };
+    let key = key.trim_end();
+    let is_word = key.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+    opened || is_word && key.len() != 1 && !value.trim().is_empty()
+}
+
 /// Makes a parameter of a piece, if there is one.
 fn take(
     piece: &mut Vec<Glyph>,

@@ -97,6 +97,10 @@ impl<'a> Sources<'a> {
                 FILE_BYTES_MAX >> 20
             )));
         }
+        let text = text
+            .trim_start_matches('\u{feff}')
+            .replace("\r\n", "\n")
+            .replace('\r', "\n");
         let file: Arc<str> = path.display().to_string().into();
         for (number, line) in (1..).zip(text.lines()) {
             let place = Place {
@@ -110,6 +114,12 @@ impl<'a> Sources<'a> {
             }
             if text.is_empty() || text.starts_with(['/', '#', '*']) {
                 continue;
+            }
+            let counted = text.split([' ', '\t']).next().unwrap_or_default();
+            if counted.contains('\u{fffd}') {
+                return Err(place.wrong(
+                    "it has a character that is not UTF-8; convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8",
+                ));
             }
             match included(text) {
                 None => self.add_line(text, place)?,

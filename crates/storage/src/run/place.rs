@@ -26,10 +26,14 @@ pub struct StorageDefinition {
 }
 
 impl StorageDefinition {
-    /// Whether the path names a device: it is never made, and its first block is never touched.
+    /// Whether the path names a device: it is never made, and its first block is never touched. File systems in memory below
+    /// `/dev` hold files.
     #[must_use]
     pub fn is_device(&self) -> bool {
-        self.path.starts_with("/dev")
+        let is_of_memory = ["/dev/shm", "/dev/hugepages"]
+            .iter()
+            .any(|folder| self.path.starts_with(folder));
+        self.path.starts_with("/dev") && !is_of_memory
     }
 
     /// What is kept of validated blocks over executions, where that was asked for.

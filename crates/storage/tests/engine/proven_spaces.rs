@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use storage::engine::{Operation, Outcome, Proofs};
+use storage::engine::{Fault, IoFault, Operation, Outcome, Proofs};
 use storage::run::{Range, Rate, Run, Seek, Sizes, Stream, Stride, Validation, WeightedSize};
 
 use super::common::{KIB, file, of, run, sd, stream, try_run};
@@ -52,7 +52,15 @@ fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
 /// SD and offset of what was found.
 fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
     let faults = outcome.faults.iter();
-    faults.map(|f| (f.sd.as_str(), f.offset_bytes)).collect()
+    let place = |f| match f {
+        IoFault {
+            sd,
+            what: Fault::Corrupt { offset_bytes, .. },
+            ..
+        } => (sd.as_str(), *offset_bytes),
+        other => panic!("{other}"),
+    };
+    faults.map(place).collect()
 }
 
 #[test]

@@ -28,8 +28,12 @@ fn shift(shift: &Shift) -> Value {
         "operation": shift.operation,
         "phase": shift.phase,
         "place": shift.place,
+        "issued_by_test": shift.is_issued,
+        "repetitions": shift.repetitions.usable,
+        "repetitions_needed": shift.repetitions.needed,
         "a": side(&shift.before),
         "b": side(&shift.after),
+        "ratio": shift.ratio(),
         "improvement_pct": shift.improvement_pct(),
         "improvement_pct_low": interval.map(|i| i.0),
         "improvement_pct_high": interval.map(|i| i.1),
@@ -42,15 +46,17 @@ fn shift(shift: &Shift) -> Value {
 }
 
 fn side(side: &Side) -> Value {
+    let shares = side.known_shares();
     value!({
+        "count": side.count,
         "mean_us": side.mean_us,
-        "p50_us": side.latency.map(|l| l.p50_us),
-        "p99_us": side.latency.map(|l| l.p99_us),
-        "p99_9_us": side.latency.map(|l| l.p99_9_us),
-        "within_62_us_pct": side.shares.map(|s| s.within_62_us_pct),
-        "within_120_us_pct": side.shares.map(|s| s.within_120_us_pct),
-        "above_1_ms_pct": side.shares.map(|s| s.above_1_ms_pct),
-        "above_2_ms_pct": side.shares.map(|s| s.above_2_ms_pct),
-        "above_4_ms_pct": side.shares.map(|s| s.above_4_ms_pct),
+        "p50_us": side.percentile_us(|l| l.p50_us, 2),
+        "p99_us": side.percentile_us(|l| l.p99_us, 100),
+        "p99_9_us": side.percentile_us(|l| l.p99_9_us, 1000),
+        "within_62_us_pct": shares.map(|s| s.within_62_us_pct),
+        "within_120_us_pct": shares.map(|s| s.within_120_us_pct),
+        "above_1_ms_pct": shares.map(|s| s.above_1_ms_pct),
+        "above_2_ms_pct": shares.map(|s| s.above_2_ms_pct),
+        "above_4_ms_pct": shares.map(|s| s.above_4_ms_pct),
     })
 }

@@ -102,7 +102,7 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
 fn no_time_before_is_no_improvement_and_no_nan() {
     let queue = |us: f64| {
         let mut run = storage_run("queue", &[1.0]);
-        let times = OperationTimes::of("device", "", "write", "queue").counted(9, Some(us));
+        let times = OperationTimes::of("device", "", "write", "queue").counted(900, Some(us));
         run.points[0].by_operation.times = vec![times];
         run
     };
@@ -177,6 +177,78 @@ fn pairs_stay_pairs_where_a_half_is_invalid() {
             "{ratio:?}"
         );
     }
+}
+
+/// Means of all operations may point the other way than the pairs: then those are shown that the verdict is about.
+#[test]
+fn means_have_the_ratio_that_is_told_with_them() {
+    // Seven pairs are a tenth slower, and the first of A was slow beyond measure.
+    let level = [20.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let after = [2.0, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1];
+    for is_study in [false, true] {
+        let sides = [("a", level), ("b", after)].map(|(label, factors)| {
+            let mut run = storage_run(label, &factors);
+            run.study = is_study.then(|| StudyPart {
+                name: "s".into(),
+                side: label.into(),
+                order: "ab".repeat(factors.len()),
+                ..StudyPart::default()
+            });
+            run
+        });
+        for shift in shifts(&sides[0], &sides[1], Terms::default()) {
+            let Certainty::Repetitions(compared) = &shift.certainty else {
+                panic!("{:?}", shift.certainty)
+            };
+            let estimate = compared.ratio.unwrap().estimate;
+            let of_means = shift.after.mean_us / shift.before.mean_us;
+            assert!((of_means - estimate).abs() < 1e-9, "{of_means} {estimate}");
+            assert!((shift.ratio().unwrap() - estimate).abs() < 1e-9);
+            assert!(estimate > 1.05 && shift.improvement_pct().unwrap() < -5.0);
+        }
+    }
+}
+
+/// A read-only test beside which the device had two writes and a flush.
+#[test]
+fn a_mean_of_two_is_not_compared_and_what_a_test_does_not_issue_is_told_apart() {
+    let beside = |label: &str, writes: u64| {
+        let mut run = storage_run(label, &[1.0; 4]);
+        for point in &mut run.points {
+            let own = OperationTimes::of("driver", "", "read", "service");
+            let of = |operation| OperationTimes::of("device", "", operation, "whole");
+            point.by_operation.times = vec![
+                own.counted(1_000, Some(500.0)),
+                of("read").counted(1_000, Some(400.0)),
+                of("write").counted(writes, Some(1_020.0)),
+                of("flush").counted(60, Some(200.0)),
+            ];
+        }
+        run
+    };
+    let found = shifts(&beside("a", 500), &beside("b", 2), Terms::default());
+    let issued: Vec<(&str, &str, bool)> = found
+        .iter()
+        .map(|s| (s.observer.as_str(), s.operation.as_str(), s.is_issued))
+        .collect();
+    let all = [
+        ("driver", "read", true),
+        ("device", "read", true),
+        ("device", "write", false),
+        ("device", "flush", false),
+    ];
+    assert_eq!(issued, all);
+    let write = &found[2];
+    assert_eq!((write.before.count, write.after.count), (2_000, 8));
+    assert!(write.has_too_few() && write.ratio().is_none());
+    assert_eq!(write.improvement_interval_pct(), None);
+    let told = json(&found);
+    assert_eq!(
+        (&told[2]["b"]["count"], &told[2]["issued_by_test"]),
+        (&8.into(), &false.into())
+    );
+    assert!(told[2]["improvement_pct"].is_null() && told[2]["verdict"].is_null());
+    assert!(!found[3].has_too_few() && found[3].repetitions.usable == 4);
 }
 
 /// What another step measured under the same name is no repetition.

@@ -90,7 +90,7 @@ impl<'a> Study<'a> {
             asked,
             change: Some(change),
             before: Before::New,
-            prepared: Prepared::of(&asked.run_arguments()?)?,
+            prepared: Prepared::of_runs(&asked.run_arguments()?, 2)?,
         })
     }
 

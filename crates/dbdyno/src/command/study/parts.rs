@@ -82,7 +82,18 @@ fn stages(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>
             }
         }
     }
-    Ok(stages)
+    let new = stages.iter().filter_map(|(_, stage)| match stage {
+        Stage::New(prepared) => Some(&**prepared),
+        Stage::Complete(_) | Stage::Begun(_) => None,
+    });
+    let asked_for = Prepared::ask(&new.collect::<Vec<_>>(), &asked.arguments.permission);
+    match asked_for {
+        Ok(()) => Ok(stages),
+        Err(error) => {
+            abandon(stages);
+            Err(error)
+        }
+    }
 }
 
 /// Nobody needs the files of runs that are not begun.
@@ -129,7 +140,7 @@ fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
     let at = arguments.settings.len() - asked.arguments.settings.len();
     (arguments.settings).splice(at..at, planned.settings.clone());
     arguments.of_target = planned.of_target.clone();
-    let prepared = Prepared::of(&RunArguments {
+    let prepared = Prepared::unasked(&RunArguments {
         replicas: match levels.is_empty() {
             true => Vec::new(),
             false => urls(&levels, memory, None),
