@@ -108,7 +108,7 @@ pub(super) fn hints(lines: &[Line]) -> Vec<String> {
         })?;
         let (counted, comment) = line.text.split_at(blank);
         let comment = comment.trim();
-        looks_like_parameter(counted, comment).then(|| {
+        looks_like_parameter(comment).then(|| {
             format!(
                 "{}: a blank begins a comment, so \"{comment}\" is ignored; remove the blank after \"{counted}\" if it was meant",
                 line.place
@@ -118,16 +118,14 @@ pub(super) fn hints(lines: &[Line]) -> Vec<String> {
     lines.iter().filter_map(hint).take(HINTS_MAX).collect()
 }
 
-/// Whether a comment begins as a parameter does (`size=1g`), or goes on with one (`= 1g`, or values of a list).
-fn looks_like_parameter(counted: &str, comment: &str) -> bool {
-    let opened = counted.matches('(').count() > counted.matches(')').count();
+/// Whether a comment begins as a parameter does (`size=1g`), or goes on with one (`= 1g`).
+fn looks_like_parameter(comment: &str) -> bool {
     let comment = comment.trim_start_matches([',', ' ', '\t']);
-    let Some((key, value)) = comment.split_once('=') else {
-        return opened && comment.starts_with(|c: char| c.is_ascii_alphanumeric());
-    };
-    let key = key.trim_end();
-    let is_word = key.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-    opened || is_word && key.len() != 1 && !value.trim().is_empty()
+    comment.split_once('=').is_some_and(|(key, value)| {
+        let key = key.trim_end();
+        let is_word = key.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+        is_word && key.len() != 1 && !value.trim().is_empty()
+    })
 }
 
 /// Makes a parameter of a piece, if there is one.

@@ -1,6 +1,6 @@
 //! What surprises in the language, each as it was observed.
 
-use storage::language::{FormatPolicy, Repeat};
+use storage::language::{FormatPolicy, Repeat, read_file};
 use storage::run::{
     Arrivals, DataLimit, DuplicateSets, Range, Rate, RateStep, Seek, Sizes, Stride, curve_rate_iops,
 };
@@ -15,6 +15,80 @@ fn a_blank_ends_what_counts_of_a_line() {
         (run.streams[0].read_pct, run.elapsed_s, run.interval_s),
         (100.0, Some(60), 1)
     );
+}
+
+/// The original ignores these comments in silence, and so does a list that is what its user meant.
+#[test]
+fn a_comment_that_looks_like_a_parameter_is_named() {
+    let list = |sd: &str, rd: &str| {
+        format!("sd=sd1,lun=/d/f{sd}\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9{rd}\n")
+    };
+    for (sd, rd, line, comment) in [
+        (", size=64m", "", 1, "size=64m"),
+        (" , size=64m", "", 1, ", size=64m"),
+        (" threads=4", "", 1, "threads=4"),
+        (",threads=4,\tsize=64m", "", 1, "size=64m"),
+        ("", ", elapsed=60 ,interval=1", 3, "elapsed=60 ,interval=1"),
+        (",size = 64m", "", 1, "= 64m"),
+    ] {
+        let text = list(sd, rd);
+        let told = match read(&text) {
+            Ok(script) => script.hints.concat(),
+            Err(error) => error.to_string(),
+        };
+        let hint = format!("p:{line}: a blank begins a comment, so \"{comment}\" is ignored");
+        assert!(told.contains(&hint), "{text}: {told}");
+    }
+    for (sd, rd) in [
+        ("", ""),
+        (", the file of size 64m", ",elapsed=60 seconds"),
+        (" a = b", " * x = 5"),
+        (",threads=4 see http://host/?a=b", ""),
+    ] {
+        let text = list(sd, rd);
+        assert_eq!(read(&text).unwrap().hints, Vec::<String>::new(), "{text}");
+    }
+    let whole = refusal("sd=sd1, lun=/d/f, size=64m\nrd=rd1, wd=wd1, iorate=max\n");
+    assert!(whole.contains("p:1: a blank begins a comment"), "{whole}");
+}
+
+#[test]
+fn a_byte_order_mark_and_any_ends_of_lines_are_read() {
+    let list = "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=7";
+    for text in [
+        format!("\u{feff}{list}"),
+        list.replace('\n', "\r\n"),
+        list.replace('\n', "\r"),
+        format!("\u{feff}* comment\r{}", list.replace('\n', "\r")),
+        format!("* mixed \u{fffd} read\n{list} with \u{fffd}"),
+    ] {
+        assert_eq!(runs(&text)[0].elapsed_s, Some(7), "{text:?}");
+    }
+    let said = refusal("sd=sd1,lun=/d/caf\u{fffd}\nrd=rd1,sd=sd1,iorate=9");
+    assert!(
+        said.starts_with("p:1: ") && said.contains("UTF-8"),
+        "{said}"
+    );
+}
+
+#[test]
+fn other_encodings_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p");
+    let text = "sd=sd1,lun=/d/f\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [
+        [&[0xFF, 0xFE], &little[..]].concat(),
+        [&[0xFE, 0xFF], &big[..]].concat(),
+        little,
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        let said = read_file(&path).unwrap_err().to_string();
+        assert!(said.contains("UTF-16") && said.contains("iconv"), "{said}");
+    }
+    std::fs::write(&path, b"* \x96\nsd=sd1,lun=/d/f\n").unwrap();
+    assert!(read_file(&path).is_ok());
 }
 
 #[test]
