@@ -3,8 +3,11 @@
 //! They are not entered into the archive: a finished point is never changed, and whoever has the file can set it
 //! beside the run again.
 
+use std::borrow::Cow;
+
 use stats::Histogram;
 
+use crate::fields::{decimal, separator, split};
 use crate::{OperationTimes, Point, PointKey, Run};
 
 /// Most lines of one file.
@@ -18,7 +21,7 @@ const OPERATIONS: [&str; 2] = ["read", "write"];
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {
     /// The head is another one.
-    #[error("its first line must be run,operation,up_to_us,count, not \"{0}\"")]
+    #[error("its first line must name the columns run, operation, up_to_us and count, not \"{0}\"")]
     Head(String),
     /// A line is wrong.
     #[error("line {line}: {what}")]
@@ -47,10 +50,10 @@ pub enum ArrayError {
 }
 
 /// One bucket of one line.
-struct Bucket<'a> {
+struct Bucket {
     line: usize,
-    run: &'a str,
-    operation: &'a str,
+    run: String,
+    operation: &'static str,
     /// Upper end; none in the bucket of all that is longer.
     up_to_us: Option<f64>,
     count: u64,
@@ -63,9 +66,13 @@ struct Bucket<'a> {
 /// # Errors
 /// [`ArrayError`], and `run` is left as it was.
 pub fn attach(run: &mut Run, file: &str, text: &str) -> Result<(), ArrayError> {
-    let buckets = parse(text)?;
+    let (buckets, ignored) = parse(text)?;
+    let ignored = match ignored.as_slice() {
+        [] => String::new(),
+        ignored => format!("; columns ignored: {}", ignored.join(", ")),
+    };
     let mut found: Vec<(PointKey, OperationTimes)> = Vec::new();
-    for same in buckets.chunk_by(|a, b| (a.run, a.operation) == (b.run, b.operation)) {
+    for same in buckets.chunk_by(|a, b| (&a.run, a.operation) == (&b.run, b.operation)) {
         let Some(first) = same.first() else { continue };
         let key = key_of(run, first)?;
         let times = OperationTimes::of("array", file, first.operation, "whole");
@@ -83,7 +90,7 @@ pub fn attach(run: &mut Run, file: &str, text: &str) -> Result<(), ArrayError> {
         }
         let (histogram, count) = histogram(same)?;
         let times = times.with(&histogram).remarked(format!(
-            "{count} I/Os in {} buckets of {file}, each counted as the middle of its bucket",
+            "{count} I/Os in {} buckets of {file}, each counted as the middle of its bucket{ignored}",
             same.len()
         ));
         found.push((key, times));
@@ -101,47 +108,61 @@ fn wrong(line: usize, what: String) -> ArrayError {
     ArrayError::Line { line, what }
 }
 
-fn parse(text: &str) -> Result<Vec<Bucket<'_>>, ArrayError> {
+/// The buckets, and the columns that say nothing here.
+fn parse(text: &str) -> Result<(Vec<Bucket>, Vec<String>), ArrayError> {
     let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let head = lines.next().map_or("", |(_, head)| head);
-    if !head.split(',').map(str::trim).eq(COLUMNS) {
+    let separator = separator(head);
+    let names = split(head, separator).map_err(|what| wrong(1, what))?;
+    let place = |column: &str| names.iter().position(|name| name == column);
+    let [Some(run), Some(operation), Some(up_to), Some(count)] = COLUMNS.map(place) else {
         return Err(ArrayError::Head(head.to_owned()));
-    }
+    };
+    let places = Places {
+        separator,
+        width: names.len(),
+        of: [run, operation, up_to, count],
+    };
     let mut buckets = Vec::new();
     for (line, text) in lines.filter(|(_, text)| !text.trim().is_empty()) {
         if line > LINES_MAX {
             return Err(ArrayError::TooLong);
         }
-        buckets.push(bucket(line, text)?);
+        buckets.push(bucket(line, text, &places)?);
     }
-    Ok(buckets)
+    let is_ignored = |name: &&Cow<'_, str>| !COLUMNS.contains(&name.as_ref());
+    let ignored = names.iter().filter(is_ignored);
+    Ok((buckets, ignored.map(ToString::to_string).collect()))
 }
 
-fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
-    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [run, operation, up_to, count] = fields[..] else {
+/// Where the columns are.
+struct Places {
+    separator: char,
+    width: usize,
+    /// In the order of [`COLUMNS`].
+    of: [usize; 4],
+}
+
+fn bucket(line: usize, text: &str, places: &Places) -> Result<Bucket, ArrayError> {
+    let fields = split(text, places.separator).map_err(|what| wrong(line, what))?;
+    if fields.len() != places.width {
         return Err(wrong(
             line,
-            format!(
-                "it has {} fields instead of {}",
-                fields.len(),
-                COLUMNS.len()
-            ),
-        ));
-    };
-    if !OPERATIONS.contains(&operation) {
-        return Err(wrong(
-            line,
-            format!("the operation is \"{operation}\"; write read or write"),
+            format!("it has {} fields instead of {}", fields.len(), places.width),
         ));
     }
+    let [run, operation, up_to, count] = places.of.map(|at| &*fields[at]);
+    let known = OPERATIONS.into_iter().find(|known| *known == operation);
+    let operation = known.ok_or_else(|| {
+        wrong(
+            line,
+            format!("the operation is \"{operation}\"; write read or write"),
+        )
+    })?;
     let up_to_us = match up_to {
         "" | "inf" => None,
         number => {
-            let value = number
-                .parse()
-                .ok()
-                .filter(|v: &f64| v.is_finite() && *v > 0.0);
+            let value = decimal(number, places.separator).filter(|value| *value > 0.0);
             Some(value.ok_or_else(|| {
                 wrong(
                     line,
@@ -157,7 +178,7 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
         .map_err(|_| wrong(line, format!("the count \"{count}\" is not a whole number")))?;
     Ok(Bucket {
         line,
-        run,
+        run: run.to_owned(),
         operation,
         up_to_us,
         count,
@@ -166,13 +187,13 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
 
 /// The point that a name means: the whole of its code, of a database with its level (T311@8) where there are several, or
 /// the name of an RD that no other run has.
-fn key_of(run: &Run, bucket: &Bucket<'_>) -> Result<PointKey, ArrayError> {
+fn key_of(run: &Run, bucket: &Bucket) -> Result<PointKey, ArrayError> {
     let first: Vec<&Point> = (run.points.iter())
         .filter(|p| p.key.repetition == 1)
         .collect();
     let is_named = |p: &&&Point| p.key.test == bucket.run || with_level(p) == bucket.run;
     let is_of_rd =
-        |p: &&&Point| p.work.below_database && p.key.test.split(' ').next() == Some(bucket.run);
+        |p: &&&Point| p.work.below_database && p.key.test.split(' ').next() == Some(&*bucket.run);
     let mut fitting: Vec<&PointKey> = first.iter().filter(is_named).map(|p| &p.key).collect();
     if fitting.is_empty() {
         fitting = first.iter().filter(is_of_rd).map(|p| &p.key).collect();
@@ -184,7 +205,7 @@ fn key_of(run: &Run, bucket: &Bucket<'_>) -> Result<PointKey, ArrayError> {
             let known = names.join(", ");
             Err(ArrayError::Name {
                 line: bucket.line,
-                name: bucket.run.to_owned(),
+                name: bucket.run.clone(),
                 found: fitting.len(),
                 run: run.label.clone(),
                 known,
@@ -203,7 +224,7 @@ fn with_level(point: &Point) -> String {
     }
 }
 
-fn histogram(buckets: &[Bucket<'_>]) -> Result<(Histogram, u64), ArrayError> {
+fn histogram(buckets: &[Bucket]) -> Result<(Histogram, u64), ArrayError> {
     let mut histogram = Histogram::new();
     let (mut low_us, mut total) = (0.0, 0_u64);
     let mut ended = false;

@@ -19,6 +19,7 @@
 pub mod array;
 pub mod companions;
 pub mod export;
+pub mod fields;
 pub mod integrity;
 pub mod lock_file;
 pub mod model;

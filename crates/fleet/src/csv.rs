@@ -1,12 +1,12 @@
 //! CSV of telemetry: a line for each bucket, or one for each histogram (docs/FLEET.md).
 
-mod fields;
 mod head;
 mod units;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use archive::fields::{self, decimal};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
@@ -28,14 +28,14 @@ const NAME_CHARS_MAX: usize = 200;
 /// Latest time that a bucket may begin with: as long as a histogram of dbdyno goes, an hour.
 const LOW_US_MAX: f64 = 3.6e9;
 
-/// Hands out every histogram of a file, in its order.
+/// Hands out every histogram of a file, in its order; the columns that it has beside ours.
 ///
 /// # Errors
 /// The line, what is wrong and what would be right; those of `take`.
 pub fn read(
     path: &Path,
     take: &mut dyn FnMut(Entry) -> Result<(), FleetError>,
-) -> Result<(), FleetError> {
+) -> Result<Vec<String>, FleetError> {
     let mut lines = Lines {
         path,
         reader: BufReader::with_capacity(1 << 16, source::open(path)?),
@@ -73,7 +73,7 @@ pub fn read(
         return Err(lines.wrong(what));
     }
     match open {
-        Some(entry) => take(entry),
+        Some(entry) => take(entry).map(|()| head.ignored),
         None => Err(lines.whole("it has no line below the names of its columns".into())),
     }
 }
@@ -143,7 +143,7 @@ struct Row {
 
 impl Row {
     fn read(text: &str, head: &Head) -> Result<Self, String> {
-        let fields = fields::split(text)?;
+        let fields = fields::split(text, head.separator)?;
         if fields.len() != head.width() {
             return Err(format!(
                 "it has {} fields, but the head names {} columns",
@@ -162,9 +162,10 @@ impl Row {
             operation: Operation::named(operation)
                 .ok_or_else(|| format!("the operation is \"{operation}\"; write read or write"))?,
         };
-        let unbounded = |column, unit: &str| optional(cell(column), column, unit, f64::MAX);
+        let number = |column: Column| (cell(column), head.separator);
+        let unbounded = |column, unit: &str| optional(number(column), column, unit, f64::MAX);
         let mix = Mix {
-            read_pct: optional(cell(Column::ReadPct), Column::ReadPct, "percent", 100.0)?,
+            read_pct: optional(number(Column::ReadPct), Column::ReadPct, "percent", 100.0)?,
             size_kib: unbounded(Column::SizeKib, "KiB")?,
             iops: unbounded(Column::Iops, "I/Os per second")?,
         };
@@ -172,8 +173,8 @@ impl Row {
         let buckets = match is_histogram {
             true => histogram(cell(Column::Histogram))?,
             false => vec![Bucket {
-                low_us: low(cell(Column::LowUs))?,
-                high_us: high(cell(Column::HighUs))?,
+                low_us: low(number(Column::LowUs))?,
+                high_us: high(number(Column::HighUs))?,
                 count: count(cell(Column::Count))?,
             }],
         };
@@ -277,17 +278,20 @@ fn moment(text: &str) -> Result<i64, String> {
     })
 }
 
-fn number(text: &str) -> Option<f64> {
-    let number = text.parse::<f64>().ok();
-    number.filter(|number| number.is_finite() && *number >= 0.0)
-}
+/// A cell of a number, and what separates the cells.
+type Cell<'a> = (&'a str, char);
 
 /// A number that may be unknown.
-fn optional(text: &str, column: Column, unit: &str, most: f64) -> Result<Option<f64>, String> {
+fn optional(
+    (text, separator): Cell<'_>,
+    column: Column,
+    unit: &str,
+    most: f64,
+) -> Result<Option<f64>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    let known = number(text).filter(|number| *number <= most);
+    let known = decimal(text, separator).filter(|number| *number <= most);
     known.map(Some).ok_or_else(|| {
         let range = match most < f64::MAX {
             true => format!("0 to {most}"),
@@ -300,18 +304,18 @@ fn optional(text: &str, column: Column, unit: &str, most: f64) -> Result<Option<
     })
 }
 
-fn low(text: &str) -> Result<f64, String> {
-    let low_us = number(text).filter(|low| *low <= LOW_US_MAX);
+fn low((text, separator): Cell<'_>) -> Result<f64, String> {
+    let low_us = decimal(text, separator).filter(|low| *low <= LOW_US_MAX);
     low_us.ok_or_else(|| {
         format!("low_us is \"{text}\", not a time in µs from 0 to {LOW_US_MAX} (an hour)")
     })
 }
 
-fn high(text: &str) -> Result<Option<f64>, String> {
+fn high((text, separator): Cell<'_>) -> Result<Option<f64>, String> {
     if text.is_empty() || text == "inf" {
         return Ok(None);
     }
-    let high_us = number(text).map(Some);
+    let high_us = decimal(text, separator).map(Some);
     high_us.ok_or_else(|| {
         format!(
             "high_us is \"{text}\", not a time in µs; leave it empty for the last bucket, which has no upper end"

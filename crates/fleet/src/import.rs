@@ -19,13 +19,15 @@ pub struct Options {
 }
 
 /// What became of one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// So many histograms were added.
     Added {
         histograms: u64,
         /// Left out because they hold no I/O.
         empty: u64,
+        /// Columns that say nothing to us.
+        ignored: Vec<String>,
     },
     /// The same content was imported before, under this name or another.
     Already,
@@ -75,18 +77,23 @@ fn add_csv(store: &Store, file: &Path) -> Result<Outcome, FleetError> {
     if store.has(&digest)? {
         return Ok(Outcome::Already);
     }
-    let (mut histograms, mut empty) = (0, 0);
+    let (mut histograms, mut empty, mut ignored) = (0, 0, Vec::new());
     store.add(&file.display().to_string(), &digest, |put| {
-        csv::read(file, &mut |entry| {
+        ignored = csv::read(file, &mut |entry| {
             if entry.is_empty() {
                 empty += 1;
                 return Ok(());
             }
             histograms += 1;
             put(entry)
-        })
+        })?;
+        Ok(())
     })?;
-    Ok(Outcome::Added { histograms, empty })
+    Ok(Outcome::Added {
+        histograms,
+        empty,
+        ignored,
+    })
 }
 
 /// An archive's file changes with every run that is measured into it, so its two runs are told by what is taken of them.
@@ -109,5 +116,6 @@ fn add_archive(store: &Store, file: &Path, runs: &Runs) -> Result<Outcome, Fleet
     Ok(Outcome::Added {
         histograms,
         empty: 0,
+        ignored: Vec::new(),
     })
 }

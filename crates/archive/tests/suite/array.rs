@@ -34,6 +34,28 @@ fn buckets_become_times_of_the_array() {
     assert_eq!(run.points[2].by_operation.times[0].count, Some(1));
 }
 
+/// As a spreadsheet of a country with a decimal comma writes it, with columns of the array's own.
+#[test]
+fn semicolons_decimal_commas_and_other_columns_are_read() {
+    for text in [
+        "pool;run;operation;up_to_us;count\nA;rd1;write;62,5;10\nA;rd1;write;;2\n",
+        "pool,run,operation,up_to_us,count\nA,rd1,write,\"62,5\",10\nA,rd1,write,,2\n",
+        "count\trun\tpool\tup_to_us\toperation\r\n10\trd1\tA\t62.5\twrite\r\n2\trd1\tA\t\twrite\r\n",
+    ] {
+        let mut run = run();
+        attach(&mut run, "a.csv", text).unwrap();
+        let times = &run.points[0].by_operation.times[0];
+        assert_eq!(times.count, Some(12), "{text}");
+        let max_us = times.histogram().unwrap().max_us();
+        assert!((max_us - 62.5 * 2f64.sqrt()).abs() < 0.5, "{max_us}");
+        assert!(
+            times.remark.contains("columns ignored: pool"),
+            "{}",
+            times.remark
+        );
+    }
+}
+
 /// A point of a database is named by its test, or by its level where there are several.
 #[test]
 fn times_of_the_array_stand_beside_a_database_too() {

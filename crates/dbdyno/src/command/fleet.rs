@@ -62,13 +62,21 @@ fn said(imported: &Imported, fleet: &Path) -> String {
         let what = match outcome {
             Outcome::Already => "imported before; nothing was added".to_owned(),
             Outcome::Added { empty: 0, .. } if at >= FILES_LISTED_MAX => continue,
-            Outcome::Added { histograms, empty } => {
+            Outcome::Added {
+                histograms,
+                empty,
+                ignored,
+            } => {
                 let left_out = match empty {
                     0 => String::new(),
                     n => format!(", {n} without I/Os left out"),
                 };
+                let columns = match ignored.as_slice() {
+                    [] => String::new(),
+                    ignored => format!("; columns ignored: {}", ignored.join(", ")),
+                };
                 format!(
-                    "{}{left_out}",
+                    "{}{left_out}{columns}",
                     report::number::counted(*histograms, "histogram")
                 )
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fields;
+use archive::fields;
 
 /// A column, in the order of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,10 @@ impl Column {
 /// What stands where in a line.
 #[derive(Debug)]
 pub struct Head {
+    /// What separates the fields.
+    pub separator: char,
+    /// Columns that say nothing to us.
+    pub ignored: Vec<String>,
     width: usize,
     /// By column, its place; `None` for one that the file does not have.
     places: [Option<usize>; Column::ALL.len()],
@@ -71,14 +75,21 @@ impl Head {
     /// # Errors
     /// What is wrong with it and what would be right.
     pub fn read(line: &str) -> Result<Self, String> {
-        let names = fields::split(line)?;
+        let separator = fields::separator(line);
+        let names = fields::split(line, separator)?;
         let mut head = Self {
+            separator,
+            ignored: Vec::new(),
             width: names.len(),
             places: [None; Column::ALL.len()],
         };
         for (place, name) in names.iter().enumerate() {
             let Some(column) = Column::ALL.into_iter().find(|c| c.name() == name) else {
-                return Err(unknown(name));
+                if let Some(what) = of_other_unit(name) {
+                    return Err(what);
+                }
+                head.ignored.push(name.to_string());
+                continue;
             };
             if head.places[column as usize].replace(place).is_some() {
                 return Err(format!("the column {name} is there twice"));
@@ -90,19 +101,31 @@ impl Head {
     fn complete(self) -> Result<Self, String> {
         let has = |column: &Column| self.places[*column as usize].is_some();
         if let Some(lacking) = Column::NEEDED.iter().find(|column| !has(column)) {
-            return Err(format!("the column {} is missing", lacking.name()));
+            return Err(format!(
+                "the column {} is missing{}",
+                lacking.name(),
+                self.found()
+            ));
         }
         let of_bucket = Column::OF_BUCKET.iter().filter(|column| has(column));
         match (of_bucket.count(), self.has_histograms()) {
             (3, false) | (0, true) => Ok(self),
-            (0, false) => Err(
-                "the columns of the times are missing: low_us, high_us and count with a bucket in each line, or histogram"
-                    .to_owned(),
-            ),
+            (0, false) => Err(format!(
+                "the columns of the times are missing: low_us, high_us and count with a bucket in each line, or histogram{}",
+                self.found()
+            )),
             (_, true) => Err(
                 "it has both histogram and columns of buckets; leave out low_us, high_us and count, or histogram".to_owned(),
             ),
             _ => Err("a bucket takes all of low_us, high_us and count".to_owned()),
+        }
+    }
+
+    /// What may be a misspelt name of a column that is missing.
+    fn found(&self) -> String {
+        match self.ignored.is_empty() {
+            true => String::new(),
+            false => format!("; unknown are {}", self.ignored.join(", ")),
         }
     }
 
@@ -148,24 +171,18 @@ const SIZES: &[Other] = &[
 ];
 const SHARES: &[Other] = &[("share", "multiply its values by 100")];
 
-fn unknown(name: &str) -> String {
+/// What is wrong with a column that is one of ours in another unit.
+fn of_other_unit(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let (stem, unit) = lower.rsplit_once('_').unwrap_or((&lower, ""));
-    let other = UNITS.iter().find(|(known, ..)| *known == stem);
-    if let Some((_, right, units)) = other {
-        let factor = units.iter().find(|(known, _)| *known == unit);
-        return match factor {
-            Some((_, what)) => {
-                format!("the column \"{name}\" has another unit: name it {right} and {what}")
-            }
-            None => {
-                format!("the column \"{name}\" names no unit that is known: it must be {right}")
-            }
-        };
-    }
-    let names: Vec<&str> = Column::ALL.iter().map(|column| column.name()).collect();
-    format!(
-        "the column \"{name}\" is unknown; the columns are {}",
-        names.join(", ")
-    )
+    let (_, right, units) = UNITS.iter().find(|(known, ..)| *known == stem)?;
+    let factor = units.iter().find(|(known, _)| *known == unit);
+    Some(match factor {
+        Some((_, what)) => {
+            format!("the column \"{name}\" has another unit: name it {right} and {what}")
+        }
+        None => {
+            format!("the column \"{name}\" names no unit that is known: it must be {right}")
+        }
+    })
 }
