@@ -7,10 +7,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
-#[path = "kill/throw_away.rs"]
-mod throw_away;
 #[path = "kill/power_cut.rs"]
 mod power_cut;
+#[path = "kill/throw_away.rs"]
+mod throw_away;
 
 use std::collections::HashSet;
 use std::fs::File;

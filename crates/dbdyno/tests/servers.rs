@@ -204,7 +204,8 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
 fn deadlocks_are_tried_again_and_counted() {
     let (server, place) = (server("&deadlock_timeout=5ms"), Place::new());
     let library = place.library();
-    let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + CAST(? AS BIGINT) % 40";
+    let sql =
+        "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + CAST(? AS BIGINT) % 40";
     std::fs::write(library.join("T716.sql"), sql).unwrap();
     let plan = place.file(
         "plan.toml",

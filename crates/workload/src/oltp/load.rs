@@ -338,9 +338,7 @@ pub(super) fn wanted(options: &LoadOptions) -> Metadata {
         rows: options.rows,
         seed: options.seed,
         generator: GENERATOR,
-        c_last_load: InitialRows::new(options.seed, options.rows)
-            .last_names()
-            .c,
+        c_last_load: InitialRows::new(options.seed, options.rows).last_names().c,
         foreign_keys: options.foreign_keys,
         whole: false,
         transactions_since_load: false,

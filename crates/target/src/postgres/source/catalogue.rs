@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::connection::Connection;
-use super::super::set_up::OF_SESSIONS;
+use super::super::overrides::OF_SESSIONS;
 use super::{DIALECT, PostgresSource, kind_of};
 use crate::catalogue::{SourceColumn, SourceTable, Stored, enter};
 use crate::{Result, Value};

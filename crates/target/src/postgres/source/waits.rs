@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use super::super::connection::Connection;
-use super::super::set_up::OF_SESSIONS;
+use super::super::overrides::OF_SESSIONS;
 use super::PostgresSource;
 use crate::{Result, Value};
 
