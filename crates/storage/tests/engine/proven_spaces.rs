@@ -57,7 +57,7 @@ fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
             sd,
             what: Fault::Corrupt { offset_bytes, .. },
             ..
-        } => (sd.as_str(), *offset_bytes),
+        } => (sd.as_str(), offset_bytes),
         other => panic!("{other}"),
     };
     faults.map(place).collect()
