@@ -72,6 +72,8 @@ begin_trials
 . "$scripts/trials/tables.sh"
 # shellcheck source=scripts/trials/figures.sh
 . "$scripts/trials/figures.sh"
+# shellcheck source=scripts/trials/settings.sh
+. "$scripts/trials/settings.sh"
 [ $((passed + failed + skipped)) -gt 0 ] || fail "there is no check ${wanted[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

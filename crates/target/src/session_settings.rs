@@ -219,8 +219,8 @@ fn wrong(message: String) -> TargetError {
     TargetError::new(ErrorKind::Statement, message)
 }
 
-/// Makes sure that docs/SERVERS.md has the list of an engine; the words behind a name say on which of its servers.
 #[cfg(test)]
+/// Makes sure that docs/SERVERS.md has the list of an engine; the words behind a name say on which of its servers.
 pub(crate) fn is_documented<'o>(title: &str, all: impl Iterator<Item = (&'o Override, String)>) {
     let row = |(of, on): (&Override, String)| {
         let scripts = if of.in_scripts { "replaced" } else { "kept" };

@@ -87,7 +87,7 @@ fn writes_to(test: &Test, engine: &str) -> bool {
         Some(script) => script.makes_data(engine),
         None => test.needs.contains(&Feature::Tables),
     };
-    makes_data || test.definition.writes || test.needs.contains(&Feature::ProceduralLanguage)
+    makes_data || test.definition.writes || !test.set_up_sql(engine).is_empty()
 }
 
 /// Why a test that could be swept is measured at one point alone; `None` when it is swept.
