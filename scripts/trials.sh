@@ -64,6 +64,8 @@ begin_trials
 . "$scripts/trials/analyst.sh"
 # shellcheck source=scripts/trials/dba.sh
 . "$scripts/trials/dba.sh"
+# shellcheck source=scripts/trials/keeping.sh
+. "$scripts/trials/keeping.sh"
 # shellcheck source=scripts/trials/storage.sh
 . "$scripts/trials/storage.sh"
 # shellcheck source=scripts/trials/first_contact.sh

@@ -308,9 +308,12 @@ impl Archive {
     }
 
     fn unknown(&self, name: &RunName) -> ArchiveError {
+        let name = name.to_string();
         ArchiveError::UnknownRun {
             path: self.path.clone(),
-            name: name.to_string(),
+            // A hint only: what cannot be read is told by who needs it.
+            alike: read::labels_of_study(&self.connection, &name).unwrap_or_default(),
+            name,
         }
     }
 

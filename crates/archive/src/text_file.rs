@@ -27,7 +27,23 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
         let what = format!("it has more than {bytes_max} bytes; is it the right file?");
         return Err(io::Error::new(ErrorKind::FileTooLarge, what));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+    String::from_utf8(bytes).map_err(|error| {
+        let what = not_utf_8(error.as_bytes(), error.utf8_error().valid_up_to());
+        io::Error::new(ErrorKind::InvalidData, what)
+    })
+}
+
+/// What is said of bytes that are not UTF-8 from a place on.
+fn not_utf_8(bytes: &[u8], from: usize) -> String {
+    // The mark at its beginning is how editors tell it.
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return "it is not UTF-8 but UTF-16; save it as UTF-8".to_owned();
+    }
+    let line = 1 + bytes[..from].iter().filter(|byte| **byte == b'\n').count();
+    format!(
+        "it is not UTF-8: byte 0x{:02x} in line {line}; save it as UTF-8",
+        bytes[from]
+    )
 }
 
 /// What is wrong with `text`, in one line: TOML's own words take several.

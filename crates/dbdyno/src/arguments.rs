@@ -16,12 +16,13 @@ mod secret;
 pub mod study;
 mod vdbench;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
+use crate::say::takes_colour;
 use crate::watch::WatchArguments;
 use archive::{Alternative, Screened};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -84,8 +85,7 @@ fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();
     }
-    let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let text = match is_coloured {
+    let text = match takes_colour(&std::io::stderr()) {
         true => error.render().ansi().to_string(),
         false => error.render().to_string(),
     };
@@ -269,7 +269,7 @@ pub struct AbArguments {
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
     /// Name of the study; its runs are NAME-a and NAME-b
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,
     /// Set a plan key on both sides
     #[arg(long = "set", value_name = "KEY=VALUE")]

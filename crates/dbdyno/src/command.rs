@@ -29,7 +29,7 @@ pub mod study;
 mod twin;
 pub mod vdbench;
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use ::host::inventory::Stated;
@@ -42,18 +42,18 @@ use workload::Library;
 
 use crate::arguments::{Judging, ServerHost};
 use crate::place;
-use crate::say::{JsonForTerminal, printable};
+use crate::say::{JsonForTerminal, Output, printable, takes_colour};
 use crate::watch::Watched;
 
 /// Loads the run called `name` from the archive.
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
     let name: RunName = name.parse()?;
-    Ok(Archive::open_read_only(place::archive(archive))?.load_run(&name)?)
+    Ok(Archive::open_read_only(place::archive(archive)?)?.load_run(&name)?)
 }
 
 /// Loads the run called `name`, or all sides of the study called so, A first.
 fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> {
-    let kept = Archive::open_read_only(place::archive(archive))?;
+    let kept = Archive::open_read_only(place::archive(archive)?)?;
     match kept.load_run(&name.parse()?) {
         Ok(run) => Ok(vec![run]),
         Err(unknown @ ArchiveError::UnknownRun { .. }) => match sides_of(&kept, name) {
@@ -132,7 +132,7 @@ fn print_json_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resu
 }
 
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = BufWriter::new(io::stdout());
+    let mut out = BufWriter::new(Output);
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
@@ -171,5 +171,5 @@ fn window_columns() -> Option<usize> {
 }
 
 fn wants_colour() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    takes_colour(&io::stdout())
 }

@@ -18,11 +18,26 @@ use arguments::{Arguments, Verb};
 use command_line::CommandLine;
 use exit::Status;
 
+/// The stack of the command: the limit of the shell may be too low for its arguments alone.
+const STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
     let command_line = CommandLine::take();
     target::before_first_use();
+    let run = || dbdyno(&command_line);
+    std::thread::scope(|scope| {
+        let named = std::thread::Builder::new().name("main".into());
+        match named.stack_size(STACK_BYTES).spawn_scoped(scope, run) {
+            // A panic has said what it is.
+            Ok(thread) => thread.join().unwrap_or(ExitCode::from(101)),
+            Err(_) => dbdyno(&command_line),
+        }
+    })
+}
+
+fn dbdyno(command_line: &CommandLine) -> ExitCode {
     lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
-    let arguments = Arguments::parse_from_typed(&command_line);
+    let arguments = Arguments::parse_from_typed(command_line);
     let result = log::begin(arguments.verbose, arguments.log.as_deref());
     if let Some(warning) = command_line.warning() {
         say::say(&format!("dbdyno: warning: {warning}"));

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::say::{leave_output_to_page, say};
+
 /// With this every database of SQLite begins, and so every archive.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
@@ -25,6 +27,11 @@ enum Place {
 /// terminal, /dev/null) is written to and never replaced. `what` and `option` name the file's content and the
 /// argument that chose its place, for the sentence when it cannot be.
 pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
+    if is_standard_output(path) {
+        leave_output_to_page();
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(std::io::stdout().flush()?);
+    }
     let write = || match place(path)? {
         Place::File => replace(path, text),
         Place::Through => write_through(path, text),
@@ -36,6 +43,22 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
             path.display()
         )
     })
+}
+
+/// As [`write`], and says on standard error that it did where that is not the page itself.
+pub fn write_and_tell(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
+    write(path, text, what, option)?;
+    if !is_standard_output(path) {
+        say(&format!("{} written", path.display()));
+    }
+    Ok(())
+}
+
+/// Whether a path stands for standard output. Opened by its name a file would be written from its beginning, over what is
+/// there already.
+pub fn is_standard_output(path: &Path) -> bool {
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    names.iter().any(|name| path == Path::new(name))
 }
 
 /// How much of a file shows what it is.
@@ -138,7 +161,8 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 
 fn write_through(path: &Path, text: &str) -> Result<()> {
     // Where a link leads is looked at before it is opened: a device may do something when it is.
-    if let Place::Refused(reason) = place_of(path.metadata()?.mode()) {
+    let found = path.metadata().context("it is a dangling symbolic link")?;
+    if let Place::Refused(reason) = place_of(found.mode()) {
         bail!("{reason}");
     }
     let mut there = OpenOptions::new().write(true).open(path)?;

@@ -23,29 +23,37 @@ const NAMES_MAX: u32 = 100;
 const WORK_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
 /// The archive: as asked, else `$DBDYNO_ARCHIVE`, else in the user's data directory.
-pub fn archive(asked: &Option<PathBuf>) -> PathBuf {
+///
+/// # Errors
+/// When the user has no directory.
+pub fn archive(asked: &Option<PathBuf>) -> Result<PathBuf> {
     let from_environment = || {
         env::var_os("DBDYNO_ARCHIVE")
             .filter(|v| !v.is_empty())
             .map(PathBuf::from)
     };
-    asked
-        .clone()
-        .or_else(from_environment)
-        .unwrap_or_else(|| user_directory("XDG_DATA_HOME", ".local/share").join("archive.dbdyno"))
+    match asked.clone().or_else(from_environment) {
+        Some(archive) => Ok(archive),
+        None => {
+            let directory = user_directory("XDG_DATA_HOME", ".local/share", "--archive FILE")?;
+            Ok(directory.join("archive.dbdyno"))
+        }
+    }
 }
 
-/// Without a home it is in the current directory: one for temporary files is everybody's, who may have put something there
-/// before.
-fn user_directory(variable: &str, below_home: &str) -> PathBuf {
-    let absolute = |variable| {
-        let path = env::var_os(variable).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
+/// A directory of the user: nothing is put where the command happens to be called, and one for temporary files is everybody's,
+/// who may have put something there before.
+fn user_directory(variable: &str, below_home: &str, option: &str) -> Result<PathBuf> {
+    let directory = env::home_dir().map(|home| home.join(below_home));
+    let of_variable = env::var_os(variable).map(PathBuf::from);
+    let absolute = [of_variable, directory].into_iter().flatten();
+    let found = absolute.into_iter().find(|path| path.is_absolute());
+    let Some(found) = found else {
+        bail!(
+            "this user has no home directory ($HOME is not an absolute path); name a place with {option}, or set $HOME"
+        );
     };
-    absolute(variable)
-        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
-        .unwrap_or_default()
-        .join("dbdyno")
+    Ok(found.join("dbdyno"))
 }
 
 /// The files of the default targets: a directory of their own per run, gone when the run is complete.
@@ -61,10 +69,10 @@ impl WorkFiles {
     /// # Errors
     /// When it cannot be written.
     pub fn create(asked: Option<&Path>) -> Result<Self> {
-        let parent = asked.map_or_else(
-            || user_directory("XDG_CACHE_HOME", ".cache").join("work"),
-            Path::to_path_buf,
-        );
+        let parent = match asked {
+            Some(asked) => asked.to_path_buf(),
+            None => user_directory("XDG_CACHE_HOME", ".cache", "--work-dir DIR")?.join("work"),
+        };
         remove_old(&parent);
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)

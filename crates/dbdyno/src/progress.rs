@@ -1,6 +1,5 @@
 //! Progress on the terminal: elapsed, remaining, the point at work and its rate.
 
-use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,7 +11,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use lab::Observer;
 use load::Progress;
 
-use crate::say::{printable, say};
+use crate::say::{printable, say, takes_colour};
 use crate::watch::Watched;
 
 const REFRESH: Duration = Duration::from_millis(250);
@@ -45,7 +44,7 @@ struct Current {
 impl Screen {
     /// A screen on standard error.
     pub fn new() -> Self {
-        let on_terminal = std::io::stderr().is_terminal() && !crate::log::is_shown();
+        let on_terminal = takes_colour(&std::io::stderr()) && !crate::log::is_shown();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style());
         Self {

@@ -1,7 +1,8 @@
 //! Lines on standard error, and the part of a text that may reach a terminal.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::command_line::without_secrets;
 
@@ -18,6 +19,41 @@ pub fn say(text: &str) {
         .collect();
     let line = without_secrets(&parts.join(" "));
     let _ = io::stderr().write_all(format!("{}\n", printable(&line)).as_bytes());
+}
+
+/// Whether standard output takes a page or a file, and nothing else.
+static IS_OF_PAGE: AtomicBool = AtomicBool::new(false);
+
+/// From now on what is written to standard output goes to standard error: the former takes a page.
+pub fn leave_output_to_page() {
+    IS_OF_PAGE.store(true, Ordering::Relaxed);
+}
+
+/// Whether a stream is a terminal that understands escape sequences.
+pub fn takes_escapes(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether a stream is a terminal on which colours and bold letters are wanted.
+pub fn takes_colour(stream: &impl IsTerminal) -> bool {
+    takes_escapes(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Standard output; standard error while the former takes a page.
+pub struct Output;
+
+impl Write for Output {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if IS_OF_PAGE.load(Ordering::Relaxed) {
+            io::stderr().write(text)
+        } else {
+            io::stdout().write(text)
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
 }
 
 /// The text with its lines and tabs, but without any other control character: labels of a foreign archive and messages of

@@ -57,7 +57,7 @@ struct Tally {
 
 #[test]
 fn a_run_killed_at_any_moment_is_resumed_to_its_end() {
-    let kills = std::env::var("DBDYNO_KILLS").map_or(KILLS_DEFAULT, |n| n.parse().unwrap());
+    let kills = kills();
     let tally = Tally::default();
     std::thread::scope(|scope| {
         for worker in 0..AT_ONCE.min(kills) {
@@ -83,6 +83,10 @@ fn a_run_killed_at_any_moment_is_resumed_to_its_end() {
         during * 4 >= kills,
         "the kills missed the run: {during} of {kills}"
     );
+}
+
+fn kills() -> u32 {
+    std::env::var("DBDYNO_KILLS").map_or(KILLS_DEFAULT, |n| n.parse().unwrap())
 }
 
 /// A moment when `left` points are still to come.

@@ -140,6 +140,9 @@ impl Plan {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
         }
         let text = archive::read_text(Path::new(name), FILE_BYTES_MAX).map_err(|e| {
+            if e.kind() == std::io::ErrorKind::InvalidData {
+                return LabError::Plan(format!("the plan \"{name}\" cannot be read: {e}"));
+            }
             let hint = archive::nearest(name, Self::built_in());
             LabError::Plan(format!(
                 "there is no built-in plan \"{name}\"{hint}, and no such file can be read ({e}); the built-in plans are {}",

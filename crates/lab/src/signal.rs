@@ -105,16 +105,21 @@ fn stand_by() {
     });
 }
 
-/// Installs the handler for SIGINT and SIGTERM, and lets a write beyond the limit on the size of files
+/// Installs the handler for SIGINT, SIGTERM, SIGQUIT and the end of a terminal (SIGHUP, unless `nohup` has it ignored), and lets a write beyond the limit on the size of files
 /// fail like one on a full disk, where it would end the process.
 pub fn install() {
     stand_by();
     // SAFETY: ignoring a signal installs no code.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only touches atomics and calls async-signal-safe functions.
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGHUP] {
+        // SAFETY: the structure is plain numbers, which the first call fills; the handler only touches atomics and calls
+        // async-signal-safe functions.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut action);
+            if signal == libc::SIGHUP && action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
             action.sa_sigaction = on_signal as *const () as usize;
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(signal, &action, std::ptr::null_mut());

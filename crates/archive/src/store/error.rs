@@ -70,12 +70,14 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// No run of that name.
-    #[error("the archive {path} has no run called {name:?}")]
+    #[error("the archive {path} has no run called {name:?}{}", of_study(.alike))]
     UnknownRun {
         /// The archive.
         path: PathBuf,
         /// The name as given.
         name: String,
+        /// Labels of the runs of a study of this name; not all where there are many.
+        alike: Vec<String>,
     },
     /// The label stands for an older run.
     #[error("the label {label:?} is taken by another run of this archive; choose another one")]
@@ -208,5 +210,13 @@ impl ArchiveError {
             },
             _ => Self::Sqlite(error),
         }
+    }
+}
+
+/// That a name is the one of a study, where runs are called by it.
+fn of_study(alike: &[String]) -> String {
+    match alike {
+        [] => String::new(),
+        runs => format!("; name a run of that study: {}", runs.join(", ")),
     }
 }

@@ -30,7 +30,9 @@ pub(super) fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
             reason: format!("{foreign} is no file of SQLite and was not changed"),
         });
     }
-    match connect(path, path, mode).map_err(|e| e.at(path)) {
+    // SQLite would take some relative names for a database in memory, or for a URI.
+    let place = Path::new(".").join(path);
+    match connect(&place, path, mode).map_err(|e| e.at(path)) {
         Err(ArchiveError::Unreachable { .. }) if may_be_immutable(path, mode) => {
             let mode = mode | OpenFlags::SQLITE_OPEN_URI;
             connect(&immutable_uri(path), path, mode).map_err(|e| e.at(path))

@@ -61,6 +61,10 @@ pub fn check_label(label: &str) -> Result<()> {
         "it is longer than 100 characters"
     } else if label.chars().any(char::is_control) || label.trim() != label {
         "it contains control characters, or starts or ends with a space"
+    } else if label.chars().any(is_invisible_order) {
+        "it contains characters that change the order in which text is shown"
+    } else if label.starts_with("--") {
+        "it begins like a flag"
     } else if label == "last" {
         "`last` means the run started last"
     } else if label.parse::<i64>().is_ok() {
@@ -76,6 +80,11 @@ pub fn check_label(label: &str) -> Result<()> {
         label: label.to_owned(),
         reason,
     })
+}
+
+/// Unicode's marks, embeddings, overrides and isolates of the direction of text.
+fn is_invisible_order(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

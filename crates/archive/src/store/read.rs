@@ -198,6 +198,12 @@ pub(super) fn runs_of_plan(connection: &Connection, plan_name: &str) -> Result<V
     })
 }
 
+/// Labels of the runs of a study, which begin with its name.
+pub(super) fn labels_of_study(connection: &Connection, name: &str) -> Result<Vec<String>> {
+    let sql = "SELECT label FROM run WHERE substr(label, 1, length(?1) + 1) = ?1 || '-' ORDER BY id LIMIT 5";
+    rows(connection, sql, [name], |row| row.get(0))
+}
+
 pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     // One snapshot: another process may be appending to the run.
     let snapshot = connection.unchecked_transaction()?;

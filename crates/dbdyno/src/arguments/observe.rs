@@ -30,7 +30,7 @@ pub struct ObserveArguments {
     #[arg(long, value_name = "N", default_value_t = LINES_DEFAULT)]
     pub lines: u32,
     /// Label of the run
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub name: Option<String>,
     /// Also write a plan whose load has the observed profile, without the data and without the SQL, and print how well it fits
     #[arg(long, value_name = "FILE.toml")]

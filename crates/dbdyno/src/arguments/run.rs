@@ -33,7 +33,7 @@ pub struct RunArguments {
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
     /// Label of the run, to refer to it later
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub name: Option<String>,
     /// Set a plan key: KEY, step.KEY (all steps) or step.N.KEY
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -75,7 +75,7 @@ pub struct Occasion {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
     /// Label of the run
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub name: Option<String>,
     #[command(flatten)]
     pub server: ServerHost,

@@ -59,7 +59,7 @@ pub struct StudyArguments {
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
     /// Name of the study
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,
     /// Set a key of the study's plan
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -80,7 +80,7 @@ pub fn measured(
     archive_asked: &Option<PathBuf>,
     watched: &Watched,
 ) -> Result<Vec<Run>> {
-    let archive = place::archive(archive_asked);
+    let archive = place::archive(archive_asked)?;
     let library = super::library(arguments.library.as_deref())?;
     lab::signal::install();
     let mut screen = Screen::watched(watched.clone());
@@ -163,6 +163,7 @@ fn begin(
             agree_to_few(arguments, pairs, metrics)?;
         }
     }
+    let archive_path = place::archive(archive)?;
     let (targets, files) = targets(arguments)?;
     let built = sides(arguments, &workloads, &text, &common, targets)
         .and_then(|sides| agreed(arguments, library, sides));
@@ -173,7 +174,7 @@ fn begin(
         rounds: pairs,
         until: until.clone(),
         slice: arguments.interleave,
-        archive: place::archive(archive),
+        archive: archive_path,
         name: arguments.name.clone(),
         seed,
         workloads,

@@ -172,7 +172,7 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
 
 /// Complete studies of the plan of `like` on its machine, itself excepted, oldest first.
 pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
-    let archive = match Archive::open_read_only(place::archive(archive)) {
+    let archive = match Archive::open_read_only(place::archive(archive)?) {
         Err(ArchiveError::Absent { .. }) => return Ok(Vec::new()),
         other => other?,
     };

@@ -1,6 +1,5 @@
 //! What the verbs of a workload with a database of its own share: opening it, and showing how its load goes on.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use workload::loading::Event;
 
 use crate::arguments::SecretText;
 use crate::exit::{InvalidInput, Status};
-use crate::say::{printable, say};
+use crate::say::{printable, say, takes_colour};
 
 /// The target of a URL, with the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
@@ -32,7 +31,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
 
 /// A bar for so many of these things; hidden where there is no terminal.
 pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
-    let draw = match std::io::stderr().is_terminal() {
+    let draw = match takes_colour(&std::io::stderr()) {
         true => ProgressDrawTarget::stderr(),
         false => ProgressDrawTarget::hidden(),
     };

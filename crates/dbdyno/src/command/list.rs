@@ -152,7 +152,7 @@ fn references() -> Result<String> {
 }
 
 fn runs(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<String> {
-    let path = place::archive(archive);
+    let path = place::archive(archive)?;
     let header = [
         "id", "label", "plan", "state", "points", "valid", "started", "targets", "remarks",
     ]

@@ -22,7 +22,7 @@ pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<St
         twin::check_place(path)?;
     }
     if let Some((name, path)) = asked.of.as_ref().zip(asked.plan.as_ref()) {
-        let archive = Archive::open_read_only(place::archive(archive))?;
+        let archive = Archive::open_read_only(place::archive(archive)?)?;
         return twin::write(&archive.load_run(&name.parse()?)?, path).map(|()| Status::Fine);
     }
     let arguments = RunArguments {

@@ -12,7 +12,6 @@ use super::{array, load_run, load_run_or_study, prices};
 use crate::arguments::ReportArguments;
 use crate::exit::Status;
 use crate::output;
-use crate::say::say;
 
 /// Something to set beside a run, with what it borrows from.
 enum Beside {
@@ -65,7 +64,6 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
         ..HtmlOptions::default()
     };
     let page = report::html(&run, &against, &options);
-    output::write(&arguments.output, &page, "report", "-o")?;
-    say(&format!("{} written", arguments.output.display()));
+    output::write_and_tell(&arguments.output, &page, "report", "-o")?;
     Ok(Status::Fine)
 }

@@ -28,7 +28,7 @@ pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status>
 /// # Errors
 /// When it was not.
 pub(super) fn carry_out(arguments: &RunArguments, archive: &Option<PathBuf>) -> Result<Run> {
-    let archive = place::archive(archive);
+    let archive = place::archive(archive)?;
     lab::signal::install();
     let mut screen = Screen::watched(arguments.watch.open()?);
     let measured = match &arguments.resume {

@@ -14,7 +14,7 @@ use crate::place;
 use crate::say::say;
 
 pub fn runs(verb: &RunsVerb, archive: &Option<PathBuf>) -> Result<Status> {
-    let path = place::archive(archive);
+    let path = place::archive(archive)?;
     // An archive is not made to look for a run in.
     Archive::open_read_only(&path)?;
     let now = host::clock::rfc3339(host::SystemClock.now());

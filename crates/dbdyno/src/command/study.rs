@@ -22,10 +22,12 @@ use self::asked::{Asked, VERB};
 use self::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Size, StudyArguments};
 use crate::exit::{InvalidInput, Status};
+use crate::output;
 use crate::place;
+use crate::say::leave_output_to_page;
 
 pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
-    let archive = place::archive(archive_asked);
+    let archive = place::archive(archive_asked)?;
     let (built_in, first) = match &arguments.resume {
         Some(name) => {
             let (built_in, first) = begun(name, &archive)?;
@@ -36,6 +38,9 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
             (BuiltIn::named(name)?, None)
         }
     };
+    if output::is_standard_output(&arguments.output) {
+        leave_output_to_page();
+    }
     let name = (arguments.resume.clone())
         .or(arguments.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));

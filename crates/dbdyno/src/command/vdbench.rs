@@ -82,7 +82,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
     let devices = Rc::new(Devices::of(&script));
     let keeper = Keeper::enter(
-        &place::archive(archive),
+        &place::archive(archive)?,
         &script,
         &parameters,
         SEED,

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::common::{Place, faults, need_duckdb, points};
-use super::{Moment, POINT, SEED, killed, moment, reported};
+use super::{KILLS_DEFAULT, Moment, POINT, SEED, killed, kills, moment, reported};
 use serde_json::Value;
 use stats::random::Random;
 
@@ -48,116 +48,50 @@ do = "run"
 users = "1,2"
 "#;
 
-/// How a run or study is begun; its runs, and what they must have in the end.
+/// How a run or study is begun.
 struct Case {
-    begin: &'static [&'static str],
-    /// By which verb it is gone on with.
-    verb: &'static str,
-    runs: &'static [&'static str],
-    /// Points of all runs together.
+    begin: &'static str,
+    /// What its runs must have in the end.
     points: usize,
     /// Points of one side that an interruption can leave without those of the other.
     torn: usize,
 }
 
+const fn case(begin: &'static str, points: usize) -> Case {
+    Case {
+        begin,
+        points,
+        torn: 0,
+    }
+}
+
 const CASES: [Case; 5] = [
+    case("run k.toml --target sqlite:", 17),
+    case("ab k.toml --target sqlite: --pairs 1", 2 * 17),
     Case {
-        begin: &["run", "k.toml", "--target", "sqlite:", "--name", "k"],
-        verb: "run",
-        runs: &["k"],
-        points: 17,
-        torn: 0,
-    },
-    Case {
-        begin: &[
-            "ab", "k.toml", "--target", "sqlite:", "--pairs", "1", "--name", "k", "--yes",
-        ],
-        verb: "ab",
-        runs: &["k-a", "k-b"],
-        points: 2 * 17,
-        torn: 0,
-    },
-    Case {
-        begin: &[
-            "ab",
-            "k.toml",
-            "--target",
-            "sqlite:",
-            "--pairs",
-            "1",
-            "--name",
-            "k",
-            "--yes",
-            "--interleave",
-            "20ms",
-            "--b",
-            "target.cache_mb=9",
-        ],
-        verb: "ab",
-        runs: &["k-a", "k-b"],
-        points: 2 * 17,
         torn: 6,
+        ..case(
+            "ab k.toml --target sqlite: --pairs 1 --interleave 20ms --b target.cache_mb=9",
+            2 * 17,
+        )
     },
-    Case {
-        begin: &[
-            "study",
-            "memory",
-            "--size",
-            "quick",
-            "--target",
-            "postgres+local:",
-            "--pairs",
-            "1",
-            "--name",
-            "k",
-            "--yes",
-            "--set",
-            "step.oltp.users=1",
-            "--set",
-            "step.2.seconds=0.2",
-            "--set",
-            "step.2.ramp_up_seconds=0.1",
-            "--set",
-            "step.oltp.warehouse_rows=tenth",
-        ],
-        verb: "study",
-        runs: &["k-a", "k-b"],
-        points: 2 * 9,
-        torn: 0,
-    },
-    Case {
-        begin: &[
-            "columnar",
-            "run",
-            "--from",
-            "sqlite:",
-            "--scale",
-            "0.01",
-            "--levels",
-            "query-high",
-            "--dop",
-            "1",
-            "--users",
-            "1",
-            "--queries",
-            "6",
-            "--memory",
-            "200MB",
-            "--name",
-            "k",
-            "--yes",
-        ],
-        verb: "run",
-        runs: &["k"],
-        points: super::STUDY_POINTS,
-        torn: 0,
-    },
+    case(
+        "study memory --size quick --target postgres+local: --pairs 1 --set step.oltp.users=1 --set step.2.seconds=0.2 \
+         --set step.2.ramp_up_seconds=0.1 --set step.oltp.warehouse_rows=tenth",
+        2 * 9,
+    ),
+    case(
+        "columnar run --from sqlite: --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB",
+        super::STUDY_POINTS,
+    ),
 ];
 
 #[test]
 fn what_went_with_its_process_is_loaded_again() {
     need_duckdb();
-    for (number, case) in (0..).zip(CASES) {
+    let rounds = kills().div_ceil(KILLS_DEFAULT);
+    let cases = (0..rounds).flat_map(|_| CASES);
+    for (number, case) in (0..).zip(cases) {
         kill_and_resume(number, &case);
     }
 }
@@ -171,18 +105,31 @@ fn kill_and_resume(number: u64, case: &Case) {
         reported: 1 + at.reported,
         ..at
     };
-    let said = killed(&place, case.begin, at);
-    let context = format!("{:?}, {at:?}: {said}", case.begin);
+    let begin: Vec<&str> = case.begin.split_whitespace().collect();
+    let said = killed(
+        &place,
+        &[&begin[..], &["--name", "k", "--yes"]].concat(),
+        at,
+    );
+    let context = format!("{}, {at:?}: {said}", case.begin);
     let runs = || {
-        let runs = case.runs.iter().map(|run| place.export(run));
-        runs.collect::<Vec<Value>>()
+        let runs: &[&str] = match begin[0] {
+            "ab" | "study" => &["k-a", "k-b"],
+            _ => &["k"],
+        };
+        runs.iter()
+            .map(|run| place.export(run))
+            .collect::<Vec<Value>>()
     };
     let before = runs();
     let kept: usize = before.iter().map(|run| points(run).len()).sum();
     assert!(kept >= reported(&said), "{context}");
     if before.iter().any(|run| run["run"]["state"] != "complete") {
-        let resumed = place.dbdyno(&[case.verb, "--resume", "k", "--yes"]);
-        // Too few pairs for a verdict, or busy neighbours, are not what is looked at.
+        let verb = match begin[0] {
+            "columnar" => "run",
+            verb => verb,
+        };
+        let resumed = place.dbdyno(&[verb, "--resume", "k", "--yes"]);
         assert_eq!(resumed.status, 0, "{context}: {}", resumed.stderr);
     }
     let mut all = 0;

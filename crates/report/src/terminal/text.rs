@@ -30,7 +30,12 @@ impl Paint {
 /// Text from an archive must not be able to steer the terminal: control characters are replaced.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| match c {
+            // A statement of several lines is one line here.
+            '\n' | '\r' | '\t' => ' ',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
         .collect()
 }
 

@@ -226,12 +226,10 @@ impl Asked<'_> {
             generated_at: Some(host::clock::rfc3339(SystemTime::now())),
         };
         let page = report::html(run, &against, &options);
-        let output = &self.arguments.output;
-        output::write(output, &page, "report", "-o")?;
+        output::write_and_tell(&self.arguments.output, &page, "report", "-o")?;
         for sentence in report::answer(run, &against, &options) {
             say(&sentence);
         }
-        say(&format!("{} written", output.display()));
         Ok(())
     }
 }

@@ -1,0 +1,218 @@
+//! What a database holds besides the tables of a plan stays as it is, whatever is measured there: a database with
+//! everything that dbdyno can load goes through the verbs and studies, and every row of it is compared.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+use std::collections::BTreeMap;
+
+use common::{Place, need_duckdb};
+use target::server::LocalServer;
+
+/// Tables of the library that stay, and one whose rows a test changes.
+const LIBRARY: &str = r#"name = "components"
+sample_ms = 50
+[[step]]
+use = "library"
+tests = ["T611", "T716"]
+jobs = [1]
+mode = "time"
+seconds = 0.2
+"#;
+/// A user's own script, whose data stay; it has nothing to do with any other table.
+const SCRIPT: &str = r#"name = "script"
+sample_ms = 50
+[[step]]
+use = "script"
+jobs = [1]
+mode = "time"
+seconds = 0.2
+[step.script]
+name = "own"
+[step.script.setup]
+sql = ["CREATE TABLE dbdyno_own (id BIGINT)", "INSERT INTO dbdyno_own VALUES (1)"]
+when = "run"
+[step.script.teardown]
+sql = "DROP TABLE IF EXISTS dbdyno_own"
+[[step.script.transaction]]
+name = "read"
+[[step.script.transaction.statement]]
+sql = "SELECT id FROM dbdyno_own"
+rows = 1
+"#;
+/// Loads that would replace what is there: of order entry by its size, of the analytical database by its scale.
+const LARGER: [(&str, &str); 2] = [
+    (
+        "larger.toml",
+        "name = \"larger\"\n[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 2\nwarehouse_rows = \"tenth\"\n",
+    ),
+    (
+        "scaled.toml",
+        "name = \"scaled\"\n[[step]]\nuse = \"olap\"\n[step.olap]\ndo = \"load\"\nscale = 0.02\n",
+    ),
+];
+
+/// What measures in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
+const VERBS: [&str; 11] = [
+    "ab components.toml --target ORDERS --pairs 1 --yes",
+    "ab script.toml --target ORDERS --pairs 1 --yes",
+    "ab script.toml --target ORDERS --pairs 1 --yes --interleave 20ms",
+    "ab components.toml --target ORDERS --b step.jobs=[2] --pairs 1 --yes --interleave 20ms",
+    "ab components.toml --target QUERIES --pairs 1 --yes",
+    "ab script.toml --target QUERIES --pairs 1 --yes",
+    "check --target QUERIES",
+    "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
+    "columnar lift --from QUERIES --level query-high --memory 200MB",
+    "oltp check --target ORDERS",
+    "olap check --target QUERIES",
+];
+/// The same, where it costs least: in a file, and in the database of a server.
+const IN_A_FILE: &str = "check --engine --yes --target ORDERS";
+const IN_A_SERVER: [&str; 2] = [
+    "columnar run --from QUERIES --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB --yes",
+    "observe --target ORDERS --for 1s",
+];
+
+/// A database with its order entry, and the place of its analytical tables.
+struct Loaded {
+    place: Place,
+    url: String,
+    queries: String,
+}
+
+impl Loaded {
+    fn new(place: Place, url: String, queries: String) -> Self {
+        place.file("components.toml", LIBRARY);
+        place.file("script.toml", SCRIPT);
+        for (file, plan) in LARGER {
+            place.file(file, plan);
+        }
+        place.load_order_entry(&url);
+        place.fine(&["olap", "load", "--target", &queries, "--scale", "0.01"]);
+        place.fine(&["run", "components.toml", "--target", &url]);
+        place.fine(&["run", "script.toml", "--target", &url]);
+        Self {
+            place,
+            url,
+            queries,
+        }
+    }
+
+    /// Goes through everything that measures in it; what would replace something is refused.
+    fn go_through(&self, more: &[&str], after_each: &dyn Fn(&str)) {
+        for verb in VERBS.iter().chain(more) {
+            let words = verb.split_whitespace().map(|word| match word {
+                "ORDERS" => &self.url,
+                "QUERIES" => &self.queries,
+                word => word,
+            });
+            let ended = self.place.dbdyno(&words.collect::<Vec<_>>());
+            // A verdict is not what is looked at.
+            assert!(matches!(ended.status, 0 | 3), "{verb}: {}", ended.stderr);
+            after_each(verb);
+        }
+        for ((plan, _), url) in LARGER.iter().zip([&self.url, &self.queries]) {
+            let refused = self.place.dbdyno(&["run", plan, "--target", url, "--yes"]);
+            assert_eq!(refused.status, 2, "{plan}: {}", refused.stderr);
+            assert!(
+                refused.sentence().contains("--replace"),
+                "{}",
+                refused.stderr
+            );
+            after_each(plan);
+        }
+    }
+}
+
+type Tables = BTreeMap<String, String>;
+
+#[test]
+fn a_database_of_a_server_keeps_everything() {
+    need_duckdb();
+    let server = postgres::server("");
+    postgres::psql(
+        &server,
+        "CREATE TABLE public.mine AS SELECT generate_series(1, 100) AS id",
+    );
+    let url = postgres::url(&server, server.superuser());
+    let queries = format!("{url}?schema=queries");
+    let loaded = Loaded::new(Place::new(), url, queries);
+    let before = of_server(&server);
+    assert!(before.len() > 20, "{before:?}");
+    // Every row after each of them would take most of the time.
+    loaded.go_through(&IN_A_SERVER, &|_| {});
+    assert_kept(&before, &of_server(&server), "all of them");
+}
+
+#[test]
+fn files_keep_everything() {
+    need_duckdb();
+    let place = Place::new();
+    let files = ["orders.db", "queries.db"];
+    let [url, queries] = files.map(|file| place.url("sqlite", file));
+    let paths = files.map(|file| place.path(file));
+    let loaded = Loaded::new(place, url, queries);
+    let tables = || paths.each_ref().map(|path| of_file(path));
+    let before = tables();
+    assert!(before.iter().all(|tables| tables.len() > 8), "{before:?}");
+    loaded.go_through(&[IN_A_FILE], &|verb| {
+        for (before, after) in before.iter().zip(tables()) {
+            assert_kept(before, &after, verb);
+        }
+    });
+}
+
+/// Tables that a plan of this test works on, in a state of their own, and the register of what tells tables apart: one that
+/// was loaded again has another identity.
+fn is_compared(table: &str) -> bool {
+    !["dbdyno_changed", "dbdyno_tables"].contains(&table)
+}
+
+/// Every table that was there is there with its rows; plans may have made others.
+fn assert_kept(before: &Tables, after: &Tables, verb: &str) {
+    for (table, rows) in before {
+        assert_eq!(after.get(table), Some(rows), "{table}, after {verb}");
+    }
+}
+
+/// Every table of a server's database, with the digest of its rows.
+fn of_server(server: &LocalServer) -> Tables {
+    let tables = "SELECT schemaname || '.' || tablename FROM pg_tables \
+                  WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+    let names = postgres::psql(server, tables);
+    let names: Vec<&str> = names
+        .lines()
+        .filter(|name| is_compared(name.rsplit('.').next().unwrap()))
+        .collect();
+    let digest = |name: &&str| {
+        format!("SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {name} t;")
+    };
+    let digests = postgres::psql(server, &names.iter().map(digest).collect::<String>());
+    let names = names.into_iter().map(str::to_owned);
+    names.zip(digests.lines().map(str::to_owned)).collect()
+}
+
+/// Every table of a SQLite file, with its rows added up.
+fn of_file(path: &std::path::Path) -> Tables {
+    let database = rusqlite::Connection::open(path).unwrap();
+    let texts = |sql: &str| -> Vec<String> {
+        let mut statement = database.prepare(sql).unwrap();
+        let texts = statement.query_map([], |row| row.get(0)).unwrap();
+        texts.map(Result::unwrap).collect()
+    };
+    let names =
+        texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+    let names = names.into_iter().filter(|name| is_compared(name));
+    let digest = |name: String| {
+        let columns = texts(&format!("SELECT name FROM pragma_table_info('{name}')"));
+        let sums = columns
+            .iter()
+            .map(|c| format!("|| ' ' || ifnull(sum(length({c})), '') || ' ' || total({c})"));
+        let sql = format!("SELECT count(*) {} FROM {name}", sums.collect::<String>());
+        (name, texts(&sql).concat())
+    };
+    names.map(digest).collect()
+}
