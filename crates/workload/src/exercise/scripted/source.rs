@@ -87,8 +87,8 @@ impl ScriptSource {
     #[cold]
     fn nothing(&self, statement: usize, name: &str) -> TransactionError {
         TransactionError::Effect(format!(
-            "wrong effect: statement {} of \"{}\" needs :{name}, which is null, was kept from an empty result, or is of a type that is not kept (cast \
-             it)",
+            "wrong effect: statement {} of \"{}\" needs :{name}, which is null or was kept from an empty result (cast a value that is \
+             no number or text)",
             statement + 1,
             self.transaction().name
         ))
