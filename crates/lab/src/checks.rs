@@ -10,7 +10,7 @@ use host::{HostUse, Stopwatch};
 use load::Outcome;
 
 use crate::plan::Validity;
-pub use pace::{Offered, stood_still};
+pub use pace::{Offered, blame_driver, stood_still};
 pub use slices::{SLICE_MAX, SLICE_MIN, slices_of};
 pub(crate) use slices::{in_slices, slices_too_short};
 

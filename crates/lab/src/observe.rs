@@ -146,6 +146,8 @@ impl<'a> Observation<'a> {
         point
             .notes
             .extend(checks::drive_note(&outcome).filter(|_| !is_inside));
+        let limits = (context.interval, &context.validity);
+        checks::blame_driver(&mut point, &outcome, &used, limits);
         if let Some(side) = context.side {
             let slices = side.slices();
             point

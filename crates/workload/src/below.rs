@@ -208,6 +208,8 @@ pub fn sample(lap: &Lap) -> Sample {
         at_s: lap.end.as_secs_f64(),
         operations_per_s: Some(iops(lap)),
         cpu_pct: rates.cpu_pct,
+        cpu_user_pct: rates.cpu_user_pct,
+        cpu_system_pct: rates.cpu_system_pct,
         cpu_iowait_pct: rates.cpu_iowait_pct,
         read_iops: rates.read_iops,
         write_iops: rates.write_iops,

@@ -75,6 +75,9 @@ RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, too
      proofs took {took_s:.3} s",
     of_files = stats::words::counted(*files, "file"), of_conditions = stats::words::counted(*conditions, "condition"), kept = stats::words::counted(*before, "transaction"),
     meanwhile = stats::words::count(*beside);
+/// Less than half of the data was read from the device.
+BackupFromCache { read_mb: f64, logical_mb: f64 } =>
+    "the device read {read_mb:.0} MB of {logical_mb:.0} MB, and the rest was in the page cache: the rate says nothing about the device";
 /// All proofs of a restored backup held.
 RestoreProven { files: u64, tables: u64, rows: u64, conditions: u64, acknowledged: u64, took_s: f64 } =>
     "restored and proven: checksums of {of_files}, the engine's own verification, digests of {of_rows} in {of_tables}, {of_conditions} \

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use archive::Remark;
+use archive::{Point, Remark};
+use host::HostUse;
 use load::Outcome;
 
 use crate::plan::Validity;
@@ -53,6 +54,46 @@ pub fn stall_reason(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
 pub fn stall_note(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
     let stall = stall(outcome).filter(|stall| !is_above(outcome, *stall, limits.stall_pct_max))?;
     Some(remark(outcome, stall))
+}
+
+/// How long the driver itself did not run, by the sampler of its own process, which looks at the machine once an `interval`: a tick
+/// that came late by so much.
+fn stop(used: &HostUse, interval: Duration) -> Option<Duration> {
+    let ends = used.samples.iter().map(|sample| sample.at_s);
+    let begins = std::iter::once(0.0).chain(ends.clone());
+    let longest_s = ends
+        .zip(begins)
+        .map(|(end, begin)| end - begin)
+        .fold(0.0, f64::max);
+    let stop = Duration::from_secs_f64(longest_s).saturating_sub(interval);
+    (stop >= STALL_MIN).then_some(stop)
+}
+
+/// A stall that was a stop of the driver is no finding about the target: it is named in its place.
+pub fn blame_driver(
+    point: &mut Point,
+    outcome: &Outcome,
+    used: &HostUse,
+    (interval, limits): (Duration, &Validity),
+) {
+    let Some(stop) = stop(used, interval) else {
+        return;
+    };
+    // A stall is known to whole intervals, of which two may have been begun by the stop.
+    let most_s = (stop + 3 * interval.max(STALL_MIN)).as_secs_f64();
+    let is_other =
+        |what: &Remark| !matches!(what, Remark::StoodStill { still_s, .. } if *still_s <= most_s);
+    point.reasons.retain(is_other);
+    point.notes.retain(is_other);
+    let told = match is_above(outcome, stop, limits.stall_pct_max) {
+        true => &mut point.reasons,
+        false => &mut point.notes,
+    };
+    told.push(Remark::DriverStopped {
+        stopped_s: stop.as_secs_f64(),
+        elapsed_s: outcome.elapsed.as_secs_f64(),
+        at_least: true,
+    });
 }
 
 /// A stall in which, whatever a plan allows, what held the rest of the point back says nothing.
@@ -177,6 +218,60 @@ mod tests {
             stall(&outcome(&[0, 0, 0], 2)),
             None,
             "nothing at all is a reason of its own"
+        );
+    }
+
+    /// A process that was stopped for 3 s in the middle: its sampler, which ticks each second, is late by more than 2 s.
+    #[test]
+    fn a_stop_of_the_driver_is_no_stall_of_the_database() {
+        let paused = outcome(
+            &[300, 300, 300, 300, 0, 0, 0, 300, 300, 300, 300, 300, 300],
+            2,
+        );
+        let judged = |ticks: &[f64], limits: &Validity| {
+            let samples = ticks.iter().map(|at_s| archive::Sample {
+                at_s: *at_s,
+                ..archive::Sample::default()
+            });
+            let used = HostUse {
+                samples: samples.collect(),
+                ..HostUse::default()
+            };
+            let key = archive::PointKey {
+                repetition: 1,
+                step: 1,
+                target: 0,
+                test: "T611".to_owned(),
+                nodes: 1,
+                jobs: 1,
+                threads: 1,
+            };
+            let mut point = Point::blank(key, String::new(), archive::Component::Database);
+            point.reasons.extend(stall_reason(&paused, limits));
+            point.notes.extend(stall_note(&paused, limits));
+            blame_driver(&mut point, &paused, &used, (Duration::from_secs(1), limits));
+            (point.reasons, point.notes)
+        };
+        let stopped = [1.0, 2.0, 3.0, 4.0, 7.3, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
+        let (reasons, notes) = judged(&stopped, USUAL);
+        assert!(reasons.is_empty());
+        let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 1);
+        assert!(
+            told[0].starts_with("the driver was stopped for at least 2.3 s of 13.0 s"),
+            "{told:?}"
+        );
+        let strict = Validity {
+            stall_pct_max: 10.0,
+            ..Validity::USUAL
+        };
+        let (reasons, notes) = judged(&stopped, &strict);
+        assert!(matches!(reasons[..], [Remark::DriverStopped { .. }]) && notes.is_empty());
+        let ticking: Vec<f64> = (1..=13).map(f64::from).collect();
+        let (_, notes) = judged(&ticking, USUAL);
+        assert!(
+            matches!(notes[..], [Remark::StoodStill { .. }]),
+            "{notes:?}"
         );
     }
 

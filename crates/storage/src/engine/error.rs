@@ -61,7 +61,7 @@ pub enum EngineError {
         sd: String,
         path: PathBuf,
         /// What it holds.
-        what: &'static str,
+        what: String,
     },
     /// Two SDs are the same thing, and blocks of one would be found changed by the other.
     #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \

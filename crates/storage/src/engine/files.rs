@@ -80,7 +80,8 @@ impl Claims {
                 false => refused(sd, true, reason),
             })?;
         // Looked at once: later it bears what the list has written.
-        let found = signature::of(&file).map_err(|reason| refused(sd, false, reason))?;
+        let found = signature::on(&sd.path, &file);
+        let found = found.map_err(|reason| refused(sd, false, reason))?;
         let is_named = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|it| it.rdev() == device);
         if let Some(what) = found.filter(|_| !may_destroy.iter().any(is_named)) {
             return Err(EngineError::Bears {

@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Everything that is looked at lies so near to the beginning …
 const HEAD_BYTES: u64 = 320 << 10;
@@ -86,6 +88,42 @@ pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
         () if seen.has_partitions() => Some("a partition table (MBR)"),
         () => None,
     })
+}
+
+/// The same, and what the system knows beyond our own list where it has `blkid`.
+///
+/// # Errors
+/// When the device cannot be read.
+pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
+    if let Some(what) = of(device)? {
+        return Ok(Some(what.to_owned()));
+    }
+    let mut command = Command::new("blkid");
+    command
+        .args(["-p", "-o", "value", "-s", "TYPE", "-s", "PTTYPE"])
+        .arg(path)
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .stdin(Stdio::null());
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) => Ok(said
+            .lines()
+            .find(|line| !line.is_empty())
+            .map(str::to_owned)),
+        // Nothing that is known.
+        Some(2) => Ok(None),
+        Some(8) => Ok(Some("several signatures".to_owned())),
+        _ => Err(io::Error::other(format!(
+            "blkid ended with {}",
+            output.status
+        ))),
+    }
 }
 
 /// The beginning and the end of a device.

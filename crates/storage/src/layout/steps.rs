@@ -119,14 +119,7 @@ pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError>
             return Err(LayoutError::NoDevice { path: path.clone() });
         }
         let file = alone(path)?;
-        if let Some(what) = signature::of(&file).map_err(system(path))? {
-            return Err(LayoutError::Bears {
-                path: path.clone(),
-                what: what.to_owned(),
-            });
-        }
-        // What our own list does not know may be on that of the system.
-        if let Some(what) = probed(&real, "TYPE")?.or(probed(&real, "PTTYPE")?) {
+        if let Some(what) = signature::on(&real, &file).map_err(system(path))? {
             return Err(LayoutError::Bears {
                 path: path.clone(),
                 what,

@@ -147,7 +147,7 @@ impl Place<'_> {
             ..
         } = &mut made.seen;
         self.tell(point, (method, few), &repository);
-        self.figures_of_backup(&mut point.figures, (*logical_bytes, *told));
+        self.figures_of_backup(point, (*logical_bytes, *told));
         let shares = self.shares_device(&repository);
         take_in(
             point,
@@ -187,7 +187,7 @@ impl Place<'_> {
             ..
         } = made.seen;
         self.tell(&mut point, on, repository);
-        self.figures_of_backup(&mut point.figures, (logical_bytes, told));
+        self.figures_of_backup(&mut point, (logical_bytes, told));
         let shares = self.shares_device(repository);
         take_in(
             &mut point,
@@ -499,8 +499,16 @@ impl Place<'_> {
         data.and_then(|data| device(&data)) == device(repository.path())
     }
 
-    fn figures_of_backup(&self, figures: &mut Figures, (logical_bytes, made): (u64, BackedUp)) {
+    fn figures_of_backup(&self, point: &mut Point, (logical_bytes, made): (u64, BackedUp)) {
         let logical = logical_bytes as f64;
+        let figures = &mut point.figures;
+        let read_mb = figures
+            .read_mb_per_s
+            .zip(figures.elapsed_s)
+            .map(|(rate, s)| rate * s);
+        point
+            .notes
+            .extend(read_mb.and_then(|read_mb| from_cache(read_mb, logical / MB)));
         let cpu_s = self
             .cpu_s(figures)
             .map(|s| s + made.programs.cpu.as_secs_f64());
@@ -583,4 +591,15 @@ impl BlockingClient for Client<'_> {
             Err(error) => Err(Failure::Fatal(error.message)),
         }
     }
+}
+
+/// Part of the data that comes from the device at least, where its rate is the device's.
+const FROM_DEVICE_MIN: f64 = 0.5;
+
+/// What was in the page cache was backed up at the speed of memory.
+fn from_cache(read_mb: f64, logical_mb: f64) -> Option<Remark> {
+    (read_mb < logical_mb * FROM_DEVICE_MIN).then_some(Remark::BackupFromCache {
+        read_mb,
+        logical_mb,
+    })
 }
