@@ -45,6 +45,7 @@ pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     if outcome.operations() == 0 {
         reasons.push(Remark::NothingCompleted);
     }
+    reasons.extend(pace::impossible_rate(outcome));
     reasons.extend(pace::stall_reason(outcome, limits));
     reasons.extend(driver_above(outcome, limits, false));
     reasons

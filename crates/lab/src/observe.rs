@@ -205,8 +205,8 @@ impl Observed<'_> {
         };
         // A slice scatters too much to be judged alone.
         let per_interval = context.side.map_or(1, |side| {
-            let counted = side.slices().counted();
-            context.interval.as_nanos().div_ceil(counted.as_nanos()) as usize
+            let slice = side.slices().slice;
+            context.interval.as_nanos().div_ceil(slice.as_nanos()) as usize
         });
         let mut notes = self.point.notes;
         notes.extend(checks::host_notes(&used));

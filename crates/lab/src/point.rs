@@ -44,15 +44,18 @@ pub fn figures_of(
     counters: Counters,
 ) -> Figures {
     let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
-    let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
+    let over = |s: f64| move |n: f64| (s > 0.0).then(|| n / s);
+    // What the counters tell is of all the time, with what was due and ended behind the window.
+    let per_s = over(elapsed_s);
+    let done_per_s = over((outcome.rate_time() + closing).as_secs_f64());
     let rows = Some(outcome.rows() as f64).filter(|n| *n > 0.0);
     let operations = operations as f64;
     let mut figures = Figures::default();
     used.write_into(&mut figures);
     figures.rows = rows;
-    figures.rows_per_s = rows.and_then(per_s);
+    figures.rows_per_s = rows.and_then(done_per_s);
     figures.operations = Some(operations);
-    figures.operations_per_s = per_s(operations);
+    figures.operations_per_s = done_per_s(operations);
     figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
     figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
     figures.elapsed_s = Some(elapsed_s);

@@ -35,6 +35,8 @@ pub enum Law {
     Statements,
     /// A known delay in the server is measured as that.
     Delay,
+    /// Sessions that do nothing but wait in the server are each in it all the time: N = X·S.
+    Waits,
     /// Σ committed = Σ changed.
     Committed,
     /// The counts of the histograms add up to the operations.
@@ -43,13 +45,15 @@ pub enum Law {
     Times,
     /// A statement of known length (on `mock:`) is measured as that.
     Floor,
+    /// … and so is its rate in slices, with whose edges it is in phase: N = X·S.
+    Slices,
     /// The clock of the driver and that of the server run alike.
     Clock,
 }
 
 impl Law {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::ThinkTime,
         Self::ResponseTime,
         Self::Users,
@@ -58,10 +62,12 @@ impl Law {
         Self::HalvesMedian,
         Self::Statements,
         Self::Delay,
+        Self::Waits,
         Self::Committed,
         Self::Counts,
         Self::Times,
         Self::Floor,
+        Self::Slices,
         Self::Clock,
     ];
 

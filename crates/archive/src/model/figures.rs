@@ -62,8 +62,8 @@ macro_rules! figures {
 }
 
 figures! {
-    rows_per_s, "rows/s", Higher, "Rows read or written by the jobs, per second of elapsed time.";
-    operations_per_s, "ops/s", Higher, "Operations (transactions, statements or loop passes) completed by the jobs, per second of elapsed time.";
+    rows_per_s, "rows/s", Higher, "Rows read or written by the jobs, per second of the time in which all jobs worked.";
+    operations_per_s, "ops/s", Higher, "Operations (transactions, statements or loop passes) completed by the jobs, per second of the time in which all jobs worked.";
     queries_per_min, "queries/min", Higher, "Queries completed per minute, for tests whose operation is a query.";
     buffer_gets_per_s, "gets/s", Higher, "Pages that the engine requested from its own cache, per second.";
     payload_mb_per_s, "MB/s", Higher, "User data moved through the database, 10^6 bytes per second.";

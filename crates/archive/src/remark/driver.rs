@@ -7,6 +7,10 @@ macro_rules! driver {
 OperationsFailed { errors: u64, first: String } => "{errors} operations failed: {first}";
 /// No operation was completed.
 NothingCompleted => "no operation was completed";
+/// More operations than the sessions can have completed, had each taken the shortest time seen.
+RateImpossible { done_per_s: f64, sessions: u64, shortest_ms: f64 } =>
+    "{done_per_s:.1} operations/s are more than {sessions} sessions can complete when the shortest takes {shortest_ms:.3} ms: \
+     the rate is wrong, which is a bug in dbdyno";
 /// A stall: no operation was completed for this long.
 StoodStill { still_s: f64, elapsed_s: f64 } =>
     "no operation was completed for at least {still_s:.1} s of {elapsed_s:.1} s: the database, or something it waited for, \

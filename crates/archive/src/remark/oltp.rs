@@ -8,6 +8,10 @@ OltpConstants { last_names_loaded: u64, last_names: u64, customers: u64, items: 
     "NURand constants: last names {last_names_loaded} at the load and {last_names} now, customers {customers}, items {items}";
 /// Users start the next transaction as soon as the last one has ended.
 NoThinkTime => "no think time: without it, the number of warehouses sets only the data size, not the load";
+/// The window began before users had gone through keying, transaction and think time once.
+RampUpTooShort { ramp_up_s: f64, cycle_s: f64, ramp_up_s_min: u32 } =>
+    "the ramp-up of {ramp_up_s} s is shorter than a user's cycle of {cycle_s:.1} s (keying, response and think time), so that \
+     rate and mix are not those of a steady load; set ramp_up_seconds to at least {ramp_up_s_min}";
 /// More users than the specification allows for the number of warehouses.
 TooManyUsers { users: u32, users_specified: u32, users_of_a_warehouse: u32 } =>
     "{users} users instead of the {users_specified} of the specification ({users_of_a_warehouse} per warehouse)";

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use archive::{Component, Histograms, Point, PointKey, Run};
 use host::HostUse;
+use load::clock::Slices;
 use load::mock::Mock;
 use load::{
     Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, Outcome, RampUp, Request,
@@ -57,6 +58,8 @@ enum Fault {
     Unit,
     /// It counts failed operations as done.
     CountsFailures,
+    /// It counts what ends in the part of a slice that counts, after all sessions have begun with it.
+    CountsEnds,
 }
 
 /// What the database holds.
@@ -254,6 +257,7 @@ fn right(role: Role) -> &'static [Outcome] {
 fn findings(fault: Fault) -> Vec<Finding> {
     let database = Arc::new(Database::default());
     let (mut run, mut mock) = (Run::planned("method"), Run::planned("mock"));
+    let mut slices = Run::planned("slices");
     for repetition in 1..=ASKED.repetitions {
         for role in Role::ALL {
             let is_as_ever = load(role, fault) == load(role, Fault::Nothing);
@@ -274,11 +278,13 @@ fn findings(fault: Fault) -> Vec<Finding> {
             run.points.push(point);
         }
         mock.points.push(known(repetition, fault));
+        slices.points.push(in_slices(repetition, fault));
     }
     find(&Measured {
         asked: ASKED,
         run: &run,
         mock: &mock,
+        slices: &slices,
         clocks: Ok(Clocks {
             driver_s: 60.0,
             server_s: 60.0,
@@ -300,6 +306,38 @@ fn known(repetition: u32, fault: Fault) -> Point {
     };
     let outcome = load::drive(Clients::Blocking(sessions), &how);
     point(&outcome, (Role::Idle, repetition), fault)
+}
+
+/// A statement of known length, in slices in turn with itself.
+fn in_slices(repetition: u32, fault: Fault) -> Point {
+    let (base, _) = Clock::new_virtual();
+    let (slice, length) = (Asked::SLICE, us(Asked::SLICES_US));
+    let slices = Slices {
+        slice,
+        settle: slice / 10,
+        seed: u64::from(repetition),
+    };
+    let drive = |clock: Clock| {
+        let mock = Mock::new().latency(length).on(&base);
+        let how = Drive {
+            clock,
+            ..Drive::of_jobs(End::Time(12 * slice), &GO_ON)
+        };
+        let sessions = mock.sessions(Asked::SLICES_JOBS as usize);
+        load::drive(Clients::Blocking(sessions), &how)
+    };
+    let [a, b] = Clock::alternating(slices, &base);
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| drive(b));
+        drive(a)
+    });
+    let mut point = point(&outcome, (Role::Idle, repetition), fault);
+    point.key.jobs = Asked::SLICES_JOBS;
+    if fault == Fault::CountsEnds {
+        let ended = Asked::SLICES_JOBS * (slice.as_nanos() / length.as_nanos()) as u32;
+        point.figures.operations_per_s = Some(f64::from(ended) / slices.counted().as_secs_f64());
+    }
+    point
 }
 
 fn broken(fault: Fault) -> Vec<Law> {
@@ -338,7 +376,8 @@ fn faults_of_the_driver_are_found() {
 #[test]
 fn faults_of_the_books_are_found() {
     assert_eq!(broken(Fault::Forgets), [Law::Counts, Law::Times]);
-    let unit = [Law::Delay, Law::Times, Law::Floor];
+    let unit = [Law::Delay, Law::Waits, Law::Times, Law::Floor, Law::Slices];
     assert_eq!(broken(Fault::Unit), unit);
     assert_eq!(broken(Fault::CountsFailures), [Law::Committed]);
+    assert_eq!(broken(Fault::CountsEnds), [Law::Slices]);
 }

@@ -14,6 +14,8 @@ const STALL_MIN: Duration = Duration::from_secs(1);
 const STALL_OPERATIONS_MIN: f64 = 20.0;
 /// … and it was so many times as long as an operation usually takes: many that began together end together.
 const STALL_SERVICES_MIN: f64 = 3.0;
+/// How far a rate may be above what its sessions can have made: the histogram of service times is exact to a tenth of that.
+const RATE_EXCESS_MAX: f64 = 0.01;
 /// Share of the operations asked for that wait at the end, in percent, from which a reader should know.
 const WAITING_PCT_NOTED: f64 = 1.0;
 
@@ -31,6 +33,22 @@ pub fn stall(outcome: &Outcome) -> Option<Duration> {
         false => service.percentile_us(50.0) / 1e6,
     };
     (idle_s >= STALL_SERVICES_MIN * usual_s).then_some(idle)
+}
+
+/// A rate that the sessions cannot have made, even if each operation took as short as the shortest.
+pub fn impossible_rate(outcome: &Outcome) -> Option<Remark> {
+    let service = outcome.total().service;
+    let done_per_s = outcome.operations_per_s()?;
+    if service.is_empty() || outcome.clients.is_empty() {
+        return None;
+    }
+    let (sessions, shortest_s) = (outcome.clients.len() as u64, service.min_us() / 1e6);
+    let is_impossible = done_per_s * shortest_s > sessions as f64 * (1.0 + RATE_EXCESS_MAX);
+    is_impossible.then_some(Remark::RateImpossible {
+        done_per_s,
+        sessions,
+        shortest_ms: shortest_s * 1e3,
+    })
 }
 
 fn is_above(outcome: &Outcome, stall: Duration, limit_pct: f64) -> bool {
@@ -273,6 +291,24 @@ mod tests {
             matches!(notes[..], [Remark::StoodStill { .. }]),
             "{notes:?}"
         );
+    }
+
+    /// 402/s by four sessions, of statements that take 10 ms at least; 400/s can be.
+    #[test]
+    fn a_rate_that_the_sessions_cannot_make_makes_a_point_invalid() {
+        let of = |per_s: u64| Outcome {
+            clients: vec![load::ClientOutcome::default(); 4],
+            ..outcome(&[per_s], 10)
+        };
+        let found = crate::checks::reasons(&of(410), USUAL);
+        assert_eq!(
+            found[0].to_string(),
+            "410.0 operations/s are more than 4 sessions can complete when the shortest takes 9.994 ms: the rate is wrong, \
+             which is a bug in dbdyno"
+        );
+        assert_eq!(crate::checks::reasons(&of(400), USUAL), []);
+        // Drives keep to it, but for one that shows nothing but the end of what began before.
+        assert_eq!(impossible_rate(&Outcome::default()), None);
     }
 
     /// At 200/s for two seconds a target of 100/s is two seconds late: 200 of 400 waited, one of them in hand.

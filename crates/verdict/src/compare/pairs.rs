@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use archive::{Point, Remark, Run};
+use archive::{Point, Run};
 use stats::summary::mean;
 
 use crate::metric::Metric;
@@ -150,13 +150,8 @@ struct Slot {
 /// The whole slices of a point by the number of their pair: one ends at a multiple of their length, odd for the first of a pair.
 /// Behind the declared time, jobs only end what is due.
 fn slots(point: &Point, slice_ms: u32) -> BTreeMap<u64, Slot> {
-    let dropped_ms = point.notes.iter().find_map(|note| match note {
-        Remark::InSlices { dropped_ms, .. } => Some(*dropped_ms),
-        _ => None,
-    });
-    let counted_ms = f64::from(slice_ms - dropped_ms.unwrap_or(0).min(slice_ms - 1));
     let in_time = point.work.seconds.map_or(usize::MAX, |seconds| {
-        (seconds * 1e3 / counted_ms + 1e-9) as usize
+        (seconds * 1e3 / f64::from(slice_ms) + 1e-9) as usize
     });
     let slots = point.samples.iter().take(in_time).filter_map(|sample| {
         let slot = sample.at_s * 1e3 / f64::from(slice_ms);
@@ -223,13 +218,9 @@ mod tests {
         let mut cut = point(&a);
         cut.samples[7].at_s -= 0.04;
         assert_eq!(slots(&cut, 100).len(), 7);
-        // Of 0.63 s, in slices of which 90 ms count, seven are whole.
+        // Of 0.75 s, in slices of 100 ms, seven are whole.
         let mut drained = point(&a);
-        drained.work.seconds = Some(0.63);
-        drained.notes.push(Remark::InSlices {
-            slice_ms: 100,
-            dropped_ms: 10,
-        });
+        drained.work.seconds = Some(0.75);
         assert_eq!(slots(&drained, 100).len(), 7);
         assert_eq!(rates(&drained).len(), 0, "they begin behind the ramp-up");
     }

@@ -28,6 +28,8 @@ pub struct Measured<'a> {
     pub run: &'a Run,
     /// A statement of [`Asked::MOCK_US`] on `mock:`.
     pub mock: &'a Run,
+    /// Statements of [`Asked::SLICES_US`] there by [`Asked::SLICES_JOBS`], in slices of [`Asked::SLICE`].
+    pub slices: &'a Run,
     /// The clocks, or why that of the server is not read.
     pub clocks: Result<Clocks, String>,
 }
@@ -72,7 +74,7 @@ pub fn own_cost(run: &Run) -> Option<(f64, f64)> {
         .filter(|p| p.key.step == Role::Idle.step());
     let costs = idle.filter_map(|point| {
         let figures = &point.figures;
-        let cycle_us = figures.elapsed_s? * 1e6 / figures.operations.filter(|n| *n > 0.0)?;
+        let cycle_us = 1e6 / figures.operations_per_s.filter(|n| *n > 0.0)?;
         Some((cycle_us, figures.driver_cpu_pct? / 100.0 * cycle_us))
     });
     let (cycles, owns): (Vec<f64>, Vec<f64>) = costs.unzip();
@@ -91,12 +93,17 @@ impl Measured<'_> {
             Law::HalvesMedian => self.by_repetition(Bound::Both, laws::halves_median),
             Law::Statements => self.by_repetition(Bound::Both, laws::statements),
             Law::Delay => self.by_repetition(Bound::Both, laws::delay),
+            Law::Waits => self.by_repetition(Bound::Both, laws::waits),
             Law::Committed => self.committed(),
             Law::Counts => self.of_every_point(laws::counts, equals),
             Law::Times => self.of_every_point(laws::times, |pairs| agrees(pairs, Bound::Both)),
             Law::Floor => {
                 let points = self.mock.points.iter();
                 self.told(points.map(laws::floor).collect(), Bound::Both)
+            }
+            Law::Slices => {
+                let points = self.slices.points.iter();
+                self.told(points.map(laws::slices).collect(), Bound::Both)
             }
             Law::Clock => match &self.clocks {
                 Ok(clocks) => clocks.outcome(),

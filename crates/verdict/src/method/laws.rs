@@ -24,36 +24,31 @@ pub(super) type Found = Result<Pair, Lack>;
 
 /// Figures of a point, in seconds.
 pub(super) struct Load {
-    operations: f64,
-    elapsed_s: f64,
+    rate_per_s: f64,
     jobs: f64,
     response_s: f64,
     median_s: f64,
     service_s: f64,
-    /// Part of the elapsed time that is the window: operations due in it end behind it.
-    window_share: f64,
 }
 
 impl Load {
     fn of(point: &Point) -> Option<Self> {
-        let elapsed_s = point.figures.elapsed_s?;
         let (service, response) = (&point.histograms.service, &point.histograms.response);
-        let window_s = point.work.seconds.unwrap_or(elapsed_s);
-        // No operation ends later than the longest took.
-        let until_s = elapsed_s.min(window_s + response.max_us() / 1e6);
         Some(Self {
-            operations: point.figures.operations?,
-            elapsed_s,
+            rate_per_s: point.figures.operations_per_s?,
             jobs: f64::from(point.key.jobs),
             response_s: response.mean_us() / 1e6,
             median_s: response.percentile_us(50.0) / 1e6,
             service_s: service.mean_us() / 1e6,
-            window_share: (window_s / until_s).min(1.0),
         })
     }
 
-    fn rate_per_s(&self) -> f64 {
-        self.operations / self.elapsed_s
+    /// Sessions without think time, and how many of them rate and service time say were in the target.
+    fn sessions(&self) -> Pair {
+        Pair {
+            expected: self.jobs,
+            seen: self.rate_per_s * self.service_s,
+        }
     }
 }
 
@@ -78,19 +73,17 @@ impl Round<'_> {
 
 pub(super) fn think_time(round: &Round<'_>) -> Found {
     let (short, long) = (round.load(Role::Users)?, round.load(Role::LongThink)?);
-    let share = short.window_share / long.window_share;
     Ok(Pair {
-        expected: (2.0 * round.think_s() + long.response_s) / (round.think_s() + short.response_s)
-            * share,
-        seen: short.rate_per_s() / long.rate_per_s(),
+        expected: (2.0 * round.think_s() + long.response_s) / (round.think_s() + short.response_s),
+        seen: short.rate_per_s / long.rate_per_s,
     })
 }
 
 pub(super) fn response_time(round: &Round<'_>) -> Found {
     let users = round.load(Role::Users)?;
     Ok(Pair {
-        expected: users.jobs * users.window_share,
-        seen: users.rate_per_s() * (users.response_s + round.think_s()),
+        expected: users.jobs,
+        seen: users.rate_per_s * (users.response_s + round.think_s()),
     })
 }
 
@@ -98,24 +91,24 @@ pub(super) fn response_time(round: &Round<'_>) -> Found {
 pub(super) fn users(round: &Round<'_>) -> Found {
     let (all, half) = (round.load(Role::Users)?, round.load(Role::HalfUsers)?);
     Ok(Pair {
-        expected: 2.0 * (1.0 + half.response_s / round.think_s()) / half.window_share,
-        seen: all.rate_per_s() / half.rate_per_s(),
+        expected: 2.0 * (1.0 + half.response_s / round.think_s()),
+        seen: all.rate_per_s / half.rate_per_s,
     })
 }
 
 pub(super) fn offered_rate(round: &Round<'_>) -> Found {
     let open = round.load(Role::Open)?;
     Ok(Pair {
-        expected: round.asked.rate_per_s() * open.window_share,
-        seen: open.rate_per_s(),
+        expected: round.asked.rate_per_s(),
+        seen: open.rate_per_s,
     })
 }
 
 pub(super) fn halves_rate(round: &Round<'_>) -> Found {
     let (first, second) = (round.load(Role::First)?, round.load(Role::Second)?);
     Ok(Pair {
-        expected: first.rate_per_s(),
-        seen: second.rate_per_s(),
+        expected: first.rate_per_s,
+        seen: second.rate_per_s,
     })
 }
 
@@ -146,6 +139,21 @@ pub(super) fn delay(round: &Round<'_>) -> Found {
         expected: long - short,
         seen: ms(Role::LongDelay)? - ms(Role::ShortDelay)?,
     })
+}
+
+/// Of statements that take ever the same time, which run in phase with whatever counts them.
+pub(super) fn waits(round: &Round<'_>) -> Found {
+    let delay = round.load(Role::ShortDelay)?;
+    Ok(delay.sessions())
+}
+
+/// The same in slices.
+pub(super) fn slices(point: &Point) -> Found {
+    if let Some(reason) = point.reasons.first() {
+        return Err(Lack::Invalid(reason.to_string()));
+    }
+    let load = Load::of(point).ok_or_else(|| Lack::Invalid("a figure is missing".into()))?;
+    Ok(load.sessions())
 }
 
 /// What the driver counted, and the rows that came to those `before`; whatever else is wrong with the points.

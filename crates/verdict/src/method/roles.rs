@@ -1,6 +1,8 @@
 //! The points that the laws relate to each other. Each is a step of one plan, in this order, so that all of them are measured
 //! in every repetition.
 
+use std::time::Duration;
+
 /// What a point is measured for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -100,6 +102,11 @@ impl Asked {
     pub const ROWS_BESIDE: f64 = 1.0;
     /// How long a statement of `mock:` takes.
     pub const MOCK_US: f64 = 200.0;
+    /// How long one takes in slices of [`Self::SLICE`], which hold about six of each job: nearly as many as end in the part
+    /// that counts, and nearly one more.
+    pub const SLICES_US: u64 = 8_100;
+    pub const SLICES_JOBS: u32 = 4;
+    pub const SLICE: Duration = Duration::from_millis(50);
 
     /// Rate of [`Role::Open`]: a quarter of what the users reach, were they answered at once.
     pub fn rate_per_s(&self) -> f64 {

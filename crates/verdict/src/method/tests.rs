@@ -33,6 +33,8 @@ struct World {
     kept: f64,
     /// Length of a statement that is known to take [`Asked::MOCK_US`].
     mock_us: f64,
+    /// What is told of the rate in slices.
+    slices_told: f64,
 }
 
 impl World {
@@ -46,6 +48,7 @@ impl World {
             recorded: 1.0,
             kept: 1.0,
             mock_us: 200.4,
+            slices_told: 1.0,
         }
     }
 
@@ -109,6 +112,7 @@ impl World {
         point.work.seconds = Some(ASKED.seconds);
         point.figures.operations = Some(operations.floor());
         point.figures.elapsed_s = Some(ASKED.seconds);
+        point.figures.operations_per_s = Some(operations.floor() / ASKED.seconds);
         point.figures.errors = Some(0.0);
         point.figures.driver_cpu_pct = Some(5.0);
         let time_s = service_s * told(&self.response_told);
@@ -127,16 +131,30 @@ impl World {
         run
     }
 
+    fn slices(&self) -> Run {
+        let mut run = Run::planned("slices");
+        let jobs = Asked::SLICES_JOBS;
+        let length_s = Asked::SLICES_US as f64 / 1e6;
+        for repetition in 1..=ASKED.repetitions {
+            let mut point = blank(1, repetition, jobs);
+            point.figures.operations_per_s = Some(f64::from(jobs) / length_s * self.slices_told);
+            point.histograms = recorded(length_s, 1000);
+            run.points.push(point);
+        }
+        run
+    }
+
     fn find(&self) -> Vec<Finding> {
-        find_in(&self.run(), &self.mock())
+        find_in(&self.run(), [&self.mock(), &self.slices()])
     }
 }
 
-fn find_in(run: &Run, mock: &Run) -> Vec<Finding> {
+fn find_in(run: &Run, [mock, slices]: [&Run; 2]) -> Vec<Finding> {
     find(&Measured {
         asked: ASKED,
         run,
         mock,
+        slices,
         clocks: Ok(Clocks {
             driver_s: 100.0,
             server_s: 100.01,
@@ -295,9 +313,15 @@ fn empty_points_say_nothing_of_times() {
     first.figures.in_flight_mean = Some(0.0);
     first.histograms = Histograms::default();
     first.reasons.push(Remark::NothingCompleted);
-    assert_eq!(broken(&find_in(&run, &mock)), []);
+    assert_eq!(
+        broken(&find_in(&run, [&mock, &World::right().slices()])),
+        []
+    );
     run.points[0].figures.operations = Some(1.0);
-    assert_eq!(broken(&find_in(&run, &mock)), [Law::Counts]);
+    assert_eq!(
+        broken(&find_in(&run, [&mock, &World::right().slices()])),
+        [Law::Counts]
+    );
 }
 
 #[test]
@@ -313,6 +337,7 @@ fn a_clock_that_runs_away_is_found() {
             asked: ASKED,
             run: &run,
             mock: &mock,
+            slices: &World::right().slices(),
             clocks: Ok(clocks),
         };
         broken(&find(&measured))
@@ -365,7 +390,7 @@ fn what_was_not_measured_is_not_judged() {
             point.reasons.push(Remark::NothingCompleted);
         }
     }
-    let findings = find_in(&run, &mock);
+    let findings = find_in(&run, [&mock, &World::right().slices()]);
     assert_eq!(
         *outcome(&findings, Law::Delay),
         Outcome::NotOffered(reason.to_string())
@@ -381,7 +406,10 @@ fn what_was_not_measured_is_not_judged() {
     let is_count = |p: &&mut Point| p.key.step == Role::Count.step();
     let last = run.points.iter_mut().rfind(is_count).unwrap();
     last.reasons.push(Remark::NothingCompleted);
-    assert_eq!(broken(&find_in(&run, &mock)), [Law::Committed]);
+    assert_eq!(
+        broken(&find_in(&run, [&mock, &World::right().slices()])),
+        [Law::Committed]
+    );
 }
 
 #[test]

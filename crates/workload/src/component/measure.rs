@@ -195,13 +195,12 @@ impl Task<'_> {
         let (outcome, point) = (&observed.outcome, &mut observed.point);
         point.by_operation.transactions = exercise.transactions();
         let figures = &mut point.figures;
-        let elapsed_s = figures.elapsed_s.unwrap_or_default();
-        let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
-        let per_min = figures.operations.and_then(|n| per_s(n * 60.0));
+        let per_min = figures.operations_per_s.map(|rate| rate * 60.0);
         figures.queries_per_min = per_min.filter(|_| self.test.definition.queries);
-        let row_bytes = exercise.row_bytes();
-        figures.payload_mb_per_s =
-            row_bytes.and_then(|bytes| per_s((outcome.rows() * bytes) as f64 / 1e6));
+        let row_bytes = exercise.row_bytes().map(|bytes| bytes as f64 / 1e6);
+        figures.payload_mb_per_s = row_bytes
+            .zip(figures.rows_per_s)
+            .map(|(mb, rate)| mb * rate);
         let limits = &self.context.validity;
         let offered = self.offered(outcome);
         point.reasons.extend(exercise.verify(outcome)?);

@@ -156,7 +156,7 @@ impl Exercise for Scripted {
     }
 
     fn notes(&self, outcome: &Outcome) -> Vec<Remark> {
-        self.tallies.notes(&self.names(), outcome.elapsed)
+        self.tallies.notes(&self.names(), outcome.rate_time())
     }
 
     fn transactions(&self) -> Vec<TransactionKind> {

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
-use archive::Run;
+use archive::{Archive, Run, RunName, Until};
 use host::SystemClock;
 use host::inventory::Stated;
+use lab::study::{self, Side, StudyOptions};
 use lab::{HostAsked, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
 use target::conformance::CheckPlace;
@@ -19,6 +20,7 @@ use target::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, Targe
 use verdict::method::{Asked, Clocks, Finding, Measured, confirmed, find, own_cost};
 use workload::{Library, registry};
 
+use crate::command::ab::Watch;
 use crate::consent::{Forecast, Permission};
 use crate::exit::InvalidInput;
 use crate::progress::Screen;
@@ -35,6 +37,8 @@ const THINK_ROUND_TRIPS: f64 = 10.0;
 const BESIDE_S: f64 = 0.5;
 /// Length of a point on `mock:`.
 const MOCK_S: f64 = 0.3;
+/// Length of one in slices, in them.
+const SLICES: f64 = 12.0;
 
 /// What the laws say of a database.
 pub(super) struct Method {
@@ -52,6 +56,7 @@ type Own = (f64, f64);
 struct Round {
     run: Run,
     mock: Run,
+    slices: Run,
     clocks: Result<Clocks, String>,
 }
 
@@ -206,6 +211,7 @@ impl Bench<'_> {
             asked: self.asked,
             run: &round.run,
             mock: &round.mock,
+            slices: &round.slices,
             clocks: round.clocks.clone(),
         })
     }
@@ -229,17 +235,19 @@ impl Bench<'_> {
             Some(_) => Reading::of(self.url)?,
             None => None,
         };
-        let mock = mock(files.path())?;
+        let library = mock_library(files.path())?;
+        let mock = mock(files.path(), &library)?;
         let text = plan::text(&self.asked);
         let host = self.host.clone();
-        let library = self.library.clone();
-        let run = measure(files.path(), &text, library, self.place.url(), host)?;
+        let scripts = self.library.clone();
+        let run = measure(files.path(), &text, scripts, self.place.url(), host)?;
         if run.points.is_empty() {
             let missing = run.missing.first().map(|it| it.reason.to_string());
             let why = missing.unwrap_or_default();
             let sentence = format!("--method has nothing to measure there: {why}; leave it out");
             return Err(InvalidInput(sentence).into());
         }
+        let slices = mock_in_slices(files.path(), &library)?;
         let clocks = match before {
             Some(before) => Reading::of(self.url)?.map(|after| before.until(&after)),
             None => None,
@@ -248,6 +256,7 @@ impl Bench<'_> {
         Ok(Round {
             run,
             mock,
+            slices,
             clocks: clocks.ok_or_else(|| unread().to_owned()),
         })
     }
@@ -286,22 +295,77 @@ impl Reading {
     }
 }
 
-/// A statement of known length, as bench/aa measures it.
-fn mock(directory: &Path) -> Result<Run> {
+/// The library of bench/aa: a statement of known length.
+fn mock_library(directory: &Path) -> Result<Library> {
     let library = directory.join("library");
     fs::create_dir(&library)?;
     for (name, text) in MOCK_LIBRARY {
         fs::write(library.join(name), text)?;
     }
-    let library = super::super::library(Some(&library))?;
-    let (repeat, us) = (REPETITIONS, Asked::MOCK_US);
+    super::super::library(Some(&library))
+}
+
+/// Its plan, and a target on which the statement takes so long.
+fn mock_plan((jobs, us): (u32, u64), seconds: f64) -> Result<(String, TargetUrl)> {
     let plan = format!(
-        "name = \"mock\"\nrepeat = {repeat}\n[validity]\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n[[step]]\n\
-         use = \"library\"\ntests = [\"T900\"]\njobs = [1]\nmode = \"time\"\nseconds = {MOCK_S:?}\n"
+        "name = \"mock\"\nrepeat = {REPETITIONS}\n[validity]\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n\
+         [[step]]\nuse = \"library\"\ntests = [\"T900\"]\njobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n"
     );
     let url = format!("mock:?service_us={us}&noise_pct=0&session_noise_pct=0");
-    let url = TargetUrl::parse(&url).map_err(LabError::from)?;
-    measure(directory, &plan, library, &url, HostAsked::default())
+    Ok((plan, TargetUrl::parse(&url).map_err(LabError::from)?))
+}
+
+/// In one block.
+fn mock(directory: &Path, library: &Library) -> Result<Run> {
+    let (plan, url) = mock_plan((1, Asked::MOCK_US as u64), MOCK_S)?;
+    measure(
+        directory,
+        &plan,
+        library.clone(),
+        &url,
+        HostAsked::default(),
+    )
+}
+
+/// In slices, in turn with itself; one side is as good as the other.
+fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
+    let seconds = SLICES * Asked::SLICE.as_secs_f64();
+    let (plan, url) = mock_plan((Asked::SLICES_JOBS, Asked::SLICES_US), seconds)?;
+    let workloads = [library, library].map(|library| registry(library.clone()));
+    let side = |workloads| -> Result<Side> {
+        Ok(Side {
+            plan: Plan::parse(workloads, &plan, &[])?,
+            targets: vec![url.clone()],
+            settings: Vec::new(),
+            screened: None,
+            alternative: None,
+        })
+    };
+    let archive = directory.join("slices.dbdyno");
+    let mut screen = Screen::of_points_unsaid();
+    let done = study::study(
+        StudyOptions {
+            sides: workloads.iter().map(side).collect::<Result<_>>()?,
+            rounds: REPETITIONS,
+            until: None,
+            slice: Some(Asked::SLICE),
+            archive: archive.clone(),
+            name: None,
+            seed: super::super::seed(None),
+            workloads: workloads.into(),
+            clock: Arc::new(SystemClock),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            stated: Stated::default(),
+            host: HostAsked::default(),
+        },
+        &mut Watch::new(Until::default(), 1, screen.teller()),
+        &mut screen,
+    );
+    screen.close();
+    let runs = done?;
+    let archive = Archive::open_read_only(&archive).map_err(LabError::from)?;
+    let first = RunName::Id(runs[0]);
+    Ok(archive.load_run(&first).map_err(LabError::from)?)
 }
 
 const MOCK_LIBRARY: [(&str, &str); 3] = [

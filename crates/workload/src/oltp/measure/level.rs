@@ -296,6 +296,10 @@ impl<'a> Level<'a> {
         point
             .reasons
             .extend(offered.and_then(|offered| offered.reason(limits)));
+        let of_pauses = rate_per_s.is_none() && self.place.oltp.pauses;
+        let ramp_up_s = self.place.step.ramp_up_seconds.unwrap_or_default();
+        let short = short_ramp_up(ramp_up_s, &outcome.total()).filter(|_| of_pauses);
+        point.reasons.extend(short);
         point.reasons.extend(self.work.audit(account));
         point.reasons.extend(lost.cloned());
         point
@@ -410,6 +414,20 @@ fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Optio
     (done > 0).then(|| trips as f64 / done as f64)
 }
 
+/// A ramp-up in which users who pause have not come to their pace: shorter than their cycle.
+fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
+    let response_s = match done.response.is_empty() {
+        true => 0.0,
+        false => done.response.mean_us() / 1e6,
+    };
+    let cycle_s = Kind::pause_mean_s() + response_s;
+    (ramp_up_s < cycle_s).then_some(Remark::RampUpTooShort {
+        ramp_up_s,
+        cycle_s,
+        ramp_up_s_min: cycle_s.ceil() as u32,
+    })
+}
+
 /// The series of one kind alone.
 fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
     let sample = |interval: &Interval| {
@@ -424,4 +442,25 @@ fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
         }
     };
     seen.outcome.intervals.iter().map(sample).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Users whose transactions take 2 s come round every 476/23 + 2 s.
+    #[test]
+    fn a_ramp_up_is_as_long_as_a_cycle() {
+        let mut done = KindOutcome::default();
+        done.response.record_ns(2_000_000_000);
+        assert_eq!(short_ramp_up(22.7, &done), None);
+        let found = short_ramp_up(12.0, &done).unwrap().to_string();
+        let says = "the ramp-up of 12 s is shorter than a user's cycle of 22.7 s";
+        assert!(found.starts_with(says), "{found}");
+        assert!(
+            found.ends_with("set ramp_up_seconds to at least 23"),
+            "{found}"
+        );
+        assert!(short_ramp_up(0.0, &KindOutcome::default()).is_some());
+    }
 }

@@ -64,6 +64,12 @@ fn of(law: Law) -> Words {
             3,
         ),
         Law::Delay => words("delay", "50 ms more in the server show as that", "ms", 2),
+        Law::Waits => words(
+            "waits",
+            "sessions that wait in the server = rate × time",
+            "sessions",
+            3,
+        ),
         Law::Committed => words(
             "committed",
             "what was committed was changed, no more",
@@ -83,6 +89,12 @@ fn of(law: Law) -> Words {
             4,
         ),
         Law::Floor => words("floor", "200 µs (on mock:) are measured as that", "µs", 1),
+        Law::Slices => words(
+            "slices",
+            "... in slices too: sessions = rate × time",
+            "sessions",
+            3,
+        ),
         Law::Clock => words("clock", "driver's and server's clocks run alike", "s", 4),
     }
 }
