@@ -52,15 +52,16 @@ fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
 /// SD and offset of what was found.
 fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
     let faults = outcome.faults.iter();
-    let place = |f| match f {
-        IoFault {
-            sd,
-            what: Fault::Corrupt { offset_bytes, .. },
-            ..
-        } => (sd.as_str(), offset_bytes),
-        other => panic!("{other}"),
-    };
-    faults.map(place).collect()
+    faults
+        .map(|fault| match fault {
+            IoFault {
+                sd,
+                what: Fault::Corrupt { offset_bytes, .. },
+                ..
+            } => (sd.as_str(), *offset_bytes),
+            other => panic!("{other}"),
+        })
+        .collect()
 }
 
 #[test]
