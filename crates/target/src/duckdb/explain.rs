@@ -142,6 +142,11 @@ mod tests {
                 .ends_with("stop that process or choose another path")
         );
         let error = explain(
+            "cannot open /x/t.db",
+            "IO Error: Trying to read a database file with version number 69, but we can only read versions between 64 and 67.",
+        );
+        assert!(error.message.contains("DBDYNO_DUCKDB_LIB"), "{error}");
+        let error = explain(
             "x",
             "Catalog Error: no table\nDid you mean y?\n\nLINE 1: select",
         );

@@ -49,6 +49,7 @@ fn kind_of(error: &ServerError) -> ErrorKind {
         "53100" => ErrorKind::Full,
         "XX001" | "XX002" => ErrorKind::Damaged,
         "22021" | "22P05" => ErrorKind::Untranslatable,
+        "55P03" => ErrorKind::Conflict,
         // One statement of many may be too much for the server; the other points can be measured.
         "53300" | "53200" => ErrorKind::Statement,
         "57P01" | "57P02" | "57P03" | "57P05" => ErrorKind::Unreachable,

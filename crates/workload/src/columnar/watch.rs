@@ -23,11 +23,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(super) struct Watch(Mutex<Option<String>>);
 
 impl Watch {
-    /// A reason, with the lock that was waited for where it is that of a lock.
+    /// Why a table is left out: for a lock, with its holder, or for what the source says.
     pub fn reason(&self, error: &target::TargetError) -> String {
         let waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match waited.as_ref().filter(|_| error.is_conflict()) {
-            Some(waited) => format!("{}; {waited}", error.message),
+            Some(waited) => format!("timed out waiting for a lock: {waited}"),
             None => error.message.clone(),
         }
     }
