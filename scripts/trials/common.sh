@@ -259,6 +259,6 @@ loop_device() {
     is_root || skip "loop devices need root"
     command -v losetup >/dev/null || skip "losetup is not installed"
     truncate -s "$1" "$here/device.img"
-    loop=$(losetup --find --show "$here/device.img" 2>&1) || skip "no loop device can be made here: $loop"
+    loop=$(losetup --find --show "${@:2}" "$here/device.img" 2>&1) || skip "no loop device can be made here: $loop"
     echo "$loop" >>"$work/loops"
 }

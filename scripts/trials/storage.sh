@@ -161,3 +161,55 @@ C10() {
     [ "$(cat err out | grep -o 'os error' | wc -l)" -le 1 ] || wrong "the error stands twice"
 }
 check C10 "what is misspelt is told with what was meant"
+
+C11() {
+    parameters "sd=sd1,lun=$here/f.dat,size=16m" "wd=wd1,sd=sd1,rdpct=100,xfersize=4k" "rd=rd1,wd=wd1,iorate=500,elapsed=10,interval=1,threads=8"
+    begins vdbench -f parm.txt -o "$here/pages"
+    until_true 60 grep -q "Starting RD=rd1" spawned.log
+    sleep 3
+    kill -STOP "$spawned"
+    sleep 2
+    kill -CONT "$spawned"
+    has_ended 0
+    exports
+    holds 'any("the driver was stopped for" in str(note) for note in d["points"][-1]["notes"])' 'd["points"][-1]["late_starts"] >= 900'
+}
+check C11 "a stop of the driver is named, and all that became due meanwhile is late"
+
+C12() {
+    parameters "sd=sd1,lun=$here/f.dat,size=16m" "wd=wd1,sd=sd1,rdpct=0,xfersize=8k,seekpct=eof" "rd=rd1,wd=wd1,iorate=max,elapsed=60,interval=30"
+    vdbench 0
+    says "net_1-1" "avg_1-1" "its figures are of all of it"
+    exports
+    holds 'd["points"][-1]["valid"]' 'd["points"][-1]["operations"] == 2048'
+    python3 - f.dat <<'PY' || wrong "sectors occur twice"
+import sys
+data = open(sys.argv[1], "rb").read()
+sectors = [data[at : at + 512] for at in range(0, len(data), 512)]
+sys.exit(len(set(sectors)) != len(sectors))
+PY
+}
+check C12 "a run that ends in its first interval has figures, and no two sectors that it wrote are alike"
+
+C13() {
+    printf '\xef\xbb\xbf* mixed \x96\rsd=sd1,lun=%s/f.dat,size=8m\rwd=wd1,sd=sd1\rrd=rd1,wd=wd1,iorate=max,elapsed=2\r' "$here" >parm.txt
+    vdbench 0 -s
+    parameters "sd=sd1, lun=$here/f.dat, size=8m" "wd=wd1,sd=sd1" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
+    vdbench "$FAILED" -s
+    says "a blank begins a comment"
+    parameters "sd=sd1,lun=$here/none.dat" "wd=wd1,sd=sd1" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
+    vdbench "$FAILED"
+    [ ! -e pages.before ] || wrong "a list that fails its checks left pages"
+    local file=/dev/shm/dbdyno-trial.$$
+    parameters "sd=sd1,lun=$file,size=8m" "wd=wd1,sd=sd1" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
+    vdbench 0
+    rm -f "$file"
+}
+check C13 "files as editors leave them are read, and what a blank swallowed is named"
+
+C14() {
+    loop_device 64M --sector-size 4096
+    parameters "sd=sd1,lun=$loop,openflags=o_direct" "wd=wd1,sd=sd1,xfersize=4k,rdpct=100,stride=(8k,32k)" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
+    vdbench 0
+}
+check C14 "strides on 4Kn begin at its blocks"

@@ -116,7 +116,7 @@ pub fn read_file(path: &Path) -> io::Result<String> {
         .take(limit)
         .read_to_end(&mut bytes)?;
     let is_utf_16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
-    if is_utf_16 || bytes.contains(&0) {
+    if bytes.len() <= source::FILE_BYTES_MAX && (is_utf_16 || bytes.contains(&0)) {
         let what = "it is UTF-16 or no text; convert it, for example with iconv -f UTF-16 -t UTF-8";
         return Err(io::Error::other(what));
     }
