@@ -75,6 +75,8 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
     // a loss of power, not only of the process.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // Somebody's texts must not stay in the file when their run is deleted.
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 

@@ -148,6 +148,11 @@ fn a_deleted_run_is_gone_whole_and_its_number_is_not_given_again() {
     let sql = "SELECT group_concat(id || ' ' || label || ' ' || points || ' ' || deleted_at, ', ') FROM deleted_run";
     let told: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(told, format!("2 first 2 {NOW}, 3 run-3 1 {NOW}"));
+    drop(connection);
+    let path = archive.path().to_owned();
+    drop(archive);
+    let bytes = std::fs::read(path).unwrap();
+    assert!(!bytes.windows(7).any(|bytes| bytes == b"renamed"));
 }
 
 fn kept(archive: &mut Archive, ids: &[i64]) -> String {

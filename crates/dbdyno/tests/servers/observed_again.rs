@@ -21,7 +21,7 @@ fn events(file: &Path) -> Vec<StreamEvent> {
         .collect()
 }
 
-fn snapshots(file: &Path) -> Vec<Snapshot> {
+pub fn snapshots(file: &Path) -> Vec<Snapshot> {
     let events = events(file).into_iter();
     let snapshots = events.filter_map(|event| match event {
         StreamEvent::Snapshot(snapshot) => Some(*snapshot),

@@ -2,44 +2,54 @@
 
 use crate::common::Place;
 use crate::observed::{Somebody, until};
+use crate::observed_again::snapshots;
 use crate::{mysql, postgres};
 
 /// Where it stands in a statement: none of them may be found again.
 const CANARY: &str = "CANARY";
 
 /// Observes while sessions are in statements; nothing of any is told, and of one what may be.
-fn assert_no_canary(url: &str, name: &str, shown: &str, meanwhile: impl FnOnce()) {
+fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce()) {
     let place = Place::new();
-    let log = place.path("log");
+    let [log, events] = ["log", "events"].map(|name| place.path(name));
     let asked = [
         "observe",
         "--target",
         url,
         "--for",
-        "4s",
+        length,
         "--name",
-        name,
+        "seen",
         "-vv",
         "--log",
         log.to_str().unwrap(),
+        "--events",
+        events.to_str().unwrap(),
+        "--lines",
+        "40",
     ];
     let mut observer = place.command(&asked);
-    let said = std::fs::File::create(place.path("said")).unwrap();
-    let mut observer = observer.stderr(said).spawn().unwrap();
+    let [out, said] = ["out", "said"].map(|name| place.path(name));
+    observer.stdout(std::fs::File::create(&out).unwrap());
+    observer.stderr(std::fs::File::create(&said).unwrap());
+    let mut observer = observer.spawn().unwrap();
     // The looks have begun, and so the counts.
-    until(|| place.archive().exists());
+    until(|| snapshots(&events).iter().any(|s| !s.waits.is_empty()));
     meanwhile();
     assert_eq!(observer.wait().unwrap().code(), Some(0));
     let page = place.path("page.html");
-    place.fine(&["report", name, "-o", page.to_str().unwrap()]);
-    let json = place.export(name).to_string();
+    place.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
+    let json = place.export("seen").to_string();
     assert!(json.contains(shown), "{shown}: {json}");
-    let files = [place.archive(), page, log, place.path("said")];
+    let files = [place.archive(), page, log, events, out, said];
     let texts =
         files.map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned());
     for text in texts.iter().chain([&json]) {
-        let at = text.find(CANARY);
-        assert_eq!(at.map(|at| &text[at.saturating_sub(60)..][..120]), None);
+        let found = text.split(CANARY).nth(1);
+        assert_eq!(
+            found.map(|rest| rest.chars().take(60).collect::<String>()),
+            None
+        );
     }
 }
 
@@ -50,7 +60,7 @@ const OF_POSTGRES: &[&str] = &[
     "SELECT pg_sleep(600) /* a /* b */ CANARY3 */;",
     r#"SELECT pg_sleep(600) AS "a\", 'CANARY4';"#,
     "DO $ä$ BEGIN PERFORM pg_sleep(600), 'CANARY5'; END $ä$;",
-    "SET standard_conforming_strings = off; SELECT pg_sleep(600), 'it\\'s', 'CANARY6';",
+    "SET standard_conforming_strings = off;\nSELECT pg_sleep(600), 'it\\'s', 'CANARY6';",
     "CALL waits('CANARY7');",
 ];
 
@@ -72,22 +82,26 @@ fn no_value_of_a_statement_of_postgresql_is_kept() {
     let user = server.superuser();
     // From samples first, and then from counts.
     let url = postgres::url_of(&server, user, "without");
-    assert_no_canary(&url, "samples", "pg_sleep(?)", || {});
+    assert_no_canary(&url, "3s", "pg_sleep(?)", || {});
     postgres::psql(&server, "CREATE EXTENSION pg_stat_statements");
     let utilities = "ALTER ROLE victim PASSWORD 'CANARY1'; SET app.token = 'CANARY2'; SELECT pg_stat_statements_reset(); \
                      COPY (SELECT 'CANARY3') TO PROGRAM 'true'; CREATE TABLE t (n text DEFAULT 'CANARY4')";
     let url = postgres::url(&server, user);
-    assert_no_canary(&url, "counts", "ALTER ROLE …", || {
+    assert_no_canary(&url, "12s", "ALTER ROLE …", || {
         // A statement whose entry goes while it runs is entered with its values.
-        let mut during = Somebody::postgres(&server);
-        during.does("SELECT pg_sleep(1), 'CANARY5';");
-        until(|| postgres::psql(&server, asleep) == (OF_POSTGRES.len() + 1).to_string());
+        let [mut holder, mut during] = [(); 2].map(|()| Somebody::postgres(&server));
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted =";
+        holder.does("SELECT pg_advisory_lock(1);");
+        until(|| postgres::psql(&server, &format!("{waiting} true")) == "1");
+        during.does("SELECT pg_advisory_lock(1), 'CANARY5';");
+        until(|| postgres::psql(&server, &format!("{waiting} false")) == "1");
         postgres::psql(&server, "SELECT pg_stat_statements_reset()");
-        until(|| postgres::psql(&server, asleep) == OF_POSTGRES.len().to_string());
+        holder.does("SELECT pg_advisory_unlock(1);");
+        until(|| postgres::psql(&server, &format!("{waiting} false")) == "0");
         postgres::psql(&server, utilities);
         postgres::psql(
             &server,
-            "ALTER ROLE victim PASSWORD 'CANARY6'; DO $$ BEGIN PERFORM 'CANARY7'; END $$",
+            "ALTER ROLE victim PASSWORD 'CANARY6'; DO $$ <<CANARY7>> BEGIN END $$",
         );
     });
     drop(sleepers);
@@ -119,11 +133,11 @@ fn no_value_of_a_statement_of_mariadb_is_kept() {
         let url = mysql::url(&server, server.superuser());
         let user = "CREATE USER v IDENTIFIED BY 'CANARYA'; SET PASSWORD FOR v = PASSWORD('CANARYB'); SELECT 'CANARYC'";
         let shown = if settings.is_empty() {
-            "CREATE USER …"
+            "CREATE …"
         } else {
             "DO …"
         };
-        assert_no_canary(&url, "seen", shown, || {
+        assert_no_canary(&url, "5s", shown, || {
             mysql::ask(&server, user);
         });
         drop(sleepers);

@@ -112,6 +112,33 @@ fn an_extension_older_than_the_server_is_read_by_its_own_columns() {
     assert_eq!(table.number(sleep, "active sessions"), None, "{table:#?}");
 }
 
+/// What a user may not read is one remark in a few words, and everything else is there.
+#[test]
+fn a_view_that_is_refused_hides_nothing_else() {
+    let server = server("");
+    let role = "CREATE ROLE looker LOGIN IN ROLE pg_monitor";
+    let revoke = "REVOKE SELECT ON pg_stat_user_tables, pg_stat_user_indexes FROM PUBLIC";
+    psql(&server, &[role, revoke]);
+    let superuser = format!("//{}@", server.superuser());
+    let url = url(&server).to_string().replace(&superuser, "//looker@");
+    let target = target::open_observed(&target::TargetUrl::parse(&url).unwrap()).unwrap();
+    let mut activity = target.activity(WANTED).unwrap();
+    activity.begin().unwrap();
+    activity.look().unwrap();
+    assert!(activity.load().unwrap().transactions.is_some());
+    for table in activity.tables() {
+        match table.about {
+            About::Tables | About::Indexes => {
+                let why = remark(&table);
+                assert!(why.contains("permission denied"), "{why}");
+                assert!(!why.contains("SELECT"), "{why}");
+            }
+            About::Statements => {}
+            _ => assert_eq!(table.remark, None, "{table:#?}"),
+        }
+    }
+}
+
 /// A session of a database whose texts are bytes does what is no text in any other one.
 #[test]
 fn a_text_without_characters_hides_nothing_else() {
