@@ -48,7 +48,7 @@ O_read_only() {
     says "ALTER DATABASE $database SET default_transaction_read_only = off"
     ends 1 oltp load --target "$url" --warehouses 1
     ends 0 check --target "$url"
-    says "only if it writes nothing"
+    says "only tests and scripts that read can run"
     measures 0 run "$(script_of '' 'SELECT 1')" --target "$url"
     measures 0 run "$(tiny_plan)" --target "$url?default_transaction_read_only=off"
     use_mariadb

@@ -30,8 +30,7 @@ impl CheckPlace {
         let engine = find(url).map_err(|e| statement(e.to_string()))?;
         let url = engine.place_of_suite(url)?;
         let found = engine.inspect(&url)?;
-        if engine.reach() == Reach::Network && found.place.is_none() {
-            let why = found.notes.first().cloned().unwrap_or_default();
+        if let Some(why) = &found.read_only {
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!("the check creates tables, but {why}"),

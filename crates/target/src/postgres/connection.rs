@@ -81,17 +81,23 @@ impl Connection {
         settings: &[(&str, &str)],
     ) -> Result<(Self, Inherited)> {
         let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
-        let inherited = match Inherited::read(&mut connection) {
+        let inherited = match connection.inherited() {
             // A limit of a millisecond ends even this.
             Err(error) if error.kind == ErrorKind::Statement => {
                 connection = Self::logged_on(endpoint, &[(TIMEOUT, "0")], LOGON_TIMEOUT)?;
-                Inherited::read(&mut connection)?.with_short_timeout()
+                connection.inherited()?.with_short_timeout()
             }
             other => other?,
         };
         let path = path(endpoint, "");
         let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
         Ok((connection.settled(endpoint, settings)?, inherited))
+    }
+
+    fn inherited(&mut self) -> Result<Inherited> {
+        let major = major(&self.version)?;
+        let rows = self.simple_texts(&Inherited::query(major))?;
+        Ok(Inherited::of(major, rows))
     }
 
     /// A connection for a user's own SQL: it keeps the settings of its role, and looks up names behind dbdyno's schema where the

@@ -1,8 +1,5 @@
 //! The settings that dbdyno replaces in its sessions, and what role, database and server had set there.
 
-use super::connection::Connection;
-use super::version::major;
-use crate::Result;
 use crate::register::quoted;
 use crate::session_settings::{Override, Replaced};
 
@@ -95,6 +92,13 @@ fn all(major: u32) -> impl Iterator<Item = &'static Override> {
     BY_TARGET.iter().chain(&OVERRIDES).chain(later)
 }
 
+/// The statement that sets a setting for the session.
+pub(super) fn set(name: &str, value: &str) -> String {
+    // Either way of reading a backslash in a plain string; in this one it has one meaning.
+    let value = value.replace('\\', "\\\\").replace('\'', "''");
+    format!("SELECT set_config({}, E'{value}', false)", quoted(name))
+}
+
 /// What a session has that set nothing itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inherited {
@@ -104,30 +108,30 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    /// Reads it on a connection whose settings are still those of its role.
-    ///
-    /// # Errors
-    /// When the server fails.
-    pub(super) fn read(connection: &mut Connection) -> Result<Self> {
-        let major = major(connection.version())?;
+    /// What a session whose settings are still those of its role is asked.
+    pub(super) fn query(major: u32) -> String {
         let names = all(major).map(|of| of.name).chain([READ_ONLY]);
-        let found = connection.simple_texts(&format!(
+        format!(
             "SELECT name, pg_catalog.current_setting(name), source, pg_catalog.quote_ident(session_user), \
              pg_catalog.quote_ident(pg_catalog.current_database()) FROM pg_catalog.pg_settings \
              WHERE source <> 'default' AND name IN ({})",
             names.map(quoted).collect::<Vec<_>>().join(", ")
-        ))?;
-        let found: Vec<Found> = found.into_iter().filter_map(Found::of).collect();
+        )
+    }
+
+    /// What it answers.
+    pub(super) fn of(major: u32, rows: Vec<Vec<Option<String>>>) -> Self {
+        let found: Vec<Found> = rows.into_iter().filter_map(Found::of).collect();
         let of = |name: &str| found.iter().find(|found| found.name == name);
         let over = |replacing: &Override| {
             let found = of(replacing.name);
             replacing.over(found.map(|found| (found.value.clone(), found.set_by())))
         };
         let read_only = of(READ_ONLY).filter(|found| found.value == "on");
-        Ok(Self {
+        Self {
             replaced: all(major).map(over).collect(),
             read_only: read_only.map(Found::refusal),
-        })
+        }
     }
 
     /// The same where statements have so little time that it could not be read.

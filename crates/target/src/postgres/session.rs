@@ -8,9 +8,8 @@ use std::time::Duration;
 use super::connection::Connection;
 use super::explain::unaskable;
 use super::guard;
-use super::overrides::SEARCH_PATH;
+use super::overrides::{SEARCH_PATH, set};
 use super::placeholders::numbered;
-use super::session_settings::set;
 use super::table_spaces::TableSpaces;
 use super::wire::{
     Event, Prepared, RequestError, Row, Transaction, Unreadable, WireError, add_row, is_kept,

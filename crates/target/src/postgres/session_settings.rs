@@ -1,6 +1,7 @@
 //! Settings of a URL in the sessions of PostgreSQL.
 
 use super::connection::Connection;
+use super::overrides::set;
 use crate::register::quoted;
 use crate::session_settings::{
     SessionSettings, all_in_force, not_in_force, not_taken, of_the_server,
@@ -94,11 +95,4 @@ fn unknown(name: &str) -> TargetError {
              settings, and the URL has sslmode, others and schema"
         ),
     )
-}
-
-/// The statement that sets a setting for the session.
-pub(super) fn set(name: &str, value: &str) -> String {
-    // Either way of reading a backslash in a plain string; in this one it has one meaning.
-    let value = value.replace('\\', "\\\\").replace('\'', "''");
-    format!("SELECT set_config({}, E'{value}', false)", quoted(name))
 }

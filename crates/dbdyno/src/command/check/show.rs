@@ -94,7 +94,9 @@ impl Checked {
             (_, Some(_)) => "What was created for it was removed.",
         };
         if let Some(why) = found.read_only.as_ref().filter(|_| found.is_fit()) {
-            return format!("\nA run can start only if it writes nothing. {left}\n  {why}\n");
+            return format!(
+                "\nA run can start; only tests and scripts that read can run. {left}\n  {why}\n"
+            );
         }
         if found.is_fit() {
             return format!("\nA run can start. {left}\n");

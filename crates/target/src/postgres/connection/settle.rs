@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Connection, LOGON_TIMEOUT};
 use crate::postgres::endpoint::Endpoint;
-use crate::postgres::session_settings::set;
+use crate::postgres::overrides::set;
 use crate::postgres::wire::Event;
 use crate::{ErrorKind, Result, TargetError};
 
