@@ -19,7 +19,7 @@ use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 use super::code::{method_of, name_of, title};
 use super::felt::Felt;
 use super::figures::{MB, TB_PER_H, per};
-use super::programs::take_in;
+use super::programs::{from_cache, take_in};
 use super::proof::{self, Digests, Evidence};
 use super::repository::Repository;
 use super::restore::{Chosen, enter_restore, restore_and_prove};
@@ -591,15 +591,4 @@ impl BlockingClient for Client<'_> {
             Err(error) => Err(Failure::Fatal(error.message)),
         }
     }
-}
-
-/// Part of the data that comes from the device at least, where its rate is the device's.
-const FROM_DEVICE_MIN: f64 = 0.5;
-
-/// What was in the page cache was backed up at the speed of memory.
-fn from_cache(read_mb: f64, logical_mb: f64) -> Option<Remark> {
-    (read_mb < logical_mb * FROM_DEVICE_MIN).then_some(Remark::BackupFromCache {
-        read_mb,
-        logical_mb,
-    })
 }

@@ -60,6 +60,17 @@ fn move_to_driver(
     );
 }
 
+/// Part of the data that comes from the device at least, where its rate is the device's.
+const FROM_DEVICE_MIN: f64 = 0.5;
+
+/// What was in the page cache was backed up at the speed of memory.
+pub(super) fn from_cache(read_mb: f64, logical_mb: f64) -> Option<Remark> {
+    (read_mb < logical_mb * FROM_DEVICE_MIN).then_some(Remark::BackupFromCache {
+        read_mb,
+        logical_mb,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -142,5 +153,13 @@ mod tests {
         take_in(&mut same, ProgramUse::default(), (Some(4), true));
         assert_eq!(same.notes.len(), 2);
         assert!(same.held_back.bottleneck.is_some());
+    }
+
+    #[test]
+    fn a_backup_of_what_is_in_memory_says_so() {
+        let Some(Remark::BackupFromCache { read_mb, .. }) = from_cache(49.0, 100.0) else {
+            panic!("less than half was read")
+        };
+        assert_eq!((read_mb, from_cache(50.0, 100.0)), (49.0, None));
     }
 }
