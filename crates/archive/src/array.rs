@@ -14,7 +14,6 @@ use crate::{OperationTimes, Point, PointKey, Run};
 const LINES_MAX: usize = 100_000;
 /// Columns that have to be there.
 const COLUMNS: [&str; 4] = ["run", "operation", "up_to_us", "count"];
-/// Operations that are known.
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
 /// Why a file cannot be set beside a run.
@@ -23,7 +22,6 @@ pub enum ArrayError {
     /// The head is another one.
     #[error("its first line must name the columns run, operation, up_to_us and count, not \"{0}\"")]
     Head(String),
-    /// A line is wrong.
     #[error("line {line}: {what}")]
     Line {
         /// Its number, from 1.
@@ -40,11 +38,8 @@ pub enum ArrayError {
         /// Number of the line, from 1.
         line: usize,
         name: String,
-        /// How many it fits.
         found: usize,
-        /// Label of the run.
         run: String,
-        /// Names that fit one.
         known: String,
     },
 }
@@ -135,7 +130,6 @@ fn parse(text: &str) -> Result<(Vec<Bucket>, Vec<String>), ArrayError> {
     Ok((buckets, ignored.map(ToString::to_string).collect()))
 }
 
-/// Where the columns are.
 struct Places {
     separator: char,
     width: usize,

@@ -91,7 +91,6 @@ fn one(connection: &Connection, tables: &[Covered], id: i64) -> rusqlite::Result
     digest(&mut cursors(&mut readers, id)?, id)
 }
 
-/// Reads one table.
 struct Reader<'c> {
     table: &'static str,
     /// Each column's name as it is hashed; `None` for what is not covered.

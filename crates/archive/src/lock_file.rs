@@ -27,12 +27,7 @@ pub enum LockError {
     },
     /// The lock file cannot be made or opened.
     #[error("{path} cannot be locked: {error}")]
-    Io {
-        /// The lock file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 /// A lock that is held until it is dropped.

@@ -31,17 +31,14 @@ pub enum ReferenceError {
         name: String,
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
-        /// Names that exist.
         known: String,
     },
     /// The text is not a reference file.
     #[error("reference \"{name}\" cannot be used: {place}: {what}")]
     Malformed {
-        /// Name of the reference.
         name: String,
         /// Line or table in the file.
         place: String,
-        /// What is wrong there.
         what: String,
     },
 }

@@ -32,7 +32,6 @@ pub use run::{NewRun, RunSummary};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub(crate) use write::{state_name, steady_name};
 
-/// An open archive.
 #[derive(Debug)]
 pub struct Archive {
     connection: Connection,
@@ -69,7 +68,6 @@ impl Archive {
         Self::open_existing(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    /// Where the archive is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -12,7 +12,6 @@ use crate::{EventClass, Figures, Latency, Point, PointKey, Remark, Sample};
 pub enum StreamEvent {
     /// A run was entered into the archive.
     RunBegins {
-        /// Label of the run.
         run: String,
         /// When, in UTC.
         at: String,
@@ -28,16 +27,9 @@ pub enum StreamEvent {
     /// A point is in the archive.
     PointEnds(Box<PointResult>),
     /// Something to know about the run, outside its points.
-    Remark {
-        /// The sentence.
-        text: String,
-    },
+    Remark { text: String },
     /// What a comparison of two sides found.
-    Verdict {
-        /// The sentence.
-        text: String,
-    },
-    /// The run is over.
+    Verdict { text: String },
     RunEnds {
         /// Label of the run; none where it did not begin.
         run: Option<String>,
@@ -53,9 +45,7 @@ pub enum StreamEvent {
 pub struct PointHead {
     /// Step of the plan, target, test and parallelism.
     pub key: PointKey,
-    /// Title of the test.
     pub title: String,
-    /// Name of the target.
     pub target_name: String,
 }
 
@@ -65,11 +55,9 @@ pub struct PointHead {
 pub struct Snapshot {
     /// Seconds since the point began, its preparation included.
     pub at_s: f64,
-    /// What the counts cover.
     pub length_s: f64,
     /// Operations that ended; `None` before the first one.
     pub operations: Option<u64>,
-    /// Operations that failed.
     pub errors: Option<u64>,
     /// Filled buckets of their response times: upper end in ns, and how many.
     pub response_ns: Vec<(u64, u64)>,
@@ -82,13 +70,11 @@ pub struct Snapshot {
     pub response_us_p99: Option<f64>,
     /// Their mean, where nothing else is kept (I/Os below the database).
     pub response_us_mean: Option<f64>,
-    /// Jobs or virtual users.
     pub users: u32,
     /// Hardware threads of the target's machine.
     pub cores: Option<u32>,
     /// The machine of the database.
     pub host: Option<Sample>,
-    /// Its block devices.
     pub devices: Vec<DeviceRates>,
     /// Sessions in each class of waits on average; empty where the engine does not tell.
     pub waits: Vec<(EventClass, f64)>,
@@ -97,7 +83,6 @@ pub struct Snapshot {
 /// What ended of one kind of operations in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationSnapshot {
-    /// Name of the kind.
     pub operation: String,
     pub operations: u64,
     pub errors: u64,
@@ -122,7 +107,6 @@ pub struct PointResult {
     pub key: PointKey,
     pub title: String,
     pub valid: bool,
-    /// Why it is invalid.
     pub reasons: Vec<String>,
     /// What else is to be known.
     pub notes: Vec<String>,

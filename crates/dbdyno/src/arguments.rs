@@ -85,9 +85,10 @@ fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();
     }
-    let text = match takes_colour(&std::io::stderr()) {
-        true => error.render().ansi().to_string(),
-        false => error.render().to_string(),
+    let text = if takes_colour(&std::io::stderr()) {
+        error.render().ansi().to_string()
+    } else {
+        error.render().to_string()
     };
     // It repeats what was typed.
     let _ = write!(std::io::stderr().lock(), "{}", without_secrets(&text));

@@ -115,9 +115,10 @@ fn print(text: &str) -> Result<()> {
 
 /// The same of a text that is coloured, and whose parts were cleaned when it was.
 fn print_coloured(text: &str) -> Result<()> {
-    match wants_colour() {
-        true => print_with(|out| out.write_all(text.as_bytes())),
-        false => print(text),
+    if wants_colour() {
+        print_with(|out| out.write_all(text.as_bytes()))
+    } else {
+        print(text)
     }
 }
 

@@ -18,7 +18,6 @@ const SHOWN: &str = "…";
 /// Arguments with what may be a password, and how messages show them.
 static SECRETS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
-/// What was typed.
 pub struct CommandLine {
     arguments: Vec<OsString>,
     /// Whether no password is left where other users can read it.
@@ -57,9 +56,10 @@ impl CommandLine {
     pub fn warning(&self) -> Option<String> {
         let mut texts = self.arguments.iter().filter_map(|a| a.to_str());
         let better = texts.find_map(|text| endings(text).find_map(better_place))?;
-        let seen = match self.is_overwritten {
-            true => "can be read by other users of this machine until dbdyno overwrites it",
-            false => "can be read by other users of this machine while dbdyno runs",
+        let seen = if self.is_overwritten {
+            "can be read by other users of this machine until dbdyno overwrites it"
+        } else {
+            "can be read by other users of this machine while dbdyno runs"
         };
         Some(format!(
             "a password on the command line {seen}, and stays in the history of the shell; put it into {better}"

@@ -169,12 +169,11 @@ struct AtOnce<'f> {
 
 impl<'f> AtOnce<'f> {
     fn add(&mut self, forecast: &Forecast, place: &'f Path) {
-        match forecast.is_kept {
-            true => {
-                let kept = self.kept.entry(place).or_default();
-                *kept = (*kept).max(forecast.room_bytes);
-            }
-            false => *self.of_sides.entry(forecast.side).or_default() += forecast.room_bytes,
+        if forecast.is_kept {
+            let kept = self.kept.entry(place).or_default();
+            *kept = (*kept).max(forecast.room_bytes);
+        } else {
+            *self.of_sides.entry(forecast.side).or_default() += forecast.room_bytes
         }
     }
 

@@ -20,7 +20,6 @@ use workload::columnar::ColumnarError;
 use workload::olap::OlapError;
 use workload::oltp::OltpError;
 
-/// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Measured and valid, or done what was asked.
@@ -37,7 +36,6 @@ pub enum Status {
     Missed = 4,
     /// `vdbench` ended in any other way than fine: the one status of the original, -99, as a shell sees it.
     VdbenchFailed = 157,
-    /// Interrupted by its user.
     Interrupted = 130,
 }
 
@@ -117,9 +115,10 @@ impl Outcome for LabError {
 
 impl Outcome for ArchiveError {
     fn status(&self) -> Status {
-        match self.is_environment() {
-            true => Status::Environment,
-            false => Status::InvalidInput,
+        if self.is_environment() {
+            Status::Environment
+        } else {
+            Status::InvalidInput
         }
     }
 

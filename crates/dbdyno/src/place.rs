@@ -15,7 +15,6 @@ use target::TargetUrl;
 
 /// Stands in every directory that dbdyno made and may therefore remove.
 const MARKER: &str = ".dbdyno-work";
-/// What it says.
 const MARKED: &[u8] = b"databases of a dbdyno run; removed when it is complete\n";
 /// Names that are tried for a directory.
 const NAMES_MAX: u32 = 100;

@@ -68,10 +68,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if text.char_indices().all(|(at, c)| is_harmless(at, c)) {
         return Cow::Borrowed(text);
     }
-    let replaced = text.char_indices().map(|(at, c)| match is_harmless(at, c) {
-        true => c,
-        false => REPLACED,
-    });
+    let replaced = text
+        .char_indices()
+        .map(|(at, c)| if is_harmless(at, c) { c } else { REPLACED });
     Cow::Owned(replaced.collect())
 }
 

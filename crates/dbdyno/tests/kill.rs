@@ -105,9 +105,10 @@ fn kill_and_resume(number: u32, tally: &Tally) {
     let run = ["run", &plan, "--target", &url];
     let resume = ["run", "--resume", "last"];
     // Every fifth kill comes while the process starts.
-    let at = match number.is_multiple_of(5) {
-        true => moment(&mut random, 1, START),
-        false => moment(&mut random, POINTS, POINT),
+    let at = if number.is_multiple_of(5) {
+        moment(&mut random, 1, START)
+    } else {
+        moment(&mut random, POINTS, POINT)
     };
     let context = format!("kill {number}, {at:?}");
     let said = killed(&place, &run, at);

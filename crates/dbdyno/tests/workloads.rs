@@ -126,9 +126,10 @@ impl WallClock for Stepping {
     fn now(&self) -> SystemTime {
         let offset_ms = self.step_ms * self.reads.fetch_add(1, Ordering::Relaxed);
         let offset = Duration::from_millis(offset_ms.unsigned_abs());
-        match offset_ms < 0 {
-            true => SystemTime::now() - offset,
-            false => SystemTime::now() + offset,
+        if offset_ms < 0 {
+            SystemTime::now() - offset
+        } else {
+            SystemTime::now() + offset
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::csv::of_snapshot;
 use crate::entry::{Entry, Key};
 use crate::error::FleetError;
 
-/// Who timed the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observer {
     /// The kernel at the block device, from the request to its completion.
@@ -36,7 +35,6 @@ impl Observer {
 pub struct Runs {
     /// Number or label of the run before.
     pub before: String,
-    /// … and after.
     pub after: String,
     /// Name of the system; that of the run's machine without one.
     pub system: Option<String>,

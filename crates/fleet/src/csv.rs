@@ -132,7 +132,6 @@ impl<R: BufRead> Lines<'_, R> {
     }
 }
 
-/// One line.
 struct Row {
     key: Key,
     mix: Mix,
@@ -170,13 +169,14 @@ impl Row {
             iops: unbounded(Column::Iops, "I/Os per second")?,
         };
         let is_histogram = head.has_histograms();
-        let buckets = match is_histogram {
-            true => histogram(cell(Column::Histogram))?,
-            false => vec![Bucket {
+        let buckets = if is_histogram {
+            histogram(cell(Column::Histogram))?
+        } else {
+            vec![Bucket {
                 low_us: low(number(Column::LowUs))?,
                 high_us: high(number(Column::HighUs))?,
                 count: count(cell(Column::Count))?,
-            }],
+            }]
         };
         Ok(Self {
             key,
@@ -253,9 +253,10 @@ fn append_buckets(buckets: &mut Vec<Bucket>, more: Vec<Bucket>) -> Result<(), St
     for bucket in buckets.iter() {
         sum = sum.saturating_add(bucket.count);
     }
-    match sum > COUNT_MAX {
-        true => Err(format!("the histogram has more than {COUNT_MAX} I/Os")),
-        false => Ok(()),
+    if sum > COUNT_MAX {
+        Err(format!("the histogram has more than {COUNT_MAX} I/Os"))
+    } else {
+        Ok(())
     }
 }
 
@@ -293,10 +294,7 @@ fn optional(
     }
     let known = decimal(text, separator).filter(|number| *number <= most);
     known.map(Some).ok_or_else(|| {
-        let range = match most < f64::MAX {
-            true => format!("0 to {most}"),
-            false => "0".to_owned(),
-        };
+        let range = if most < f64::MAX { format!("0 to {most}") } else { "0".to_owned() };
         format!(
             "{} is \"{text}\", not a number of {unit} from {range}; leave it empty where it is unknown",
             column.name()

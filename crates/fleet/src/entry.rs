@@ -33,7 +33,6 @@ pub struct Entry {
     pub mix: Mix,
     /// Line of the file at which it begins; the repetition of a run.
     pub line: u64,
-    /// Shortest times first.
     pub buckets: Vec<Bucket>,
 }
 

@@ -30,13 +30,11 @@ pub enum FleetError {
     /// An archive cannot be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// Nothing to import.
     #[error("{} contains no file that ends in .csv or .dbdyno", .0.display())]
     NoFiles(PathBuf),
     /// More files than are read.
     #[error("{have} files are too many: the limit is {limit}; join CSV files")]
     TooManyFiles { have: usize, limit: usize },
-    /// What the engine says.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// Something is in the way of an export.

@@ -11,10 +11,8 @@ use crate::error::FleetError;
 use crate::source::{digest, files, hexadecimal, is_archive};
 use crate::store::Store;
 
-/// How files are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Of archives.
     pub runs: Runs,
 }
 
@@ -33,7 +31,6 @@ pub enum Outcome {
     Already,
 }
 
-/// What was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// Every file, in the order in which they were read.
@@ -41,7 +38,6 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// Histograms that were added.
     pub fn histograms(&self) -> u64 {
         let added = self.files.iter().map(|(_, outcome)| match outcome {
             Outcome::Added { histograms, .. } => *histograms,
@@ -61,9 +57,10 @@ pub fn import(store: &Store, named: &[PathBuf], options: &Options) -> Result<Imp
     store.change(|| {
         let mut imported = Imported { files: Vec::new() };
         for file in files {
-            let outcome = match is_archive(&file)? {
-                true => add_archive(store, &file, &options.runs)?,
-                false => add_csv(store, &file)?,
+            let outcome = if is_archive(&file)? {
+                add_archive(store, &file, &options.runs)?
+            } else {
+                add_csv(store, &file)?
             };
             imported.files.push((file, outcome));
         }

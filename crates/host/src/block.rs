@@ -33,7 +33,6 @@ const NUMBERS_MAX: usize = 64;
 /// Why the requests of a device cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlockError {
-    /// The right is missing.
     #[error(
         "timing block-device requests needs the right to load an eBPF program; run as root, or with CAP_BPF and CAP_PERFMON"
     )]
@@ -44,12 +43,10 @@ pub enum BlockError {
     /// There is no such device, or there are too many.
     #[error("{0}")]
     Device(String),
-    /// The system refused.
     #[error("block-device requests cannot be timed: {doing} failed ({reason})")]
     System {
         /// What was to be done.
         doing: &'static str,
-        /// What the system said.
         reason: io::Error,
     },
 }
@@ -84,9 +81,12 @@ impl BlockWatch {
         let text = program::program(&places, &numbers, map.number()).ok_or_else(|| {
             BlockError::Kernel("its request structures are larger than the program may copy".into())
         })?;
-        let program = Program::load(&text).map_err(|(error, said)| match said.is_empty() {
-            true => refused("loading the program")(error),
-            false => BlockError::Kernel(format!("it rejected the program: {said}")),
+        let program = Program::load(&text).map_err(|(error, said)| {
+            if said.is_empty() {
+                refused("loading the program")(error)
+            } else {
+                BlockError::Kernel(format!("it rejected the program: {said}"))
+            }
         })?;
         let attached = program
             .attach(c"block_rq_complete")
@@ -172,11 +172,14 @@ fn numbers_of(name: &str) -> Result<Vec<u32>, BlockError> {
     }
     let folder = Path::new("/sys/block").join(name);
     // The paths of an NVMe multipath are there without one.
-    let unnumbered = || match folder.exists() {
-        true => BlockError::Device(format!(
-            "the kernel shows no number of the block device \"{name}\""
-        )),
-        false => unknown(),
+    let unnumbered = || {
+        if folder.exists() {
+            BlockError::Device(format!(
+                "the kernel shows no number of the block device \"{name}\""
+            ))
+        } else {
+            unknown()
+        }
     };
     let mut numbers = vec![number(&folder).ok_or_else(unnumbered)?];
     for entry in std::fs::read_dir(&folder).map_err(|_| unknown())?.flatten() {

@@ -177,9 +177,10 @@ fn processes() -> Result<Vec<u32>, String> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .take(PROCESSES_MAX + 1)
         .collect();
-    match pids.len() > PROCESSES_MAX {
-        true => Err(format!("there are more than {PROCESSES_MAX} processes")),
-        false => Ok(pids),
+    if pids.len() > PROCESSES_MAX {
+        Err(format!("there are more than {PROCESSES_MAX} processes"))
+    } else {
+        Ok(pids)
     }
 }
 

@@ -37,7 +37,6 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now.
     pub fn start(clock: Arc<dyn WallClock>) -> Self {
         let wall = clock.now();
         Self {

@@ -72,7 +72,6 @@ impl Reader {
         }
     }
 
-    /// Reads everything now.
     pub fn snapshot(&mut self) -> Counters {
         let (buffer, page_bytes) = (&mut self.buffer, self.page_bytes);
         let at_ns = monotonic_ns();

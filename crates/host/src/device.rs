@@ -14,9 +14,7 @@ pub enum DeviceError {
     /// The path cannot be looked at.
     #[error("{} cannot be accessed ({reason}); check the path and its permissions", path.display())]
     Unreadable {
-        /// The path asked for.
         path: PathBuf,
-        /// What the system said.
         reason: std::io::Error,
     },
     /// The file system lives in memory, on the network or on devices it does not name.
@@ -26,7 +24,6 @@ pub enum DeviceError {
         path.display()
     )]
     NoDevice {
-        /// The path asked for.
         path: PathBuf,
         /// Type of the file system.
         file_system: String,
@@ -36,19 +33,13 @@ pub enum DeviceError {
         "{} lies on a file system of {devices} devices, so no single device shows its I/O; choose a path on a single disk",
         path.display()
     )]
-    SeveralDevices {
-        /// The path asked for.
-        path: PathBuf,
-        /// How many there are.
-        devices: usize,
-    },
+    SeveralDevices { path: PathBuf, devices: usize },
     /// The device has a number but `/sys` does not know it, as in some containers.
     #[error(
         "{} lies on device {number}, which /sys/dev/block does not show, so its device I/O cannot be counted; mount /sys",
         path.display()
     )]
     Unknown {
-        /// The path asked for.
         path: PathBuf,
         /// Device number "major:minor".
         number: String,
@@ -76,9 +67,10 @@ pub fn devices_of(path: &Path) -> Result<Vec<String>, DeviceError> {
     let existing = nearest_existing(path).map_err(unreadable)?;
     let found = std::fs::metadata(&existing).map_err(unreadable)?;
     // A block device is looked at itself, a file at what it lies on.
-    let number = match found.file_type().is_block_device() {
-        true => found.rdev(),
-        false => found.dev(),
+    let number = if found.file_type().is_block_device() {
+        found.rdev()
+    } else {
+        found.dev()
     };
     devices_in(
         Path::new("/"),

@@ -78,9 +78,7 @@ pub struct Machine {
     pub virtualisation: Option<String>,
     /// Distribution as it calls itself.
     pub distribution: Option<String>,
-    /// Kernel release.
     pub kernel: Option<String>,
-    /// Machine architecture.
     pub architecture: Option<String>,
 }
 
@@ -91,17 +89,12 @@ pub enum InventoryError {
     #[error("the root {} cannot be read ({cause}); give a directory that contains the machine's proc, sys and \
              etc", root.display())]
     Unreadable {
-        /// The root asked for.
         root: PathBuf,
-        /// What the system said.
         cause: std::io::Error,
     },
     /// The root holds none of the trees.
     #[error("the root {} contains none of proc, sys and etc; give the directory to which they were copied", root.display())]
-    NoMachine {
-        /// The root asked for.
-        root: PathBuf,
-    },
+    NoMachine { root: PathBuf },
 }
 
 /// Everything that is found below `root`; `/` for the machine that dbdyno runs on.

@@ -36,9 +36,12 @@ pub fn lint_for(found: &Inventory, stated: &Stated, makes: Option<&[&str]>) -> V
     };
     let rules = rule::all().into_iter();
     rules
-        .map(|rule| match is_other(&rule) {
-            true => of_another(rule),
-            false => finding(rule, &facts),
+        .map(|rule| {
+            if is_other(&rule) {
+                of_another(rule)
+            } else {
+                finding(rule, &facts)
+            }
         })
         .collect()
 }

@@ -3,14 +3,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     /// Device number "major:minor"; major 0 where there is no block device.
     pub number: String,
     /// What of the file system is mounted: "/", or a directory in it.
     pub root: PathBuf,
-    /// Where it is mounted.
     pub point: PathBuf,
     /// Type of the file system.
     pub file_system: String,

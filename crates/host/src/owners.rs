@@ -33,7 +33,6 @@ pub(crate) struct Owners {
 pub struct CpuOwners {
     /// The database works inside this process, which does the driver's work as well.
     pub is_inside: bool,
-    /// Processors of the machine.
     pub processors: f64,
     /// The servers of the database.
     pub servers_pct: f64,
@@ -114,14 +113,13 @@ impl CpuOwners {
 
     /// Sets the figures. What the driver itself took must stand there: inside one process it is what the database did not.
     pub(crate) fn write_into(&self, figures: &mut Figures) {
-        let (database, driver) = match self.is_inside {
-            false => (Some(self.servers_pct), Some(self.process_pct)),
-            true => {
-                let driver = figures.driver_cpu_pct.map(|pct| pct / self.processors);
-                let driver = driver.map(|pct| pct.min(self.process_pct));
-                let database = driver.map(|pct| self.servers_pct + self.process_pct - pct);
-                (database, driver)
-            }
+        let (database, driver) = if self.is_inside {
+            let driver = figures.driver_cpu_pct.map(|pct| pct / self.processors);
+            let driver = driver.map(|pct| pct.min(self.process_pct));
+            let database = driver.map(|pct| self.servers_pct + self.process_pct - pct);
+            (database, driver)
+        } else {
+            (Some(self.servers_pct), Some(self.process_pct))
         };
         figures.cpu_by_database_pct = database;
         figures.cpu_by_driver_pct = driver;

@@ -8,7 +8,6 @@ use crate::bystanders::children;
 /// Threads that begin meanwhile have the processors of whoever began them, old or new ones: so many looks find them all.
 const LOOKS_MAX: usize = 100;
 
-/// A set of processors.
 #[derive(Clone, Copy)]
 struct Set(libc::cpu_set_t);
 
@@ -31,7 +30,6 @@ impl Set {
         all.filter(|number| unsafe { libc::CPU_ISSET(*number, &self.0) })
     }
 
-    /// The first of them.
     fn first(&self, count: usize) -> Self {
         // SAFETY: zeros are an empty set, and the numbers are below its size.
         unsafe {

@@ -13,7 +13,6 @@ const MB: f64 = 1e6;
 /// such a difference counts as 0, never as negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rates {
-    /// Time between the snapshots.
     pub elapsed_s: f64,
     /// Processor time neither idle nor waiting for I/O; stolen time is in it.
     pub cpu_pct: Option<f64>,
@@ -21,7 +20,6 @@ pub struct Rates {
     pub cpu_user_pct: Option<f64>,
     /// … in the kernel, with interrupts.
     pub cpu_system_pct: Option<f64>,
-    /// … for interrupts alone.
     pub cpu_interrupts_pct: Option<f64>,
     /// Processor time idle with I/O outstanding.
     pub cpu_iowait_pct: Option<f64>,
@@ -45,20 +43,15 @@ pub struct Rates {
     pub device_queue_mean: Option<f64>,
     /// Received and sent, 10^6 bytes per second.
     pub network_mb_per_s: Option<f64>,
-    /// Interface errors and drops.
     pub network_errors: Option<f64>,
-    /// TCP segments sent again.
     pub tcp_retransmits: Option<f64>,
     /// Major faults of the whole host.
     pub major_faults: Option<f64>,
-    /// Swapped in.
     pub swap_in_mb: Option<f64>,
-    /// Swapped out.
     pub swap_out_mb: Option<f64>,
     /// Share of time in which some task waited for a processor.
     pub pressure_cpu_pct: Option<f64>,
     pub pressure_memory_pct: Option<f64>,
-    /// … for I/O.
     pub pressure_io_pct: Option<f64>,
     /// Processor time of this process, in percent of one core.
     pub process_cpu_pct: Option<f64>,
@@ -169,7 +162,6 @@ pub(crate) struct DiskRates {
     pub writes: Requests,
     /// Share of time with at least one request.
     pub busy_pct: f64,
-    /// Mean number of requests.
     pub queue_mean: f64,
 }
 

@@ -57,7 +57,6 @@ impl Remote {
         })
     }
 
-    /// Where it is.
     pub fn address(&self) -> &SshAddress {
         &self.address
     }

@@ -34,10 +34,8 @@ const SLICE: Duration = Duration::from_millis(100);
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const INTERVAL_MAX: Duration = Duration::from_secs(3600);
 
-/// How to sample.
 #[derive(Debug, Clone)]
 pub struct SamplerOptions {
-    /// Time between two samples.
     pub interval: Duration,
     /// Block devices of the target; none where nobody knows them.
     pub devices: Stack,

@@ -27,7 +27,6 @@ pub struct Speed {
     pub mhz: Option<f64>,
     /// How often processors were throttled since the machine started, for heat.
     pub throttled: Option<u64>,
-    /// The hottest sensor, °C.
     pub hottest_c: Option<f64>,
 }
 

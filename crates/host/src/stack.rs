@@ -17,7 +17,6 @@ const DEPTH_MAX: usize = 8;
 /// One block device, and its place among the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// Kernel name.
     pub name: String,
     /// What of the database lies on it directly.
     pub holds: Vec<Purpose>,
@@ -90,7 +89,6 @@ impl Stack {
         &self.layers
     }
 
-    /// Names of all devices.
     pub fn names(&self) -> Vec<&str> {
         self.layers
             .iter()
@@ -121,9 +119,12 @@ impl Stack {
         };
         self.layers
             .iter()
-            .map(|layer| match layer.is_head {
-                true => false,
-                false => is_once(layer) || is_path(layer),
+            .map(|layer| {
+                if layer.is_head {
+                    false
+                } else {
+                    is_once(layer) || is_path(layer)
+                }
             })
             .collect()
     }
@@ -201,14 +202,16 @@ impl Stack {
                 let name = self.layers[place].name.clone();
                 let paths = nvme::paths(root, &name);
                 self.layers[place].is_head = !paths.is_empty();
-                let parts = match paths.is_empty() {
-                    true => parts(root, &name),
-                    false => paths,
+                let parts = if paths.is_empty() {
+                    parts(root, &name)
+                } else {
+                    paths
                 };
                 self.layers[place].is_composed = !parts.is_empty();
-                let lower = match parts.is_empty() {
-                    true => backing(root, &name),
-                    false => parts,
+                let lower = if parts.is_empty() {
+                    backing(root, &name)
+                } else {
+                    parts
                 };
                 for device in lower {
                     if let Some(layer) = self.enter(device)
@@ -226,9 +229,7 @@ impl Stack {
 /// What of a database has no device of its own, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoDevice {
-    /// What it is.
     pub purpose: Purpose,
-    /// The reason.
     pub why: String,
 }
 
@@ -255,9 +256,10 @@ fn backing(root: &Path, name: &str) -> Vec<String> {
         return Vec::new();
     };
     let path = Path::new(path.trim_end_matches('\n'));
-    let devices = match root == Path::new("/") {
-        true => devices_of(path),
-        false => devices_below(root, path),
+    let devices = if root == Path::new("/") {
+        devices_of(path)
+    } else {
+        devices_below(root, path)
     };
     let mut names = devices.unwrap_or_default();
     names.retain(|device| device != name);

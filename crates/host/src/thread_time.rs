@@ -49,7 +49,6 @@ impl ThreadClock {
         }
     }
 
-    /// Reads it.
     pub fn now(&self) -> ThreadTime {
         let mut text = [0; 96];
         let wait_ns = self.schedstat.as_ref().and_then(|file| {

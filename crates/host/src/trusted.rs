@@ -11,25 +11,13 @@ use std::path::{Path, PathBuf};
 pub enum Untrusted {
     /// It, or a folder on its way, can be written by others.
     #[error("other users can write {path} (mode {mode:o}); take that right away with chmod go-w")]
-    Writable {
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
+    Writable { path: PathBuf, mode: u32 },
     /// It, or a folder on its way, belongs to somebody else.
     #[error("{path} belongs to another user (number {uid})")]
-    OfOther {
-        path: PathBuf,
-        /// Its owner.
-        uid: u32,
-    },
+    OfOther { path: PathBuf, uid: u32 },
     /// It is not there, or cannot be looked at.
     #[error("{path} cannot be looked at: {cause}")]
-    Unseen {
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Unseen { path: PathBuf, cause: io::Error },
 }
 
 /// The file itself, links resolved, if nobody but root and this user can write it or a folder on its way.

@@ -46,10 +46,8 @@ pub enum TuningError {
     NoSetting {
         name: String,
         device: String,
-        /// What the system said.
         reason: std::io::Error,
     },
-    /// The right is missing.
     #[error(
         "host.{name} of device {device} can be set by root alone; run as root, or leave it out"
     )]
@@ -63,7 +61,6 @@ pub enum TuningError {
         name: String,
         device: String,
         asked: String,
-        /// What the setting is.
         now: String,
         /// Values that the kernel names; empty where it names none.
         known: String,
@@ -73,7 +70,6 @@ pub enum TuningError {
     Journal {
         /// The file or its folder.
         path: PathBuf,
-        /// What the system said.
         reason: std::io::Error,
     },
 }
@@ -225,15 +221,16 @@ impl Tuning {
             }
             _ => {
                 let now = self.value(device, name)?.now;
-                match now == *after {
-                    true => Ok(()),
-                    false => Err(TuningError::Refused {
+                if now == *after {
+                    Ok(())
+                } else {
+                    Err(TuningError::Refused {
                         name: name.clone(),
                         device: device.clone(),
                         asked: after.clone(),
                         now,
                         known: known.to_owned(),
-                    }),
+                    })
                 }
             }
         }

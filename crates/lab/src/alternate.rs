@@ -41,7 +41,6 @@ struct State {
 
 #[derive(Default)]
 struct SideState {
-    /// Points that were begun.
     begun: usize,
     /// Points of which the drive is over, or was left out.
     driven: usize,
@@ -163,7 +162,6 @@ impl Side<'_> {
         self.sides.slices
     }
 
-    /// Whose the tables are.
     pub fn tables(&self) -> Tables {
         self.sides.tables
     }

@@ -22,26 +22,20 @@ use crate::session_sampler::WaitsSeen;
 pub struct RunContext<'a> {
     /// Number of the run in the archive.
     pub run: i64,
-    /// Name of its plan.
     pub plan: &'a str,
-    /// Targets of the run.
     pub targets: &'a [Nodes],
     /// What watches driver and machine, one per target.
     pub samplers: &'a [HostWatch],
-    /// Seed of the run.
     pub seed: u64,
-    /// Repetitions of the plan.
     pub repeat: u32,
     /// Limits of the checks on the driver.
     pub validity: Validity,
-    /// Interval of the series.
     pub interval: Duration,
     /// Hardware threads of the targets' machine; `None` where nothing is known of it.
     pub hardware_threads: Option<u32>,
     /// Fingerprint of machine and target, one per target.
     pub platforms: Vec<String>,
     pub clock: Arc<dyn WallClock>,
-    /// Stop flag.
     pub stop: &'a AtomicBool,
     /// Since when the servers run.
     pub servers: Servers,

@@ -11,7 +11,6 @@ pub enum Done {
     Entered(Vec<Point>),
     /// Its user stopped it; nothing of it is kept.
     Interrupted,
-    /// The target gave out.
     Broken(String),
     /// The target does not hold what is measured: its user has to load it first.
     NotLoaded(Box<dyn std::error::Error + Send + Sync>),
@@ -21,9 +20,7 @@ pub enum Done {
 pub enum Measured {
     /// A point, or points that belong together.
     Points(Vec<Point>),
-    /// Its user stopped it.
     Interrupted,
-    /// The target gave out.
     Broken(String),
     /// The target does not hold what is measured: its user has to load it first.
     NotLoaded(Box<dyn std::error::Error + Send + Sync>),

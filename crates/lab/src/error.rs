@@ -22,7 +22,6 @@ pub enum LabError {
     Archive(#[from] ArchiveError),
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The machine.
     #[error("{0}")]
     Host(String),
     /// The target does not hold what a step measures.
@@ -32,33 +31,26 @@ pub enum LabError {
         what: Box<dyn std::error::Error + Send + Sync>,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that resumes it.
         verb: &'static str,
     },
-    /// Its user stopped it.
     #[error("interrupted; {finished} of {planned} points are kept in the archive")]
     Interrupted {
-        /// Points finished.
         finished: usize,
         /// Points of the complete run.
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that resumes it.
         verb: &'static str,
     },
     /// The target or its device gave out in the middle of the run.
     #[error("{message} ({finished} of {planned} points are kept in the archive); fix the cause")]
     Broken {
-        /// What happened.
         message: String,
-        /// Points finished.
         finished: usize,
         /// Points of the complete run.
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that resumes it.
         verb: &'static str,
     },
 }

@@ -14,7 +14,6 @@ use crate::Result;
 pub struct Nodes {
     /// Name of the engine in the library's files.
     pub engine: String,
-    /// The databases.
     pub nodes: Vec<Arc<dyn Target>>,
     /// Whether the databases run inside this process.
     pub is_embedded: bool,

@@ -37,7 +37,6 @@ pub struct Observation<'a> {
 
 /// What was driven, and what belongs to its time behind the last job.
 pub struct Driven {
-    /// What the jobs did.
     pub outcome: Outcome,
     /// How long what is timed with them took behind the last of them.
     pub closing: Duration,
@@ -51,9 +50,7 @@ pub struct Driven {
 
 /// A point that was measured, before it is finished: its figures, and what is wrong or to be known by them.
 pub struct Observed<'a> {
-    /// What the jobs did.
     pub outcome: Outcome,
-    /// The point so far.
     pub point: Point,
     context: &'a RunContext<'a>,
     site: u32,
@@ -119,15 +116,17 @@ impl<'a> Observation<'a> {
         };
         let outcome = driven.outcome;
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
-        let (used, counters) = match is_alone {
-            true => start.finish(driven.counters),
-            false => (HostUse::default(), driven.counters),
+        let (used, counters) = if is_alone {
+            start.finish(driven.counters)
+        } else {
+            (HostUse::default(), driven.counters)
         };
         drop(start);
         let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
-        let engine_io = match is_alone {
-            true => engine_io(self.nodes, &profile, &counters),
-            false => Vec::new(),
+        let engine_io = if is_alone {
+            engine_io(self.nodes, &profile, &counters)
+        } else {
+            Vec::new()
         };
         let operations = outcome.operations() * driven.operations_scale;
         let is_inside = self.nodes.first().server_process().is_none();

@@ -31,7 +31,6 @@ pub const REPEAT_MAX: u32 = 1000;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub name: String,
-    /// One sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Interval of the samplers in milliseconds.

@@ -20,7 +20,6 @@ impl Registry {
         Self { workloads }
     }
 
-    /// With one more.
     #[must_use]
     pub fn with(mut self, workload: Box<dyn Workload>) -> Self {
         self.workloads.push(workload);
@@ -42,7 +41,6 @@ impl Registry {
         }
     }
 
-    /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &dyn Workload> {
         self.workloads.iter().map(|workload| &**workload)
     }

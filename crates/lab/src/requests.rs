@@ -79,13 +79,14 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
 
 /// Times of the requests of the devices below a database; nothing where none is known, which a note of the point says.
 pub(crate) fn below_database(used: &HostUse) -> Vec<OperationTimes> {
-    match used.devices.is_empty() {
-        true => Vec::new(),
-        false => operation_times(
+    if used.devices.is_empty() {
+        Vec::new()
+    } else {
+        operation_times(
             &used.requests,
             &used.devices,
             used.requests_reason.as_deref(),
-        ),
+        )
     }
 }
 

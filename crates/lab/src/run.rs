@@ -20,10 +20,8 @@ use crate::{Plan, sessions, signal};
 
 /// What a run is made of.
 pub struct RunOptions {
-    /// The plan, checked.
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
-    /// Where the result goes.
     pub archive: PathBuf,
     /// Label; made up when `None`.
     pub label: Option<String>,
@@ -34,7 +32,6 @@ pub struct RunOptions {
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,
-    /// Which machine it is.
     pub host: HostAsked,
 }
 
@@ -104,9 +101,10 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
 
 /// Opens the targets of a plan, only to be looked at where that is all that it does.
 fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Result<Vec<Nodes>> {
-    let open: fn(&TargetUrl) -> target::Result<_> = match workloads.is_observation(plan)? {
-        true => target::open_observed,
-        false => target::open,
+    let open: fn(&TargetUrl) -> target::Result<_> = if workloads.is_observation(plan)? {
+        target::open_observed
+    } else {
+        target::open
     };
     let groups = groups.iter();
     groups.map(|group| Nodes::open_each(group, open)).collect()

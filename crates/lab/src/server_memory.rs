@@ -34,7 +34,6 @@ struct Before {
     cache_most_bytes: u64,
 }
 
-/// What servers take.
 #[derive(Debug, Clone)]
 struct Taken {
     own: OwnMemory,

@@ -44,7 +44,6 @@ const PINGING_MAX: Duration = Duration::from_millis(100);
 /// The way between driver and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// Where the server is.
     pub transport: Transport,
     /// The shortest round trip of a statement that does nothing, while the jobs did nothing either.
     pub round_trip: Duration,
@@ -423,7 +422,6 @@ fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> target::Result<Option<
     Ok(longest)
 }
 
-/// The shortest of some.
 fn round_trip(watch: &mut dyn Watch, clock: &Clock) -> target::Result<Duration> {
     let begin_ns = clock.now_ns();
     let mut shortest_ns = u64::MAX;
@@ -450,14 +448,14 @@ fn shorter(before: Option<Link>, after: Option<Link>) -> Option<Link> {
 
 /// Time until the next look, which follows the price of one.
 fn pause(watches: &[Box<dyn Watch>], price_s: f64) -> Duration {
-    let longest = match watches.iter().all(|watch| watch.samples().is_some()) {
-        true => INTERVAL_OF_SAMPLES_MAX,
-        false => INTERVAL_MAX,
+    let longest = if watches.iter().all(|watch| watch.samples().is_some()) {
+        INTERVAL_OF_SAMPLES_MAX
+    } else {
+        INTERVAL_MAX
     };
     Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, longest)
 }
 
-/// Processor time of looks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     driver_ns: u64,
@@ -475,7 +473,6 @@ impl Cost {
     }
 }
 
-/// Looks at every node.
 fn look_at_all(
     watches: &mut [Box<dyn Watch>],
     tally: &mut Tally,

@@ -39,7 +39,6 @@ struct Current {
     taken: Instant,
     /// Number of the newest sample of the machine that was told.
     sample: Option<u64>,
-    /// Whether an operation ended.
     is_measuring: bool,
     /// Names of its kinds of operations, where it has several.
     operations: &'static [&'static str],

@@ -59,7 +59,6 @@ pub struct StudyOptions {
     pub until: Option<Until>,
     /// Length of the slices in which both blocks of a pair are measured in turn; one after the other when `None`.
     pub slice: Option<Duration>,
-    /// Where the result goes.
     pub archive: PathBuf,
     /// Name; made up when `None`. The runs are called `NAME-a`, `NAME-b` and so on.
     pub name: Option<String>,
@@ -71,7 +70,6 @@ pub struct StudyOptions {
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,
-    /// Which machine it is.
     pub host: HostAsked,
 }
 
@@ -259,23 +257,25 @@ fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
     let order = runs[0].study.as_ref().map_or("", |part| &part.order);
     let letters: Vec<char> = (0..runs.len()).map(StudyPart::letter).collect();
     let is_whole = runs.len() >= 2 && runs.len() == sides && runs.iter().all(is_side);
-    match is_whole && order.chars().all(|letter| letters.contains(&letter)) {
-        true => Ok(runs),
-        false => Err(LabError::Plan(format!(
+    if is_whole && order.chars().all(|letter| letters.contains(&letter)) {
+        Ok(runs)
+    } else {
+        Err(LabError::Plan(format!(
             "runs {} and {} are not the sides of a study",
             SideLabel::new(name, 0),
             SideLabel::new(name, 1)
-        ))),
+        )))
     }
 }
 
 /// Sides of a study are loads that can be repeated; what others do cannot.
 fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
-    match workloads.is_observation(plan)? {
-        true => Err(LabError::Plan(
+    if workloads.is_observation(plan)? {
+        Err(LabError::Plan(
             "a database at work cannot be measured in two configurations in turn; observe it twice, and compare the two runs".into(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

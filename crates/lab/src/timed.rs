@@ -15,7 +15,6 @@ pub use server::{background, events as server_events, seen, top};
 pub enum Class {
     /// What a session of the target does or waits for.
     Session(WaitClass),
-    /// Pauses on purpose.
     Idle,
     /// The driver's loop, outside of its calls of the target.
     Driver,
@@ -46,7 +45,6 @@ impl From<Class> for EventClass {
 /// One line of where the jobs' time went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// What people call it.
     pub name: String,
     pub class: Class,
     /// How often, where that is counted.
@@ -55,7 +53,6 @@ pub struct Event {
     pub time_s: f64,
     /// Percent of the jobs' time.
     pub share_pct: f64,
-    /// How it is known.
     pub source: EventSource,
 }
 

@@ -5,7 +5,6 @@
 pub struct Volume {
     /// Written in all, logs included.
     pub written_bytes: u64,
-    /// Taken at once.
     pub room_bytes: u64,
 }
 

@@ -29,7 +29,6 @@ use crate::{Plan, Step, signal};
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {
-    /// Number of the run.
     pub id: i64,
     /// By what it is gone on with: label of the run, or name of its study.
     pub label: String,
@@ -37,7 +36,6 @@ pub(crate) struct Queue {
     pub planned: usize,
     /// Points of it that are safe in the archive.
     pub finished: usize,
-    /// Points to measure now.
     pub todo: Vec<PointKey>,
 }
 
@@ -230,9 +228,10 @@ impl Work<'_> {
     ) -> std::result::Result<(), Done> {
         let replica = self.targets[key.target as usize].first().replica();
         let is_empty = replica.is_some_and(|replica| !replica.is_filled());
-        match is_empty && workload.reads_replicas(step) {
-            true => (self.workloads.all()).try_for_each(|w| w.refill(context, key.target)),
-            false => Ok(()),
+        if is_empty && workload.reads_replicas(step) {
+            (self.workloads.all()).try_for_each(|w| w.refill(context, key.target))
+        } else {
+            Ok(())
         }
     }
 
@@ -268,7 +267,6 @@ impl Work<'_> {
 
 /// The steps that were finished before this process began: what they loaded may be gone.
 struct Lost {
-    /// Repetition, target and step.
     finished: BTreeSet<(u32, u32, u32)>,
 }
 

@@ -12,7 +12,6 @@ use crate::nodes::Nodes;
 use crate::plan::{Plan, Step, TableKind};
 use crate::volume::Written;
 
-/// A kind of work.
 pub trait Workload: Send + Sync {
     /// What a step says in `use`; several names where they differ in what the step says.
     fn names(&self) -> &'static [&'static str];

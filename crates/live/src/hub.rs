@@ -12,7 +12,6 @@ use crate::metrics::Metrics;
 
 /// Events that are kept for who comes later: more than four hours at one a second …
 const EVENTS_MAX: usize = 1 << 14;
-/// … within this memory.
 const BYTES_MAX: usize = 32 << 20;
 
 /// An event as it is sent: its number and its JSON.

@@ -29,7 +29,6 @@ const ALL: &str = "all";
 #[derive(Debug)]
 struct Counted {
     labels: String,
-    /// By kind of operations.
     operations: BTreeMap<String, Operation>,
 }
 
@@ -61,7 +60,6 @@ impl Buckets {
 }
 
 impl Metrics {
-    /// Counts an event.
     pub fn take(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::RunBegins { run, .. } => {
@@ -123,7 +121,6 @@ impl Metrics {
         }
     }
 
-    /// All of it.
     pub fn text(&self, viewers_dropped: u64) -> String {
         let mut text = String::new();
         if !self.run.is_empty() {

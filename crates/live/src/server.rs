@@ -24,7 +24,6 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Port that is taken where none is asked for.
 const PORT: u16 = 7411;
 
-/// Where to serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(pub SocketAddr);
 
@@ -49,7 +48,6 @@ impl FromStr for Address {
     }
 }
 
-/// Why nothing is served.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The address cannot be listened on.
@@ -62,7 +60,6 @@ pub enum LiveError {
         "the link of the live page needs random numbers, and /dev/urandom cannot be read ({0})"
     )]
     Random(std::io::Error),
-    /// No thread.
     #[error("the thread of the live page cannot be started ({0})")]
     Thread(std::io::Error),
 }
@@ -148,7 +145,6 @@ impl Server {
         }
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -160,9 +156,10 @@ impl Drop for Server {
         self.shared.hub.close();
         self.shared.is_over.store(true, Ordering::Release);
         // Wakes the thread; where nobody can connect any more, it has ended.
-        let near = match self.address.ip().is_unspecified() {
-            true => SocketAddr::from((Ipv4Addr::LOCALHOST, self.address.port())),
-            false => self.address,
+        let near = if self.address.ip().is_unspecified() {
+            SocketAddr::from((Ipv4Addr::LOCALHOST, self.address.port()))
+        } else {
+            self.address
         };
         let _ = TcpStream::connect_timeout(&near, Duration::from_secs(1));
         if let Some(thread) = self.thread.take() {

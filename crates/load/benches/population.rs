@@ -65,15 +65,14 @@ impl Flock {
 
 impl UserPopulation for Flock {
     fn next_operation(&self, _user: u32) -> NextOperation {
-        let pause_ns = match self.mean_ns > 0.0 {
-            false => 0,
-            true => {
-                let draw = self
-                    .draws
-                    .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let bits = stats::random::mix(draw);
-                stats::random::exponential_of(bits, self.mean_ns) as u64
-            }
+        let pause_ns = if self.mean_ns > 0.0 {
+            let draw = self
+                .draws
+                .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let bits = stats::random::mix(draw);
+            stats::random::exponential_of(bits, self.mean_ns) as u64
+        } else {
+            0
         };
         NextOperation { kind: 0, pause_ns }
     }

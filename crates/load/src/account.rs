@@ -67,7 +67,6 @@ impl Account {
         self.begun_ns += within(until_ns).saturating_sub(within(since_ns));
     }
 
-    /// Adds a completed operation.
     #[inline]
     pub fn completed(&mut self, timing: &Timing, rows: u64) {
         self.add(timing);

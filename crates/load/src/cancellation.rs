@@ -51,7 +51,6 @@ impl<'a> Cancellation<'a> {
     }
 }
 
-/// Why a client left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
     /// Nothing more is due for it.

@@ -93,14 +93,12 @@ pub enum Turn {
     Writing,
     /// It waits for nothing but this time; then [`NonblockingClient::ready`] is called, whatever comes before.
     Pausing(Duration),
-    /// It is over.
     Finished(Result<Done, Failure>),
 }
 
 /// What a completed operation amounts to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Rows read or written.
     pub rows: u64,
     /// How often it had to be begun anew (deadlock, conflict, busy).
     pub retries: u32,

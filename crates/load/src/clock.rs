@@ -22,10 +22,8 @@ pub use virtual_time::VirtualClock;
 /// What tells a drive the time, and lets its threads wait.
 #[derive(Debug, Clone, Default)]
 pub enum Clock {
-    /// The machine's monotonic clock.
     #[default]
     Monotonic,
-    /// A test's.
     Virtual(Arc<VirtualClock>),
     /// That of a drive that takes turns with another one.
     Alternating {
@@ -61,7 +59,6 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds now.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match self {
@@ -357,7 +354,6 @@ pub fn sharpen_timers() {
 /// What the kernel says this thread has used; differences of two readings are meaningful.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Time on a processor.
     pub cpu: Duration,
     /// Time runnable but waiting for a processor; `None` where the kernel does not say.
     pub run_queue: Option<Duration>,

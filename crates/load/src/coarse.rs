@@ -44,7 +44,6 @@ impl Coarse {
         self.total += other.total;
     }
 
-    /// Forgets everything.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -24,7 +24,6 @@ use crate::window_start::announced;
 /// Most clients of one drive.
 pub const JOBS_MAX: usize = 8192;
 
-/// Who asks for operations.
 #[derive(Clone, Copy)]
 pub enum Users<'a> {
     /// Jobs: for each client a user of its own, whose pauses the schedule knows.
@@ -40,11 +39,8 @@ pub enum Users<'a> {
     },
 }
 
-/// Who carries operations out.
 pub enum Clients<'o> {
-    /// A thread each.
     Blocking(Vec<Box<dyn BlockingClient + 'o>>),
-    /// In event loops.
     Nonblocking {
         clients: Vec<Box<dyn NonblockingClient + 'o>>,
         /// Makes another one for one that was given up, or says in a sentence why there is none. Called
@@ -53,7 +49,6 @@ pub enum Clients<'o> {
     },
 }
 
-/// Makes another client.
 pub type Replace<'o> = Box<dyn FnMut() -> Replacement<'o> + 'o>;
 
 impl<'o> Clients<'o> {
@@ -65,7 +60,6 @@ impl<'o> Clients<'o> {
         }
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         match self {
             Clients::Nonblocking { clients, .. } => clients.len(),
@@ -79,16 +73,12 @@ impl<'o> Clients<'o> {
     }
 }
 
-/// How to drive.
 #[derive(Clone)]
 pub struct Drive<'a> {
-    /// Who asks.
     pub users: Users<'a>,
-    /// The model of load.
     pub schedule: Schedule,
     /// What is done before measuring, unrecorded.
     pub ramp_up: RampUp,
-    /// When measuring ends.
     pub end: End,
     /// Length of the intervals of the series, at least [`INTERVAL_MIN`].
     pub interval: Duration,
@@ -109,7 +99,6 @@ pub struct Drive<'a> {
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.
     pub progress: Option<&'a Progress>,
-    /// What tells the time.
     pub clock: Clock,
 }
 
@@ -188,11 +177,12 @@ pub fn drive(clients: Clients, how: &Drive) -> Outcome {
 /// Whether a drive can be done at all; if not, why.
 fn check(clients: usize, how: &Drive) -> Result<(), String> {
     let Users::Population { count, kinds, .. } = how.users else {
-        return match clients > JOBS_MAX {
-            true => Err(format!(
+        return if clients > JOBS_MAX {
+            Err(format!(
                 "{clients} jobs are too many for one driver: use at most {JOBS_MAX}"
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         };
     };
     if clients == 0 || clients > JOBS_MAX {
@@ -234,12 +224,10 @@ struct Context<'a> {
     /// Who is next, where users share the clients.
     scheduler: Option<&'a Scheduler<'a>>,
     cancellation: &'a Cancellation<'a>,
-    /// Connections that there are.
     open: &'a AtomicUsize,
     new_recorder: &'a (dyn Fn() -> Recorder<'a> + Sync),
 }
 
-/// What the clients leave.
 struct Ended<'a> {
     recorders: Vec<Recorder<'a>>,
     /// In their order: what each did, what its thread used, and why it left.

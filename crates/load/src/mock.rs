@@ -45,7 +45,6 @@ pub struct Session {
     mock: Mock,
     /// When the target saw its first operation; shared, because a stall hits all sessions at once.
     first_ns: Arc<OnceLock<u64>>,
-    /// Ends a hanging operation.
     interrupted: Arc<AtomicBool>,
 }
 

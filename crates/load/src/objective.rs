@@ -41,7 +41,6 @@ pub struct Held {
 /// What was measured at one rate, as far as an objective looks at it.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {
-    /// How long.
     pub elapsed: Duration,
     /// Operations that were completed in it.
     pub completed: u64,

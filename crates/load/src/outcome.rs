@@ -15,13 +15,11 @@ use crate::timing::Timing;
 pub struct ClientOutcome {
     /// End of its last operation; zero when it had none.
     pub finish: Duration,
-    /// Operations completed.
     pub operations: u64,
     /// Operations that it began in the window and completed, whenever they were due.
     pub begun: u64,
     /// The time they took, to their ends, with the time of the window in which it began none.
     pub begun_time: Duration,
-    /// Rows they reported.
     pub rows: u64,
     /// How long it was measured.
     pub active: Duration,
@@ -105,7 +103,6 @@ pub struct Outcome {
     pub clients: Vec<ClientOutcome>,
     /// One entry for each kind of operation.
     pub kinds: Vec<KindOutcome>,
-    /// The series over time.
     pub intervals: Vec<Interval>,
     /// Operations that were asked for within the window.
     pub asked: u64,
@@ -116,7 +113,6 @@ pub struct Outcome {
     pub unserved: u64,
     /// Operations that started more than 1 ms late although a client was free when they were asked for.
     pub late_starts: u64,
-    /// The latest of them.
     pub late_start_max: Duration,
     /// Connections that were given up in the middle of an operation.
     pub connections_lost: u64,
@@ -136,7 +132,6 @@ pub struct Outcome {
 pub struct DriverThreads {
     /// How many there were at the end.
     pub threads: usize,
-    /// Their processor time.
     pub cpu: Duration,
     /// The processor time of the busiest of them.
     pub cpu_busiest: Duration,
@@ -145,7 +140,6 @@ pub struct DriverThreads {
 }
 
 impl DriverThreads {
-    /// Adds a thread.
     pub(crate) fn add(&mut self, usage: &Usage) {
         let run_queue = if self.threads == 0 {
             Some(Duration::ZERO)
@@ -168,14 +162,12 @@ impl Outcome {
         }
     }
 
-    /// All kinds together.
     pub fn total(&self) -> KindOutcome {
         let mut total = KindOutcome::default();
         self.kinds.iter().for_each(|kind| total.merge(kind));
         total
     }
 
-    /// Operations completed.
     pub fn operations(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
     }

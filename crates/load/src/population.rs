@@ -32,7 +32,6 @@ pub const USERS_MAX: u32 = 1_000_000;
 /// Most kinds of operations, each with three histograms of a quarter of a megabyte for each thread.
 pub const KINDS_MAX: usize = 32;
 
-/// What users do.
 pub trait UserPopulation: Send + Sync {
     /// What a user, from 0, does next. Asked once for each operation, in a closed model by one thread at a
     /// time for each user, in an open one by any.

@@ -61,7 +61,6 @@ impl UserSteps {
         (self.first..=self.last).step_by(self.by as usize)
     }
 
-    /// The largest step.
     pub fn most(&self) -> u32 {
         self.last - (self.last - self.first) % self.by
     }
@@ -109,9 +108,10 @@ fn checked(steps: UserSteps, text: &str) -> Result<UserSteps, UserStepsError> {
 
 impl fmt::Display for UserSteps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_ramp() {
-            true => write!(f, "{}..{}/{}", self.first, self.last, self.by),
-            false => write!(f, "{}", self.first),
+        if self.is_ramp() {
+            write!(f, "{}..{}/{}", self.first, self.last, self.by)
+        } else {
+            write!(f, "{}", self.first)
         }
     }
 }

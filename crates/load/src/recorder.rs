@@ -37,7 +37,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing done yet.
     pub const fn new() -> Self {
         Self {
             operations: AtomicU64::new(0),
@@ -86,7 +85,6 @@ pub struct Tally {
     pub unfinished: u64,
     /// Starts later than [`LATE_START`] although a client was free and waiting.
     pub late_starts: u64,
-    /// The latest of them.
     pub late_max_ns: u64,
     /// Connections that were given up.
     pub connections_lost: u64,
@@ -113,7 +111,6 @@ pub struct Recorder<'a> {
     in_hand: Vec<(usize, Timing, bool)>,
     window: Window,
     ends_ns: u64,
-    /// When what ends counts.
     counted: Range<u64>,
     interval_ns: u64,
     /// When the interval at hand begins and ends.
@@ -258,9 +255,10 @@ impl<'a> Recorder<'a> {
         let mut completed = Histogram::new();
         let responses = self.kinds.iter().map(|kind| &kind.response);
         responses.for_each(|response| completed.merge(response));
-        let usual_us = match completed.is_empty() {
-            true => 0.0,
-            false => completed.percentile_us(99.0),
+        let usual_us = if completed.is_empty() {
+            0.0
+        } else {
+            completed.percentile_us(99.0)
         };
         for (place, timing, answered) in std::mem::take(&mut self.in_hand) {
             let kind = &mut self.kinds[place];

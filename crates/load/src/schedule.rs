@@ -17,7 +17,6 @@ pub const RATE_PER_S_MAX: f64 = 10_000_000.0;
 /// as long as the measured window, but at least and at most this.
 pub const DRAIN_BOUNDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
 
-/// The model of load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
     /// Every job starts its next operation when the previous one has ended and it has thought.
@@ -29,14 +28,12 @@ pub enum Schedule {
     Open {
         /// Operations per second of all jobs together.
         rate_per_s: f64,
-        /// How they are spaced.
         arrivals: Arrivals,
     },
     /// Sessions arrive at a rate; within a session operations follow each other as in a closed model.
     SemiOpen {
         /// Sessions per second of all jobs together.
         sessions_per_s: f64,
-        /// How they are spaced.
         arrivals: Arrivals,
         operations_per_session: u32,
         /// The pause between two operations of a session.
@@ -44,7 +41,6 @@ pub enum Schedule {
     },
 }
 
-/// How arrivals are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
     /// Evenly: tick *i* at *i* / rate.
@@ -56,13 +52,11 @@ pub enum Arrivals {
 /// The pause of a virtual user between two operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Think {
-    /// No pause.
     None,
     /// Always the same.
     Constant(Duration),
     /// Exponential, cut at [`THINK_MEANS_MAX`] times the mean.
     Exponential {
-        /// Mean before the cut.
         mean: Duration,
     },
 }
@@ -70,11 +64,9 @@ pub enum Think {
 /// What is done before measuring starts, and never recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RampUp {
-    /// Nothing.
     None,
     /// Every job does so many operations as fast as it can; then all meet, and start together.
     Operations {
-        /// Operations of each job.
         per_job: u64,
     },
     /// The schedule runs for so long before what it starts counts.
@@ -91,14 +83,10 @@ impl RampUp {
     }
 }
 
-/// When measuring ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// After a fixed amount of work. In an open model the jobs share the sum of it.
-    Operations {
-        /// Operations of each job.
-        per_job: u64,
-    },
+    Operations { per_job: u64 },
     /// After a fixed time; what was due before is still carried out (see [`DRAIN_BOUNDS`]).
     Time(Duration),
 }
@@ -239,9 +227,10 @@ impl Window {
 
     /// When nothing counts any more.
     pub fn counts_until_ns(&self) -> u64 {
-        match self.is_drained {
-            true => u64::MAX,
-            false => self.ends_ns(),
+        if self.is_drained {
+            u64::MAX
+        } else {
+            self.ends_ns()
         }
     }
 }
@@ -321,7 +310,6 @@ impl Timetable {
         (self.until_ns != u64::MAX).then_some(self.until_ns)
     }
 
-    /// The measured window.
     pub fn window(&self) -> Window {
         Window {
             from_ns: self.from_ns,
@@ -348,7 +336,6 @@ impl Timetable {
 pub struct Step {
     /// When it is meant to start; in the past when the job comes late to it.
     pub intended_ns: u64,
-    /// False during ramp-up.
     pub measured: bool,
 }
 

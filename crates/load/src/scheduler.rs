@@ -44,7 +44,6 @@ pub struct Scheduler<'a> {
 enum Source {
     Closed {
         queue: Mutex<BinaryHeap<Reverse<Arrival>>>,
-        /// Its length.
         waiting: AtomicUsize,
     },
     Open(Ticks),
@@ -197,9 +196,10 @@ impl<'a> Scheduler<'a> {
         Arrival {
             due_ns: free_ns.saturating_add(next_operation.pause_ns),
             user,
-            kind: match usize::from(next_operation.kind) < self.kinds {
-                true => next_operation.kind,
-                false => self.refuse(next_operation.kind),
+            kind: if usize::from(next_operation.kind) < self.kinds {
+                next_operation.kind
+            } else {
+                self.refuse(next_operation.kind)
             },
         }
     }

@@ -12,7 +12,6 @@
 
 use stats::random::Random;
 
-/// How to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchPlan {
     /// The first rate that is measured, per second.
@@ -28,7 +27,6 @@ pub struct SearchPlan {
     /// Measurements of which the majority must miss before a rate is given up; an odd number. With 1, one that goes wrong by
     /// chance takes the search below everything that holds.
     pub misses: usize,
-    /// Most measurements of all.
     pub measurements_max: usize,
 }
 
@@ -63,7 +61,6 @@ impl SearchPlan {
     }
 }
 
-/// A measured rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// The rate, per second.
@@ -81,7 +78,6 @@ impl Measured {
     }
 }
 
-/// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The highest rate that holds, below every rate that does not; `None` when not even the lowest did.
@@ -94,11 +90,9 @@ pub struct Found {
     /// Whether some rate above one that does not hold holds: more load was not worse there, and the target is
     /// less regular than a single rate can say.
     pub holds_above: bool,
-    /// Measurements made.
     pub measurements: usize,
 }
 
-/// A search under way.
 #[derive(Debug, Clone)]
 pub struct Search {
     plan: SearchPlan,
@@ -117,7 +111,6 @@ pub enum SearchError {
     /// A bracket that could never be so narrow, or is none.
     #[error("the search cannot use a bracket of {0} %: use 0.1 % to 100 %")]
     Resolution(f64),
-    /// No measurements.
     #[error("a search needs measurements: allow 1 or more, and an odd number of repeats")]
     Measurements,
 }
@@ -154,9 +147,10 @@ impl Search {
 
     /// The rate to measure next, per second; `None` when the search is over.
     pub fn next_per_s(&self) -> Option<f64> {
-        match self.made() < self.plan.measurements_max {
-            true => self.wanted(),
-            false => None,
+        if self.made() < self.plan.measurements_max {
+            self.wanted()
+        } else {
+            None
         }
     }
 
@@ -230,9 +224,10 @@ impl Search {
             (Some(end), None) | (None, Some(end)) => self.again(&[end]),
             (Some(low), Some(high)) => {
                 let ratio = high.rate_per_s / low.rate_per_s;
-                match ratio > 1.0 + plan.resolution_pct / 100.0 {
-                    true => Some((low.rate_per_s * high.rate_per_s).sqrt()),
-                    false => self.again(&[low, high]),
+                if ratio > 1.0 + plan.resolution_pct / 100.0 {
+                    Some((low.rate_per_s * high.rate_per_s).sqrt())
+                } else {
+                    self.again(&[low, high])
                 }
             }
         }

@@ -13,7 +13,6 @@ pub const INTERVALS_MAX: usize = 2048;
 pub struct KindInterval {
     /// Response times of the completed operations, to 3 %; their number is [`Coarse::count`].
     pub response: Coarse,
-    /// Operations that failed.
     pub errors: u64,
 }
 
@@ -23,7 +22,6 @@ impl KindInterval {
         self.errors += other.errors;
     }
 
-    /// Whether nothing ended.
     pub(crate) fn is_empty(&self) -> bool {
         self.response.count() == 0 && self.errors == 0
     }
@@ -54,7 +52,6 @@ impl Interval {
         }
     }
 
-    /// All kinds together.
     pub fn total(&self) -> KindInterval {
         let mut total = KindInterval::default();
         self.kinds.iter().for_each(|kind| total.merge(kind));
@@ -125,7 +122,6 @@ impl Series {
             .collect()
     }
 
-    /// Length of our intervals.
     fn each(&self) -> Duration {
         self.interval * (1 << self.doublings)
     }

@@ -14,7 +14,6 @@ pub struct Service<'a> {
     /// Operations of a job before the common start that are still to be done, as fast as it can.
     ramp_up: u64,
     window: Window,
-    /// The operation at hand.
     request: Request,
     due_ns: u64,
     is_measured: bool,
@@ -50,7 +49,6 @@ pub struct Due {
 
 /// How an operation ended, as far as it is to be written down.
 pub enum Ended {
-    /// It counts.
     Measured(u8, Timing),
     /// It was a part of the ramp-up.
     Unmeasured,
@@ -143,7 +141,6 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// The operation begins.
     #[inline]
     pub fn begin(&mut self, now_ns: u64) -> Request {
         self.started_ns = now_ns;
@@ -176,13 +173,13 @@ impl<'a> Service<'a> {
         if let Source::Shared(_, user) = &mut self.source {
             *user = Some(self.request.user);
         }
-        match self.is_measured && counts {
-            true => Ended::Measured(self.request.kind, timing),
-            false => Ended::Unmeasured,
+        if self.is_measured && counts {
+            Ended::Measured(self.request.kind, timing)
+        } else {
+            Ended::Unmeasured
         }
     }
 
-    /// Where its time went.
     #[inline]
     pub fn account(&mut self) -> &mut Account {
         &mut self.account

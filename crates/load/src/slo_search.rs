@@ -32,7 +32,6 @@ pub fn slo_search<T, E>(
 }
 
 impl<T> SearchedRate<T> {
-    /// What was found.
     pub fn found(&self) -> Found {
         self.search.found()
     }
@@ -43,7 +42,6 @@ impl<T> SearchedRate<T> {
         self.held.get(&rate_per_s.to_bits())
     }
 
-    /// The same, to keep.
     pub fn into_best(mut self) -> Option<T> {
         let rate_per_s = self.search.found().rate_per_s?;
         self.held.remove(&rate_per_s.to_bits())

@@ -24,7 +24,6 @@ const IDLE: u64 = 0;
 
 /// What the threads share.
 pub struct Shared<'r, 'a> {
-    /// What is measured.
     pub window: Window,
     /// Where they meet; made for as many as there are.
     pub barrier: &'r StartBarrier,
@@ -39,7 +38,6 @@ pub struct Shared<'r, 'a> {
     pub clock: &'r Clock,
 }
 
-/// What a thread leaves.
 pub struct LeftThread<'a, 'o> {
     /// Dropped after the last thread has ended, so that closing one session does not disturb the measurement of another.
     pub client: Box<dyn BlockingClient + 'o>,
@@ -140,7 +138,6 @@ fn watch<'a, 'o>(
     }
 }
 
-/// One thread.
 struct Worker<'r, 'a, 'o> {
     client: Box<dyn BlockingClient + 'o>,
     /// When the call in hand began, on the clock; where calls have a limit.
@@ -151,7 +148,6 @@ struct Worker<'r, 'a, 'o> {
     usage: Usage,
 }
 
-/// Where a thread writes.
 enum Book<'r, 'a> {
     Own(Box<Recorder<'a>>),
     Common {

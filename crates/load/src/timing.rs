@@ -7,8 +7,6 @@ pub struct Timing {
     pub free_ns: u64,
     /// When the operation was meant to start: when its user asked.
     pub intended_ns: u64,
-    /// When it did.
     pub start_ns: u64,
-    /// When it ended.
     pub end_ns: u64,
 }

@@ -14,9 +14,7 @@ const WAITING_MAX: usize = 64;
 pub struct ToldKind {
     /// Response times of completed operations.
     pub response: Coarse,
-    /// Their service times.
     pub service: Coarse,
-    /// Operations that failed.
     pub errors: u64,
 }
 
@@ -38,7 +36,6 @@ pub struct ToldIntervals {
 }
 
 impl ToldIntervals {
-    /// All kinds together.
     pub fn total(&self) -> ToldKind {
         let mut total = ToldKind::default();
         self.kinds.iter().for_each(|kind| total.merge(kind));

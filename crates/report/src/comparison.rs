@@ -41,17 +41,14 @@ pub use shifts::shifts;
 /// How much of a comparison is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shown {
-    /// Columns of the terminal.
     pub width: usize,
     pub colour: bool,
-    /// Also every secondary metric.
     pub all: bool,
 }
 
 /// What A and B are.
 pub(crate) const SIDES: &str = "A, B: medians, moved equally so that B / A is the ratio";
 
-/// Columns of the drawing.
 const FOREST_WIDTH: usize = 25;
 /// Differences shown when not everything is asked for.
 const DIFFERENCES_MAX: usize = 24;
@@ -275,13 +272,10 @@ fn band_words(rows: &[&Row]) -> String {
     if most > 0.0 {
         let least = learned.fold(f64::INFINITY, f64::min);
         let (least, most) = (percent(least), percent(most));
-        text += &match least == most {
-            true => format!(" · better and worse also beyond the learned noise of ±{most} %"),
-            false => {
-                format!(
-                    " · better and worse also beyond the learned noise of ±{least} to ±{most} %"
-                )
-            }
+        text += &if least == most {
+            format!(" · better and worse also beyond the learned noise of ±{most} %")
+        } else {
+            format!(" · better and worse also beyond the learned noise of ±{least} to ±{most} %")
         };
     }
     text
@@ -381,7 +375,6 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     paint.dim(&text)
 }
 
-/// What is repeated.
 fn repeats(design: Design) -> &'static str {
     match design {
         Design::Paired | Design::PairedInstances => "pairs",

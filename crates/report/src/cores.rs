@@ -8,7 +8,6 @@ use crate::number;
 use crate::prices::amount;
 use crate::users;
 
-/// How to choose processors.
 pub const CORES_BEFORE_CLOCK: &str =
     "Choose processors by the number of cores first, and between equals by the clock.";
 
@@ -38,9 +37,10 @@ fn place(left: &SpareCores) -> String {
     if left.test == PointKey::OBSERVATION {
         return format!("{}, as observed", left.target);
     }
-    let level = match users::is_of_users(&left.test) {
-        true => number::users(left.jobs),
-        false => format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads)),
+    let level = if users::is_of_users(&left.test) {
+        number::users(left.jobs)
+    } else {
+        format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads))
     };
     let why = match left.level {
         Level::Supported => "the most within the limit",

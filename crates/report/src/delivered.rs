@@ -13,9 +13,7 @@ use crate::number;
 struct Pair {
     what: &'static str,
     unit: &'static str,
-    /// Test below the database.
     below: &'static str,
-    /// Test through the database.
     through: &'static str,
     /// What the device did in both: of its own counters where the database is in between.
     figure: &'static str,
@@ -54,9 +52,7 @@ const PAIRS: [Pair; 4] = [
 
 /// One line: how much of the device one target delivers.
 pub struct Delivered {
-    /// Name of the target.
     pub target: String,
-    /// What is done.
     pub what: &'static str,
     /// "1,900 MB/s (D111 @8)".
     pub device: String,

@@ -23,7 +23,6 @@ pub struct AtLevel {
 
 /// One device at one level.
 pub struct Used {
-    /// The kernel's name.
     pub name: String,
     /// "data, log", "below dm-0"; empty where neither is known.
     pub place: String,
@@ -37,7 +36,6 @@ pub struct Used {
     pub busy_pct: Option<f64>,
 }
 
-/// Requests of one kind.
 #[derive(Default)]
 pub struct Kind {
     /// How many per second.
@@ -259,9 +257,10 @@ fn over_time(device: &[&DeviceUse], value: fn(&DeviceUse) -> Option<f64>) -> Opt
 
 /// "vdb (log): writes 1,240 /s of 8.19 kB in 412 µs, p99 1.20 ms · flushes 310 /s in 1.10 ms · 61.0 % busy · queue 0.600".
 fn sentence(used: &Used) -> String {
-    let place = match used.place.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", used.place),
+    let place = if used.place.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", used.place)
     };
     let kinds = [
         ("reads", &used.reads),

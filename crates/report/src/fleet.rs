@@ -124,10 +124,7 @@ pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
     };
     match fleet.call {
         Call::Higher | Call::Lower => {
-            let (tone, word) = match is_better {
-                true => ("good", "better"),
-                false => ("bad", "worse"),
-            };
+            let (tone, word) = if is_better { ("good", "better") } else { ("bad", "worse") };
             (tone, format!("The fleet is {word} after: {name} {by}"), average)
         }
         Call::NotShown => (

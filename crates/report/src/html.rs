@@ -76,9 +76,10 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
                 .filter(|g| section.holds(g))
                 .map(|g| test::view(run, g, against))
                 .collect(),
-            delivered: match section.below_database {
-                true => delivered(run, &groups),
-                false => Vec::new(),
+            delivered: if section.below_database {
+                delivered(run, &groups)
+            } else {
+                Vec::new()
             },
         })
         .filter(|c: &ComponentView| !c.tests.is_empty())
@@ -159,9 +160,10 @@ fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<
 
 /// The sides if they are of this kind.
 fn of<'s, 'r>(sides: &'s [&'r Run], is: impl Fn(&Run) -> bool) -> &'s [&'r Run] {
-    match sides.iter().any(|side| is(side)) {
-        true => sides,
-        false => &[],
+    if sides.iter().any(|side| is(side)) {
+        sides
+    } else {
+        &[]
     }
 }
 

@@ -31,14 +31,12 @@ pub struct Group {
     pub accounts: Vec<Account>,
     /// Kernel's names of the devices; empty where none is known.
     pub devices: Vec<String>,
-    /// Reads and writes.
     pub held: [Held; 2],
 }
 
 /// What the engine counts of the files of one purpose.
 pub struct Account {
     pub purpose: Purpose,
-    /// Reads and writes.
     pub told: [Told; 2],
 }
 
@@ -47,9 +45,7 @@ pub struct Account {
 pub struct Told {
     /// 10^6 bytes per second; `None` where the engine does not count them.
     pub mb_per_s: Option<f64>,
-    /// Where it is counted.
     pub source: String,
-    /// Why nothing is known.
     pub unknown: Option<IoUnknown>,
 }
 
@@ -58,7 +54,6 @@ pub struct Told {
 pub struct Held {
     /// Sum over the purposes of which it is known.
     pub engine_mb_per_s: Option<f64>,
-    /// Sum over the devices.
     pub device_mb_per_s: Option<f64>,
     /// `None` where one of the sides is unknown.
     pub difference: Option<Difference>,
@@ -67,7 +62,6 @@ pub struct Held {
 /// What a difference between engine and devices comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
-    /// They agree.
     Small,
     /// The engine read more than the devices.
     PageCache,
@@ -347,10 +341,7 @@ fn hold<'t>(
         }
     }
     let each = devices.iter().map(|device| device.mb_per_s(operation));
-    let device: Option<f64> = match devices.is_empty() {
-        true => None,
-        false => each.sum(),
-    };
+    let device: Option<f64> = if devices.is_empty() { None } else { each.sum() };
     let difference = engine
         .zip(device)
         .map(|(engine, device)| difference(operation, engine, device, is_uncounted, others));

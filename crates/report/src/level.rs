@@ -22,7 +22,6 @@ impl<'a> Level<'a> {
             .expect("a level is made from at least one point")
     }
 
-    /// Degree of parallelism.
     pub fn dop(&self) -> u32 {
         self.first().key.dop()
     }
@@ -188,7 +187,6 @@ pub fn is_figure(name: &str) -> bool {
 pub struct Curve<'a> {
     /// Target, as an index into the run's targets.
     pub target: u32,
-    /// Step of the plan.
     pub step: u32,
     /// Name of the target, with the step where a test stands in several steps.
     pub label: String,
@@ -213,11 +211,8 @@ impl<'a> Curve<'a> {
 /// Everything measured of one test.
 #[derive(Debug, Clone)]
 pub struct TestGroup<'a> {
-    /// Test code.
     pub test: &'a str,
-    /// Title of the test.
     pub title: &'a str,
-    /// Component it loads.
     pub component: Component,
     /// One curve per target and step.
     pub curves: Vec<Curve<'a>>,

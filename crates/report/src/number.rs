@@ -56,7 +56,6 @@ pub fn of_metric(metric: &Metric, value: Option<f64>) -> String {
     }
 }
 
-/// With a capital letter.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());

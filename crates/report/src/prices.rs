@@ -129,14 +129,17 @@ pub fn worth(worth: &Worth, currency: &str) -> [String; 5] {
                 .to_owned()
         }
     };
-    let net = worth.price.map(|[middle, low, high]| match low == high {
-        true => format!("{} {currency}", price(middle.net)),
-        false => format!(
-            "{} {currency} ({} … {})",
-            price(middle.net),
-            price(low.net),
-            price(high.net)
-        ),
+    let net = worth.price.map(|[middle, low, high]| {
+        if low == high {
+            format!("{} {currency}", price(middle.net))
+        } else {
+            format!(
+                "{} {currency} ({} … {})",
+                price(middle.net),
+                price(low.net),
+                price(high.net)
+            )
+        }
     });
     let list = worth
         .price
@@ -170,9 +173,10 @@ pub fn extra(change: &Change) -> Option<String> {
     let [a, b] = change.totals;
     let (a, b, extra) = (a?.net, b?.net, change.extra()?);
     let currency = &change.currency;
-    let times = match a > 0.0 {
-        true => format!(" ({:.3} times)", b / a),
-        false => String::new(),
+    let times = if a > 0.0 {
+        format!(" ({:.3} times)", b / a)
+    } else {
+        String::new()
     };
     Some(match extra {
         0.0 => format!("A and B cost the same: {} {currency} net.", amount(a)),
@@ -263,8 +267,9 @@ fn price(value: f64) -> String {
 
 /// How many: whole numbers as such.
 fn count(number: f64) -> String {
-    match number.fract() == 0.0 {
-        true => number::whole(Some(number)),
-        false => format!("{number}"),
+    if number.fract() == 0.0 {
+        number::whole(Some(number))
+    } else {
+        format!("{number}")
     }
 }

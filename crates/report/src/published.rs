@@ -126,9 +126,12 @@ fn other_table(text: &mut String, table: &PublishedTable) {
         let mut cells = table.rows.iter().map(|row| &row.cells[at]);
         cells.all(|cell| matches!(cell, Cell::Number(_) | Cell::Empty))
     };
-    let aligns = (0..table.columns.len()).map(|at| match is_number(at) {
-        true => Align::Right,
-        false => Align::Left,
+    let aligns = (0..table.columns.len()).map(|at| {
+        if is_number(at) {
+            Align::Right
+        } else {
+            Align::Left
+        }
     });
     aligned(text, &rows, &aligns.collect::<Vec<_>>());
 }

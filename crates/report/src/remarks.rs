@@ -16,7 +16,6 @@ pub struct Said {
 /// A line below a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The sentence.
     pub text: String,
     /// True when it makes a point invalid.
     pub invalid: bool,

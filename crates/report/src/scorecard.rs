@@ -19,7 +19,6 @@ use crate::level::TestGroup;
 
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The metric.
     pub line: &'static Line,
     /// One cell per column.
     pub cells: Vec<Cell>,
@@ -27,7 +26,6 @@ pub struct Row {
     pub caution: Option<&'static str>,
 }
 
-/// The whole table.
 #[derive(Debug, Clone)]
 pub struct Scorecard {
     /// Targets first, then what they are set against, as far as it tells any of the metrics.
@@ -63,9 +61,10 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
             Against::Run(other) => columns.extend(evaluate::of_run(other, false)),
             Against::Reference(reference) => {
                 let column = evaluate::of_reference(reference);
-                match column.1.iter().any(|c| matches!(c, Cell::Value(_))) {
-                    true => columns.push(column),
-                    false => silent.push(reference.title.as_str()),
+                if column.1.iter().any(|c| matches!(c, Cell::Value(_))) {
+                    columns.push(column)
+                } else {
+                    silent.push(reference.title.as_str())
                 }
             }
         }

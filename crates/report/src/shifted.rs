@@ -127,11 +127,10 @@ pub fn shares(shift: &Shift, share_pct: impl Fn(&Shares) -> f64) -> String {
 
 /// What it means that one run was made after the other.
 pub fn order_words(trusted: bool) -> &'static str {
-    match trusted {
-        false => "no verdict, because a change of the machine in between would look like an effect",
-        true => {
-            "verdicts hold only if nothing but the recorded differences changed in between, as you vouched"
-        }
+    if trusted {
+        "verdicts hold only if nothing but the recorded differences changed in between, as you vouched"
+    } else {
+        "no verdict, because a change of the machine in between would look like an effect"
     }
 }
 
@@ -173,9 +172,10 @@ pub fn caution(shifts: &[Shift]) -> Option<String> {
 }
 
 fn words(repetitions: &Repetitions) -> &'static str {
-    match repetitions.is_paired {
-        true => "pairs",
-        false => "repetitions",
+    if repetitions.is_paired {
+        "pairs"
+    } else {
+        "repetitions"
     }
 }
 

@@ -127,9 +127,10 @@ pub fn point_line(target: &str, point: &Point) -> String {
 
 /// "16 users", "J 4 × T 1".
 pub fn parallelism(key: &PointKey) -> String {
-    match users::is_of_users(&key.test) {
-        true => number::users(key.jobs),
-        false => format!("J {} × T {}", key.jobs, key.threads),
+    if users::is_of_users(&key.test) {
+        number::users(key.jobs)
+    } else {
+        format!("J {} × T {}", key.jobs, key.threads)
     }
 }
 

@@ -6,7 +6,6 @@ use verdict::ramps::{PERCENTILE, USERS};
 use crate::level::{Curve, Level, TestGroup};
 use crate::{number, ramp};
 
-/// Heads of the columns.
 pub const HEADS: [&str; 7] = [
     "users",
     "new orders/min",
@@ -19,7 +18,6 @@ pub const HEADS: [&str; 7] = [
 
 /// The ramp of one target.
 pub struct Summary {
-    /// Name of the target.
     pub target: String,
     /// Percentile of the response times that is shown.
     pub percentile: f64,
@@ -29,11 +27,9 @@ pub struct Summary {
     pub sentences: Vec<String>,
 }
 
-/// One number of users.
 pub struct Row {
     /// Under [`HEADS`].
     pub cells: [String; 7],
-    /// Whether a check failed.
     pub invalid: bool,
 }
 

@@ -209,12 +209,15 @@ mod tests {
             };
             let (a, b) = (side(1.0), side(truth));
             let seen = |side: &[f64]| -> Vec<Bounds> {
-                let bounds = |v: &f64| match *v > limit {
-                    true => Bounds {
-                        low: limit,
-                        high: f64::INFINITY,
-                    },
-                    false => Bounds::exactly(*v),
+                let bounds = |v: &f64| {
+                    if *v > limit {
+                        Bounds {
+                            low: limit,
+                            high: f64::INFINITY,
+                        }
+                    } else {
+                        Bounds::exactly(*v)
+                    }
                 };
                 side.iter().map(bounds).collect()
             };

@@ -76,9 +76,10 @@ pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
     };
     warnings.extend(&ratio.warnings);
     let (a, b) = usable(a, b, question.design);
-    let verdict = match question.design.decides() {
-        true => judge(&ratio.interval, question.band, question.direction),
-        false => Verdict::Inconclusive,
+    let verdict = if question.design.decides() {
+        judge(&ratio.interval, question.band, question.direction)
+    } else {
+        Verdict::Inconclusive
     };
     let plan = Plan {
         design: question.design,

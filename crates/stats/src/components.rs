@@ -91,9 +91,10 @@ pub fn components(
         of_side(|pair| pair.a.to_vec())?,
         of_side(|pair| pair.b.to_vec())?,
     );
-    let tables = match in_turn {
-        true => vec![a.iter().zip(&b).map(|(a, b)| minus(b, a)).collect()],
-        false => vec![a, b],
+    let tables = if in_turn {
+        vec![a.iter().zip(&b).map(|(a, b)| minus(b, a)).collect()]
+    } else {
+        vec![a, b]
     };
     let squares: Vec<f64> = tables.iter().map(|table| residual(table)).collect();
     let logs: Vec<f64> = pairs.iter().map(|pair| pair.log_ratio).collect();

@@ -134,9 +134,10 @@ pub fn least_effect(sd_log: f64, rounds: usize, confidence: f64, band: f64) -> O
     }
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);
-        match student_above(quantile, freedom, middle) < POWER {
-            true => low = middle,
-            false => high = middle,
+        if student_above(quantile, freedom, middle) < POWER {
+            low = middle
+        } else {
+            high = middle
         }
     }
     let least = (band.ln_1p() + high * sd_log / (rounds as f64).sqrt()).exp_m1();

@@ -103,9 +103,10 @@ pub fn student_quantile(p: f64, df: f64) -> f64 {
         }
         let density = (log_peak - half * (t * t / df).ln_1p()).exp();
         let newton = t + missing / density;
-        let next = match newton > low && newton < high {
-            true => newton,
-            false => f64::midpoint(low, high),
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            f64::midpoint(low, high)
         };
         if (next - t).abs() <= 4.0 * f64::EPSILON * t {
             return next;

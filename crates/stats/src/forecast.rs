@@ -164,9 +164,10 @@ pub fn repetitions(plan: &Plan, sd_log: f64, ratio: f64) -> Result<Option<usize>
 
 fn by_formula(plan: &Plan, sd_log: f64, ratio: f64) -> Option<usize> {
     let (edge, effect) = (plan.band.equivalence.ln_1p(), ratio.ln().abs());
-    let distance = match effect > edge {
-        true => effect - plan.band.effect().ln_1p(),
-        false => edge - effect,
+    let distance = if effect > edge {
+        effect - plan.band.effect().ln_1p()
+    } else {
+        edge - effect
     };
     if distance <= 0.0 {
         return None;

@@ -170,9 +170,10 @@ impl Inside {
         let (mut low, mut high) = (0.0, FARTHEST);
         for _ in 0..36 {
             let middle = f64::midpoint(low, high);
-            match beyond(middle) > part {
-                true => low = middle,
-                false => high = middle,
+            if beyond(middle) > part {
+                low = middle
+            } else {
+                high = middle
             }
         }
         high

@@ -54,9 +54,10 @@ pub fn quotient(before: f64, after: f64) -> Option<f64> {
 #[must_use]
 pub fn sides_of(ratio: f64, [a, b]: [f64; 2]) -> [f64; 2] {
     let sides = [(a * b / ratio).sqrt(), (a * b * ratio).sqrt()];
-    match sides.iter().all(|side| side.is_finite() && *side > 0.0) {
-        true => sides,
-        false => [a, b],
+    if sides.iter().all(|side| side.is_finite() && *side > 0.0) {
+        sides
+    } else {
+        [a, b]
     }
 }
 

@@ -44,9 +44,10 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
     let middle = (n - 1) as f64 / 2.0;
     let slope = slope(rates);
     if (slope * n as f64 / mean).abs() > limit {
-        return match is_more_than_scatter(rates) {
-            true => Steady::Trend,
-            false => Steady::No,
+        return if is_more_than_scatter(rates) {
+            Steady::Trend
+        } else {
+            Steady::No
         };
     }
     let deviation = rates

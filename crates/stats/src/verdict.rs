@@ -73,11 +73,12 @@ impl Band {
 
     pub(crate) fn checked(&self) -> Result<(), Warning> {
         let is_share = |share: f64| (0.0..1.0).contains(&share);
-        match is_share(self.equivalence) && is_share(self.noise) {
-            true => Ok(()),
-            false => Err(Warning::NotAShare {
+        if is_share(self.equivalence) && is_share(self.noise) {
+            Ok(())
+        } else {
+            Err(Warning::NotAShare {
                 name: "practical band",
-            }),
+            })
         }
     }
 }

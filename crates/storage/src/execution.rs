@@ -38,7 +38,6 @@ const NAP: Duration = Duration::from_millis(50);
 /// How a list ended that was not broken off by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// Everything was done.
     Whole,
     /// A response time was above `stopcurve=`.
     ResponseTime,
@@ -46,7 +45,6 @@ pub enum Completion {
     Monitor,
     /// Journals were recovered, and nothing else was asked for.
     Recovered,
-    /// Its user stopped it.
     Interrupted,
 }
 
@@ -59,11 +57,8 @@ pub struct Done<'a> {
     pub number: usize,
     /// The run, with an absolute rate.
     pub run: &'a Run,
-    /// When it began.
     pub started_at: Timestamp,
-    /// What came of it.
     pub outcome: &'a Outcome,
-    /// Its intervals.
     pub laps: &'a [Lap],
     /// What the machine did in the time that counts.
     pub rates: Rates,
@@ -88,9 +83,7 @@ struct Measured {
     monitor: Option<Monitored>,
 }
 
-/// Who looks on.
 pub trait Audience {
-    /// Lines for whoever waits.
     fn show(&mut self, text: &str);
     /// The list is gone through for this time, from 1; 0 is the format before it.
     fn repetition_begins(&mut self, _repetition: u32) {}
@@ -107,15 +100,11 @@ pub trait Audience {
 
 /// A list, and what it is carried out with.
 pub struct Execution<'a> {
-    /// What is asked for.
     pub script: &'a Script,
     /// The run that brings files to their size, if one is needed; number 0 of the pages.
     pub format: Option<&'a Run>,
-    /// Where lines go.
     pub pages: &'a mut Pages,
-    /// Who looks on.
     pub audience: &'a mut dyn Audience,
-    /// What carries runs out.
     pub carrier: Carrier<'a>,
     /// How runs are carried out.
     pub options: engine::Options<'a>,
@@ -123,7 +112,6 @@ pub struct Execution<'a> {
     pub slo: Option<Slo>,
     /// Set by Ctrl-C. A monitor file uses it to end a run.
     pub stop: &'a AtomicBool,
-    /// The machine's counters.
     pub counters: Reader,
     /// Times the requests of the devices, where that is possible.
     pub requests: Option<&'a BlockWatch>,

@@ -34,7 +34,6 @@ const ROOM_LEFT_BYTES: u64 = 256 << 20;
 /// How long a layout stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
-    /// Until it is removed.
     UntilRemoved,
     /// As long as the value that holds it: once its process has gone, it is left over.
     WhileHeld,
@@ -46,7 +45,6 @@ pub struct Layouts {
     parent: PathBuf,
 }
 
-/// A layout that stands.
 #[derive(Debug)]
 pub struct Made {
     pub definition: Definition,
@@ -64,7 +62,6 @@ impl Default for Layouts {
 }
 
 impl Layouts {
-    /// Those in a directory.
     pub fn below(parent: PathBuf) -> Self {
         Self { parent }
     }

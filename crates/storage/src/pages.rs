@@ -216,9 +216,10 @@ impl Pages {
         let all = outcome.latencies_of(|_, _, _| true).issued;
         let percentile = |pct| all.percentile_us(pct) / 1e3;
         let percentiles_ms = (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]);
-        let first = match outcome.ends_in_warmup {
-            true => 1,
-            false => run.counts_from_interval(),
+        let first = if outcome.ends_in_warmup {
+            1
+        } else {
+            run.counts_from_interval()
         };
         let header = self.header_due(self.total_lines, now);
         self.total_lines += 1;
@@ -353,7 +354,6 @@ impl Pages {
     }
 }
 
-/// Whose page it is.
 enum Whose<'a> {
     Sd(usize),
     Workload(&'a str),

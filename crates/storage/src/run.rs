@@ -46,7 +46,6 @@ pub struct Run {
     pub storage: Vec<StorageDefinition>,
     /// I/Os in flight over all streams and SDs together, where SDs are concatenated; none: each SD has its own limit.
     pub threads_shared: Option<u32>,
-    /// Who does what where.
     pub streams: Vec<Stream>,
 }
 

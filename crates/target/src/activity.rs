@@ -25,7 +25,6 @@ pub struct Wanted {
 /// A session of somebody else that is in a statement or a transaction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionSeen {
-    /// Its number.
     pub id: u64,
     /// Its user, and where it comes from.
     pub who: String,
@@ -41,7 +40,6 @@ pub struct SessionSeen {
     pub blocked_by: Vec<u64>,
 }
 
-/// Everything of one look.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Look {
     /// What sessions wait for, and what the server's own processes do.
@@ -104,7 +102,6 @@ impl TimeOnProcessors {
     }
 }
 
-/// Looks at one server.
 pub trait Activity: Send {
     /// Where sessions are looked up, e.g. "pg_stat_activity".
     fn source(&self) -> String;

@@ -32,7 +32,6 @@ pub struct BackupMethod {
 }
 
 impl BackupMethod {
-    /// What most methods are.
     pub(crate) const SIMPLE: Self = Self {
         name: "",
         how: "",
@@ -95,7 +94,6 @@ fn kib_of(text: &str) -> Option<u32> {
 /// What a name asks for behind that of the method; the method's usual one where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// Level of the compression.
     pub level: Option<u32>,
     /// Size of the buffer for reading and writing.
     pub buffer_kib: Option<u32>,
@@ -106,7 +104,6 @@ pub struct Variant {
 pub struct BackupOptions {
     /// Channels that copy at once.
     pub channels: u32,
-    /// Level and buffer.
     pub variant: Variant,
     /// The highest rate, in 10^6 bytes per second.
     pub max_mb_per_s: Option<u32>,

@@ -15,7 +15,6 @@ pub(crate) use sql::{Dialect, address_after, select, totals};
 /// What a column holds, in terms that every column store can keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// True or false.
     Bool,
     /// Signed integers of so many bits: 8, 16, 32 or 64.
     Int(u8),
@@ -25,16 +24,12 @@ pub enum Kind {
     Float,
     /// Floating-point numbers of 64 bits.
     Double,
-    /// Exact decimals.
     Decimal {
         /// Digits in all, at most [`DIGITS_MAX`].
         digits: u8,
-        /// Digits behind the point.
         places: u8,
     },
-    /// Days.
     Date,
-    /// Times of a day.
     Time,
     /// Moments without a time zone.
     Moment,
@@ -83,14 +78,12 @@ impl Kind {
 /// One value of a row that is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing.
     Null,
     /// An integer, a truth value, the unscaled number of a decimal, days or microseconds since 1970, the
     /// microseconds of a day.
     Int(i64),
     /// The same where 64 bits do not suffice.
     Wide(i128),
-    /// A floating-point number.
     Double(f64),
     /// Text, which is UTF-8, or bytes.
     Bytes(&'a [u8]),
@@ -131,9 +124,10 @@ impl SourceColumn {
     pub fn read_as_text(&mut self) {
         self.kind = Ok(Kind::Text);
         self.expression = self.as_text.clone();
-        self.note = Some(match self.declared.is_empty() {
-            true => "kept as text".into(),
-            false => format!("{}, kept as text", self.declared),
+        self.note = Some(if self.declared.is_empty() {
+            "kept as text".into()
+        } else {
+            format!("{}, kept as text", self.declared)
         });
     }
 
@@ -208,7 +202,6 @@ pub struct SourceTable {
     pub rows_estimated: Option<u64>,
     /// Bytes of its rows on the engine's disk, without indexes.
     pub disk_bytes: Option<u64>,
-    /// Where its rows lie.
     pub stored: Stored,
     /// Why its rows may not be all that there are.
     pub note: Option<&'static str>,
@@ -229,9 +222,10 @@ pub struct SourceTable {
 impl SourceTable {
     /// Schema and name, as one says them.
     pub fn label(&self) -> String {
-        match self.schema.is_empty() {
-            true => self.name.clone(),
-            false => format!("{}.{}", self.schema, self.name),
+        if self.schema.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}.{}", self.schema, self.name)
         }
     }
 
@@ -298,7 +292,6 @@ pub type Part = Option<Range<u64>>;
 
 /// A database to be read.
 pub trait Source: Send + Sync {
-    /// Engine and version.
     fn title(&self) -> String;
 
     /// Its URL, without a password.
@@ -342,10 +335,8 @@ pub trait Source: Send + Sync {
     fn break_off(&self);
 }
 
-/// Who takes rows.
 pub type Taker<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<()>;
 
-/// One stream of rows.
 pub trait Reader: Send {
     /// Hands out every row of a part of a table, and stops at the taker's first error. After a value that its column's
     /// kind has no place for, no more rows are handed out, but the rest may be looked at for others.
@@ -383,9 +374,10 @@ pub(crate) fn pieces(extent: u64, piece: u64) -> Vec<Part> {
     let piece = extent.div_ceil(count).max(1);
     (0..count)
         .map(|number| {
-            let end = match number + 1 == count {
-                true => u64::MAX,
-                false => (number + 1) * piece,
+            let end = if number + 1 == count {
+                u64::MAX
+            } else {
+                (number + 1) * piece
             };
             Some(number * piece..end)
         })

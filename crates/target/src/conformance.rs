@@ -15,7 +15,6 @@ use crate::{Feature, Result, TargetUrl};
 use bench::{Bench, Checked, Miss};
 pub use place::CheckPlace;
 
-/// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Passed,

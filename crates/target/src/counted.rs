@@ -3,9 +3,7 @@
 /// A cumulative count of the server; `None` where it does not tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// How often.
     pub count: Option<u64>,
-    /// Time altogether.
     pub time_ns: Option<u64>,
     /// Bytes moved.
     pub bytes: Option<u64>,
@@ -28,7 +26,6 @@ impl Counted {
         }
     }
 
-    /// Nothing is told.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

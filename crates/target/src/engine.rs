@@ -10,12 +10,10 @@ use crate::inspection::Inspection;
 use crate::url::{Foreign, Partial, Password};
 use crate::{BackupMethod, ErrorKind, Footprint, Result, Target, TargetError, TargetUrl};
 
-/// A kind of database.
 pub trait Engine: Sync {
     /// Its scheme in a target URL.
     fn scheme(&self) -> &'static str;
 
-    /// Where its databases are.
     fn reach(&self) -> Reach {
         Reach::Embedded
     }
@@ -193,7 +191,6 @@ pub struct Incomplete<'a> {
     /// Those that are no part of the place.
     pub settings: BTreeMap<String, String>,
     pub password: Option<Password>,
-    /// The environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -211,7 +208,6 @@ pub struct TypeNames {
 /// Where the databases of an engine are. A run that names no target measures the embedded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// There is no database.
     Nowhere,
     /// In a file or in memory, inside this process.
     Embedded,

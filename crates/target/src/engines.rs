@@ -124,9 +124,10 @@ pub fn has_question_mark_operators(engine: &str) -> bool {
 /// The settings of a URL with which a local server would run programs, load libraries or use files by their names.
 pub fn executed_settings(url: &TargetUrl) -> Vec<&str> {
     let mut local = engines().iter().filter(|e| e.reach() == Reach::LocalServer);
-    match local.any(|engine| engine.scheme() == url.scheme) {
-        true => crate::server::executed(url),
-        false => Vec::new(),
+    if local.any(|engine| engine.scheme() == url.scheme) {
+        crate::server::executed(url)
+    } else {
+        Vec::new()
     }
 }
 

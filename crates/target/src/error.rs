@@ -10,7 +10,6 @@ pub enum ErrorKind {
     Conflict,
     /// The target cannot be reached, or its file cannot be opened or written.
     Unreachable,
-    /// The device is full.
     Full,
     /// The database says that its file is damaged.
     Damaged,
@@ -18,7 +17,6 @@ pub enum ErrorKind {
     Foreign,
     /// The engine itself is not installed.
     NotInstalled,
-    /// The statement failed.
     Statement,
     /// A text has bytes that mean nothing in its encoding, or nothing in UTF-8.
     Untranslatable,

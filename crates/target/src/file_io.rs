@@ -25,14 +25,15 @@ impl FileIo {
         source: &'static str,
         counted: Counted,
     ) -> Self {
-        match counted.count.is_some() || counted.bytes.is_some() {
-            true => Self {
+        if counted.count.is_some() || counted.bytes.is_some() {
+            Self {
                 purpose,
                 operation,
                 counted: Ok(counted),
                 source,
-            },
-            false => Self::unknown(purpose, operation, IoUnknown::NotCounted),
+            }
+        } else {
+            Self::unknown(purpose, operation, IoUnknown::NotCounted)
         }
     }
 
@@ -58,9 +59,10 @@ pub(crate) fn since(now: &[FileIo], before: &[FileIo]) -> Vec<FileIo> {
         let counted = match (&now.counted, &then.counted) {
             (Ok(now), Ok(then)) => {
                 let rise = now.since(then);
-                match rise.count.is_some() || rise.bytes.is_some() {
-                    true => Ok(rise),
-                    false => Err(IoUnknown::CounterReset),
+                if rise.count.is_some() || rise.bytes.is_some() {
+                    Ok(rise)
+                } else {
+                    Err(IoUnknown::CounterReset)
                 }
             }
             (Err(why), _) | (_, Err(why)) => Err(*why),

@@ -56,7 +56,6 @@ impl FileSnapshot {
         }
     }
 
-    /// Where the copy is.
     pub(crate) fn copy(&self) -> &Path {
         &self.copy
     }

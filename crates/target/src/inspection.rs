@@ -47,7 +47,6 @@ pub struct Inspection {
     pub sessions_left: Option<SessionsLeft>,
     /// Where the data lie on the machine of the database.
     pub data: Option<String>,
-    /// Where dbdyno's tables go.
     pub place: Option<OwnPlace>,
     pub rights: Vec<Right>,
     /// Why nothing can be written, with the way out where there is one: only a run that reads can start.
@@ -160,9 +159,10 @@ fn not_writable(path: &Path) -> Option<String> {
         Ok(_) => "it is not a file".to_owned(),
         Err(_) => {
             let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-            match directory.is_none_or(Path::is_dir) {
-                true => return None,
-                false => "its directory does not exist".to_owned(),
+            if directory.is_none_or(Path::is_dir) {
+                return None;
+            } else {
+                "its directory does not exist".to_owned()
             }
         }
     };
@@ -198,7 +198,6 @@ impl fmt::Display for Protection {
 pub struct RoundTrip {
     pub median_us: f64,
     pub p99_us: f64,
-    /// Statements that were measured.
     pub count: usize,
 }
 
@@ -268,7 +267,6 @@ impl ClockOffset {
     }
 }
 
-/// Where dbdyno's tables go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPlace {
     /// As a sentence begins with it: `schema "dbdyno"`.
@@ -276,12 +274,9 @@ pub struct OwnPlace {
     pub state: PlaceState,
 }
 
-/// Whether it is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceState {
-    /// A run makes it.
     Absent,
-    /// It bears dbdyno's mark.
     MadeByDbdyno,
     /// It is there and dbdyno may use it.
     Usable,
@@ -304,10 +299,8 @@ impl fmt::Display for OwnPlace {
 /// A right that dbdyno uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Right {
-    /// In the server's words.
     pub name: String,
     pub is_held: bool,
-    /// What it is for.
     pub needed_for: &'static str,
     /// What happens without it.
     pub without: &'static str,

@@ -7,7 +7,6 @@ use std::str::FromStr;
 /// engine really does for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// As the values are.
     None,
     /// Numbers and days are packed, texts are as they are.
     QueryLow,
@@ -15,7 +14,6 @@ pub enum Level {
     QueryHigh,
     /// Everything, and then by a general compressor, fast.
     CapacityLow,
-    /// The same, thoroughly.
     CapacityHigh,
 }
 
@@ -82,7 +80,6 @@ impl Level {
 pub enum Encoding {
     /// Encoded column by column: what packing and dictionaries make of them.
     Plain,
-    /// Compressed behind that, fast.
     Compressed,
 }
 

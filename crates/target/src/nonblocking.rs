@@ -62,7 +62,6 @@ pub enum Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     All,
-    /// The socket is full.
     Part,
 }
 
@@ -158,14 +157,12 @@ impl Replies {
         self.first.get_mut(place).filter(|row| row.is_empty())
     }
 
-    /// A request was answered.
     #[inline]
     pub(crate) fn completed(&mut self, rows: u64, rolled_back: bool) {
         self.rows.push(rows);
         self.rolled_back |= rolled_back;
     }
 
-    /// A request failed.
     pub(crate) fn failed(&mut self, error: TargetError) {
         self.error.get_or_insert(error);
     }
@@ -194,7 +191,6 @@ enum Kind {
 }
 
 impl FirstRow {
-    /// Forgets the row.
     pub fn clear(&mut self) {
         self.used = 0;
     }
@@ -215,13 +211,11 @@ impl FirstRow {
         }
     }
 
-    /// Appends an integer.
     pub fn push_int(&mut self, number: i64) {
         let cell = self.push(Kind::Int);
         cell.number = number;
     }
 
-    /// Appends a text.
     pub fn push_text(&mut self, text: &[u8]) {
         let cell = self.push(Kind::Text);
         cell.text.clear();

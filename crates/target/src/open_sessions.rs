@@ -29,7 +29,6 @@ struct Entry {
 pub(crate) struct Owner(u64);
 
 impl Owner {
-    /// Somebody new.
     pub fn new() -> Self {
         Self(NUMBERS.fetch_add(1, Ordering::Relaxed))
     }

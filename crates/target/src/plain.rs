@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
 /// Most places of a decimal.

@@ -9,7 +9,6 @@ use crate::TimeOnProcessors;
 /// What a thread has had of the processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Schedule {
-    /// Time on a processor.
     pub cpu_ns: u64,
     /// Time that it was ready and waited for one.
     pub queued_ns: u64,

@@ -66,9 +66,10 @@ pub(crate) fn stranger(
 
 /// What is said of a table that keeps dbdyno out of `place`; `advice` says what to do.
 pub(crate) fn refused(place: &str, table: &str, advice: &str) -> TargetError {
-    let why = match table == OWN_TABLES {
-        true => "not the register of this version of dbdyno",
-        false => "not a table of dbdyno",
+    let why = if table == OWN_TABLES {
+        "not the register of this version of dbdyno"
+    } else {
+        "not a table of dbdyno"
     };
     TargetError::new(
         ErrorKind::Foreign,
@@ -83,9 +84,10 @@ pub(crate) fn entered<S: Session + ?Sized>(session: &mut S) -> Result<Identities
         return Ok(Identities::new());
     }
     let entered = of_register(session)?;
-    match entered.get(OWN_TABLES) == found.get(OWN_TABLES) {
-        true => Ok(entered),
-        false => Err(foreign(session, OWN_TABLES)),
+    if entered.get(OWN_TABLES) == found.get(OWN_TABLES) {
+        Ok(entered)
+    } else {
+        Err(foreign(session, OWN_TABLES))
     }
 }
 
@@ -172,9 +174,10 @@ pub(crate) fn is_there_and_ours<S: Session + ?Sized>(session: &mut S, table: &st
     let Some(identity) = session.relations()?.remove(table) else {
         return Ok(false);
     };
-    match entered(session)?.get(table) == Some(&identity) {
-        true => Ok(true),
-        false => Err(foreign(session, table)),
+    if entered(session)?.get(table) == Some(&identity) {
+        Ok(true)
+    } else {
+        Err(foreign(session, table))
     }
 }
 

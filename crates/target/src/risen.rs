@@ -73,9 +73,10 @@ pub(crate) fn risen<const N: usize>(
         let before = before.get(&key).copied().unwrap_or([0.0; N]);
         let was_reset = (0..N).any(|at| fell(before[at], now[at]));
         reset += usize::from(was_reset);
-        let counts = match was_reset {
-            true => now,
-            false => std::array::from_fn(|at| now[at] - before[at]),
+        let counts = if was_reset {
+            now
+        } else {
+            std::array::from_fn(|at| now[at] - before[at])
         };
         let time_per_s = match covers_s(&key, was_reset) {
             short if short < 1e-3 => counts[1] / 1e-3,

@@ -236,7 +236,6 @@ fn not_kept() -> TargetError {
 const NO_DIRECTORY: &str =
     "the target has no block device, so its device reads and writes cannot be counted";
 
-/// One database under test.
 pub trait Target: Send + Sync {
     /// Name, version and the settings as read back from the engine.
     fn record(&self) -> TargetRecord;
@@ -244,7 +243,6 @@ pub trait Target: Send + Sync {
     /// Why the engine cannot do `feature`; `None` when it can.
     fn lacks(&self, feature: Feature) -> Option<String>;
 
-    /// Opens one more session.
     fn open_session(&self) -> Result<Box<dyn Session>>;
 
     /// Opens a session for a user's own SQL, which keeps the settings of its role, the database and the server where it can be

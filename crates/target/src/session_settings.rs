@@ -26,7 +26,6 @@ pub(crate) struct Override {
 }
 
 impl Override {
-    /// One of every session.
     pub(crate) const fn everywhere(
         name: &'static str,
         value: &'static str,
@@ -84,9 +83,10 @@ impl fmt::Display for Replaced {
             let value = if value.is_empty() { "''" } else { value };
             write!(f, " instead of {value} ({by})")?;
         }
-        match self.in_scripts {
-            true => Ok(()),
-            false => f.write_str(", kept in scripts"),
+        if self.in_scripts {
+            Ok(())
+        } else {
+            f.write_str(", kept in scripts")
         }
     }
 }

@@ -12,11 +12,9 @@ use lexer::{Lexer, Token};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Postgres,
-    /// MariaDB as well.
     MySql,
 }
 
-/// Longer texts are cut.
 const CHARACTERS_MAX: usize = 300;
 /// What stands for a value, and for what is left out.
 const VALUE: &str = "?";

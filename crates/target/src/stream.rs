@@ -20,7 +20,6 @@ const KEEPALIVES: libc::c_int = 3;
 /// The same of data that nobody confirms.
 const UNCONFIRMED_MS_MAX: libc::c_int = 90_000;
 
-/// A socket, blocking.
 pub(crate) enum Stream {
     /// With the longest time to wait for something to read; `None` is as long as it takes.
     Unix(UnixStream, Option<Duration>),

@@ -111,9 +111,10 @@ fn complete(
     }
     let ignored = translate(engine.foreign_settings(), &mut typed.settings)?;
     let is_as_typed = place.is_none_or(|place| place == typed.place) && !url.path.ends_with('/');
-    let path = match is_as_typed {
-        true => url.path,
-        false => typed.place.to_path(),
+    let path = if is_as_typed {
+        url.path
+    } else {
+        typed.place.to_path()
     };
     let url = TargetUrl {
         scheme: url.scheme,

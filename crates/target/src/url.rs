@@ -42,7 +42,6 @@ pub struct TargetUrl {
 /// What can be wrong with a URL, knowable without touching the target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// There is no scheme.
     #[error(
         "target \"{0}\" has no scheme; write it as ENGINE:PATH, for example sqlite:/data/bench.db"
     )]
@@ -50,7 +49,6 @@ pub enum UrlError {
     /// The scheme is not an engine.
     #[error("unknown engine \"{scheme}\"{hint}")]
     UnknownEngine {
-        /// What was asked for.
         scheme: String,
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
@@ -86,7 +84,6 @@ pub enum UrlError {
     BadAddress {
         /// The URL, without its password.
         url: String,
-        /// What is wrong.
         what: String,
     },
     /// The value of a setting is none that the engine knows.
@@ -96,9 +93,7 @@ pub enum UrlError {
     #[error("engine {engine} has no setting \"{key}\"; its settings are {known}")]
     UnknownSetting {
         engine: &'static str,
-        /// Setting asked for.
         key: String,
-        /// Settings there are.
         known: String,
     },
 }
@@ -258,9 +253,10 @@ const JDBC: &str = "jdbc:";
 fn not_a_setting(part: &str, query: &str) -> UrlError {
     let keys = query.split('&').filter_map(|part| part.split_once('='));
     let mut keys = keys.map(|(key, _)| key);
-    UrlError::BadSetting(match keys.any(is_password) {
-        true => "…".into(),
-        false => without_secret(part),
+    UrlError::BadSetting(if keys.any(is_password) {
+        "…".into()
+    } else {
+        without_secret(part)
     })
 }
 
@@ -308,9 +304,12 @@ pub fn secrets_in(text: &[u8]) -> Vec<Range<usize>> {
         }
         rest = text.len() - text[rest..].trim_ascii_start().len();
         let is_quoted = text.get(rest) == Some(&b'\'');
-        let ends = |b: &u8| match is_quoted {
-            true => *b == b'\'',
-            false => matches!(b, b'&' | b' '),
+        let ends = |b: &u8| {
+            if is_quoted {
+                *b == b'\''
+            } else {
+                matches!(b, b'&' | b' ')
+            }
         };
         let begin = rest + usize::from(is_quoted);
         let length = text
@@ -348,14 +347,15 @@ fn without_secret(text: &str) -> String {
 impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // That of a server is written as it stands in the URL, and never begins a file's.
-        match self.path.starts_with("//") {
-            true => write!(f, "{}:{}", self.scheme, self.path)?,
-            false => write!(
+        if self.path.starts_with("//") {
+            write!(f, "{}:{}", self.scheme, self.path)?
+        } else {
+            write!(
                 f,
                 "{}:{}",
                 self.scheme,
                 encode_where_needed(&self.path, "?")
-            )?,
+            )?
         }
         let mut separator = '?';
         for (key, value) in &self.settings {
@@ -372,12 +372,13 @@ impl fmt::Display for TargetUrl {
 /// When it is not an absolute path.
 pub(crate) fn absolute(key: &str, value: &str) -> crate::Result<PathBuf> {
     let path = PathBuf::from(value);
-    match path.is_absolute() {
-        true => Ok(path),
-        false => Err(TargetError::new(
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(TargetError::new(
             ErrorKind::Statement,
             format!("{PLACE}{key}={value} is not an absolute path"),
-        )),
+        ))
     }
 }
 

@@ -7,18 +7,15 @@ use crate::Result;
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// Integer.
     Int(i64),
     Text(&'a str),
     /// Bytes.
     Blob(&'a [u8]),
-    /// Nothing.
     Null,
     /// An exact decimal of at most four places: `unscaled ÷ 10^places`.
     Decimal {
         /// The number without its point.
         unscaled: i64,
-        /// Digits behind the point.
         places: u8,
     },
     /// A moment without a time zone, in microseconds since 1970.
@@ -121,7 +118,6 @@ pub enum Cooled {
 /// Sessions that a server lets in beside those that are there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsLeft {
-    /// Their number.
     pub count: u64,
     /// What limits it, with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
     pub limit: String,
@@ -129,7 +125,6 @@ pub struct SessionsLeft {
     pub how_to_raise: String,
 }
 
-/// A limit of sessions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionLimit<'l> {
     pub name: &'l str,
@@ -137,7 +132,6 @@ pub(crate) struct SessionLimit<'l> {
     /// How many of them are kept for others.
     pub reserved: u64,
     pub used: u64,
-    /// How to raise it.
     pub how_to_raise: &'l str,
 }
 

@@ -32,7 +32,6 @@ pub enum WaitClass {
     /// In a statement, neither on a processor nor in a wait that is told. What a server counts of its waits
     /// is taken from it; what was seen of it may be negative, when more was used than statements took.
     Blocked,
-    /// Everything else.
     Other,
 }
 

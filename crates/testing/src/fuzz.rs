@@ -71,7 +71,6 @@ impl Source {
         (self.bits() % count.max(1) as u64) as usize
     }
 
-    /// One of several.
     pub fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.below(among.len())]
     }

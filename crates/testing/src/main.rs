@@ -25,7 +25,6 @@ const USAGE: &str =
   --times N         list the N slowest tests
   --logs DIRECTORY  where the output of each program is kept";
 
-/// What was asked for.
 struct Arguments {
     built: PathBuf,
     unit_only: bool,

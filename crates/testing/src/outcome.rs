@@ -5,19 +5,16 @@ use std::time::Duration;
 
 use testing::SKIPPED;
 
-/// What became of tests.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
     pub passed: usize,
     /// Names, with that of the program before it.
     pub failed: Vec<String>,
-    /// Names and reasons.
     pub skipped: Vec<String>,
     /// Seconds and names, where they were asked for.
     pub times: Vec<(f64, String)>,
 }
 
-/// How a program ended.
 pub enum End {
     Status { success: bool, said: String },
     TimeLimit(Duration),

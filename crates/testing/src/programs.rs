@@ -54,7 +54,6 @@ const LONG: &[&str] = &[
     "workload/restarts",
 ];
 
-/// One test program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
     /// `CRATE` for the tests in a crate's source, otherwise `CRATE/PROGRAM`.
@@ -70,7 +69,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether anything is left.
     fn leave_out_what_is_not_unit(&mut self) -> bool {
         let Some((_, names)) = NOT_UNIT.iter().find(|(program, _)| *program == self.name) else {
             return true;

@@ -21,7 +21,6 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// How programs are carried out.
 pub struct How {
-    /// Programs at once.
     pub jobs: usize,
     /// Whether libtest is asked for the time of each test.
     pub with_times: bool,

@@ -16,7 +16,6 @@ type Slot<T> = Arc<Mutex<Option<T>>>;
     reason = "it stands in a static, which takes no default"
 )]
 impl<T: Clone + Send> Shared<T> {
-    /// Nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))

@@ -64,9 +64,10 @@ fn calls(fleets: u64, sizes: &[usize]) {
                     continue;
                 };
                 held += u64::from(interval.covers(known));
-                let expected = match shift_ln == 0.0 {
-                    true => Call::NotShown,
-                    false => Call::Higher,
+                let expected = if shift_ln == 0.0 {
+                    Call::NotShown
+                } else {
+                    Call::Higher
                 };
                 right += u64::from(fleet.call == expected);
                 widths.push((interval.high - interval.low) / 2.0);

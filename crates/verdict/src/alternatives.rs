@@ -32,11 +32,8 @@ pub enum AlternativesError {
 /// Alternatives with what was found.
 #[derive(Debug, Clone)]
 pub struct Alternatives {
-    /// Name of the study.
     pub study: String,
-    /// The alternatives, A first.
     pub sides: Vec<Side>,
-    /// Rounds that were planned.
     pub rounds: u32,
     /// What weakens the study as a whole, one sentence each.
     pub cautions: Vec<String>,
@@ -48,16 +45,12 @@ pub struct Alternatives {
     pub family: usize,
     /// What is too small for a verdict.
     pub band: Band,
-    /// The primary metrics.
     pub metrics: Vec<OfMetric>,
 }
 
-/// An alternative.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// Letter of the side.
     pub side: String,
-    /// Label of its run.
     pub label: String,
     pub alternative: Alternative,
     /// Median of each primary metric, in their order.
@@ -71,9 +64,7 @@ pub struct Side {
 pub struct OfMetric {
     /// The metric, with its target.
     pub metric: Metric,
-    /// Title of its test.
     pub title: String,
-    /// Which direction is good.
     pub better: Better,
     /// Rounds in which every alternative has a valid figure.
     pub rounds: usize,
@@ -201,9 +192,10 @@ impl OfMetric {
             |pair: &&Pair| [pair.a, pair.b] == [one, other] || [pair.b, pair.a] == [one, other];
         let pair = pairs.iter().find(is_it)?;
         let ratio = pair.ratio.ratio;
-        Some(match pair.b == one {
-            true => (pair.verdict, ratio),
-            false => (turned(pair.verdict), inverse(ratio)),
+        Some(if pair.b == one {
+            (pair.verdict, ratio)
+        } else {
+            (turned(pair.verdict), inverse(ratio))
         })
     }
 }

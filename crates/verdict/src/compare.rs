@@ -86,7 +86,6 @@ pub struct Comparison {
     pub settings: [Vec<String>; 2],
     /// Repetitions of A and of B; up to the last look that was taken.
     pub repetitions: (u32, u32),
-    /// What is configured differently.
     pub differences: Vec<Difference>,
     /// What weakens the comparison as a whole, one sentence each.
     pub cautions: Vec<String>,
@@ -103,24 +102,18 @@ pub struct Comparison {
     pub rows: Vec<Row>,
 }
 
-/// One metric compared.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The metric, with its target.
     pub metric: Metric,
-    /// Title of the test.
     pub title: String,
-    /// Named before the run.
     pub primary: bool,
-    /// Which direction is good.
     pub better: Better,
     /// What was too small for a verdict.
     pub band: Band,
     /// Values of A by repetition, those without a valid figure left out.
     pub a: Vec<f64>,
-    /// Values of B.
     pub b: Vec<f64>,
-    /// Ratio, interval, verdict, warnings.
     pub result: stats::compare::Comparison,
     /// The rank test's p of "no difference at all", adjusted for all primary metrics (Holm); only for those. The verdict
     /// comes from the interval.
@@ -238,9 +231,10 @@ fn checked(options: &Options<'_>) -> Result<(), CompareError> {
         return Err(CompareError::NotAShare("effect"));
     }
     // Without a band: whatever is not the very same matters.
-    match (0.0..1.0).contains(&options.terms.band.equivalence) {
-        true => Ok(()),
-        false => Err(CompareError::NotAShare("practical band")),
+    if (0.0..1.0).contains(&options.terms.band.equivalence) {
+        Ok(())
+    } else {
+        Err(CompareError::NotAShare("practical band"))
     }
 }
 
@@ -249,9 +243,7 @@ struct Judge<'a> {
     b: &'a Run,
     pairing: &'a Pairing,
     options: &'a Options<'a>,
-    /// Of each primary metric.
     confidence: f64,
-    /// Of each secondary one.
     confidence_secondary: f64,
     /// Pairs of the last look that is planned, and the confidence of each primary metric's interval then.
     at_end: Option<(usize, f64)>,
@@ -292,9 +284,10 @@ impl Judge<'_> {
                 Better::Higher | Better::Neither => Direction::HigherIsBetter,
             },
             band,
-            confidence: match primary {
-                true => self.confidence,
-                false => self.confidence_secondary,
+            confidence: if primary {
+                self.confidence
+            } else {
+                self.confidence_secondary
             },
         };
         let mut result = stats::compare::compare(&a, &b, &question);
@@ -302,9 +295,10 @@ impl Judge<'_> {
             // They would be right for one look, of a study whose length does not depend on them.
             result.rank_p = None;
         }
-        let pairs = match primary && self.pairing.design.is_paired() {
-            true => pairs::pairs(self.a, self.b, metric, &self.pairing.in_b(metric)),
-            false => Vec::new(),
+        let pairs = if primary && self.pairing.design.is_paired() {
+            pairs::pairs(self.a, self.b, metric, &self.pairing.in_b(metric))
+        } else {
+            Vec::new()
         };
         let (sd, n) = (result.sd_log.filter(|_| primary), a.len().min(b.len()));
         Row {
@@ -457,7 +451,6 @@ impl Comparison {
         !self.design.decides() || self.primary().all(|row| row.is_answered(effect))
     }
 
-    /// The primary metrics.
     pub fn primary(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|r| r.primary)
     }

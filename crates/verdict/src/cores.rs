@@ -29,7 +29,6 @@ pub enum Level {
 /// What one level of a target could do without.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpareCores {
-    /// Name of the target.
     pub target: String,
     pub test: String,
     pub level: Level,

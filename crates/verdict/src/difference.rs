@@ -12,7 +12,6 @@ use archive::{ControlGroup, Fact, Inventory, Platform, Run, TargetRecord};
 pub struct Difference {
     /// What differs, e.g. "target sqlite: setting cache_size".
     pub subject: String,
-    /// In the first run.
     pub a: Option<String>,
     /// In the second run.
     pub b: Option<String>,
@@ -141,9 +140,10 @@ fn shown(value: &toml::Value) -> String {
 /// Targets of one name belong together; where each run has one alone, these two.
 fn targets(a: &[TargetRecord], b: &[TargetRecord]) -> Vec<Difference> {
     if let ([one], [other]) = (a, b) {
-        let prefix = match one.name == other.name {
-            true => format!("target {}: ", one.name),
-            false => "target: ".to_owned(),
+        let prefix = if one.name == other.name {
+            format!("target {}: ", one.name)
+        } else {
+            "target: ".to_owned()
         };
         return changed(&prefix, &target(one), &target(other));
     }

@@ -30,7 +30,6 @@ pub struct Question {
     pub limits_us: [f64; LIMITS],
     /// The measure that a shift is called by.
     pub primary: Measure,
-    /// Seed of the bootstrap.
     pub seed: u64,
 }
 
@@ -49,7 +48,6 @@ pub enum Call {
     OtherMix,
 }
 
-/// A fleet, judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fleet {
     pub question: Question,
@@ -66,7 +64,6 @@ pub struct Fleet {
     pub which: Which,
 }
 
-/// Systems whose mix changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChangedCount {
     pub any: usize,
@@ -142,9 +139,10 @@ pub fn judge(windows: &[Window], question: Question) -> Result<Fleet, FleetError
         question,
         left_out,
         changed,
-        call: match is_other_mix {
-            true => Call::OtherMix,
-            false => call(called),
+        call: if is_other_mix {
+            Call::OtherMix
+        } else {
+            call(called)
         },
         strata: strata.collect(),
         which: which::which(primary, &same),

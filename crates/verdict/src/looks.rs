@@ -13,9 +13,7 @@ use crate::outcome::CONFIDENCE;
 pub struct Looks {
     /// The effect that had to be found or excluded, a share.
     pub effect: f64,
-    /// Looks that were taken.
     pub taken: usize,
-    /// Looks that were planned.
     pub planned: usize,
     /// Pairs at the last look that was taken.
     pub pairs: u32,

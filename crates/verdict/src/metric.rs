@@ -13,7 +13,6 @@ use archive::{Better, FIGURES, Latency, Point, Run};
 pub struct Metric {
     /// Short name of the target; `None` is every target that has the test.
     pub target: Option<String>,
-    /// Test code.
     pub test: String,
     /// Jobs and threads; `None` is the best over all levels.
     pub level: Option<(u32, u32)>,
@@ -34,11 +33,7 @@ pub enum MetricError {
         "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures; latencies are \
          service_us_ or response_us_ followed by mean, p50, p90, p95, p99, p99_9 or max"
     )]
-    UnknownFigure {
-        /// The whole metric.
-        metric: String,
-        figure: String,
-    },
+    UnknownFigure { metric: String, figure: String },
 }
 
 impl FromStr for Metric {

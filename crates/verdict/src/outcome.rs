@@ -6,7 +6,6 @@ use stats::compare::{Band, Comparison, Design, Verdict};
 
 /// Practical band when nothing else is asked for: ratios within 2 % count as alike.
 pub const BAND_DEFAULT: f64 = 0.02;
-/// Confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// On what terms two runs are judged, whatever of them is compared.

@@ -23,19 +23,15 @@ pub const ERRORS_PCT_MAX: f64 = 1.0;
 /// The ramps of one target in two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramps {
-    /// Name of the target.
     pub target: String,
     /// Percentile of the response times that is compared.
     pub percentile: f64,
     /// The limit that had to be held, µs; `None` where none was asked for, or another one on either side.
     pub limit_us: Option<f64>,
-    /// Which repetitions belong together.
     pub design: Design,
-    /// What was found.
     pub found: RampComparison,
 }
 
-/// Why a ramp ended.
 pub fn ended(stop: Stop) -> Remark {
     match stop {
         Stop::Errors {
@@ -81,9 +77,10 @@ pub fn step_of(point: &Point, percentile: f64) -> Step {
 
 /// A level for conclusions: without figures where its point is invalid.
 pub(crate) fn sound_step_of(point: &Point, percentile: f64) -> Step {
-    match point.valid() {
-        true => step_of(point, percentile),
-        false => invalid_step(point.key.jobs, |name| point.figures.get(name)),
+    if point.valid() {
+        step_of(point, percentile)
+    } else {
+        invalid_step(point.key.jobs, |name| point.figures.get(name))
     }
 }
 
@@ -156,7 +153,6 @@ pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
     compared.collect()
 }
 
-/// Target and step.
 type Place = (u32, u32);
 
 fn places(run: &Run) -> Vec<Place> {

@@ -41,12 +41,10 @@ pub enum ScreeningError {
 /// A screening with its results.
 #[derive(Debug, Clone)]
 pub struct Screening {
-    /// Name of the study.
     pub study: String,
     pub factors: Vec<Factor>,
     /// The rows of the design.
     pub configurations: Vec<Configuration>,
-    /// Rounds that were planned.
     pub rounds: u32,
     /// Resolution of the design; `None` where all combinations are measured.
     pub resolution: Option<u32>,
@@ -62,16 +60,13 @@ pub struct Screening {
     pub family: usize,
     /// What is too small for a verdict.
     pub band: Band,
-    /// The primary metrics.
     pub metrics: Vec<OfMetric>,
 }
 
 /// A row of the design.
 #[derive(Debug, Clone)]
 pub struct Configuration {
-    /// Letter of the side.
     pub side: String,
-    /// Label of its run.
     pub label: String,
     /// Whether each setting is high.
     pub high: Vec<bool>,
@@ -84,7 +79,6 @@ pub struct Configuration {
 pub struct OfMetric {
     /// The metric, with its target.
     pub metric: Metric,
-    /// Which direction is good.
     pub better: Better,
     /// Rounds in which every configuration has a valid figure.
     pub rounds: usize,

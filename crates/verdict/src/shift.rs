@@ -18,7 +18,6 @@ use crate::outcome::Terms;
 
 /// What lasts longer belongs to the tail, µs.
 pub const TAIL_US: f64 = 1_000.0;
-/// Buckets of a doubling.
 const PER_OCTAVE: f64 = 4.0;
 /// Most shifts of one comparison; lists with more runs are compared in their first ones.
 const SHIFTS_MAX: usize = 2_000;
@@ -36,7 +35,6 @@ pub struct Shift {
     pub test: String,
     /// Whether the I/Os are those of a database; else they are the driver's own.
     pub is_of_database: bool,
-    /// Index of the target.
     pub target: u32,
     /// Parallel degree inside one job.
     pub threads: u32,
@@ -48,7 +46,6 @@ pub struct Shift {
     pub observer: String,
     /// "read", "write" …
     pub operation: String,
-    /// Part of the time.
     pub phase: String,
     /// Where requests were timed, by what the device holds: "data", "log", "below data" …; empty for other observers and
     /// where it is unknown.
@@ -77,7 +74,6 @@ pub struct Repetitions {
     pub usable: usize,
     /// Fewest with which there is a verdict.
     pub needed: usize,
-    /// Whether they are pairs.
     pub is_paired: bool,
 }
 
@@ -87,7 +83,6 @@ pub struct Side {
     /// Where repetitions are compared, the mean of a typical one, so that those of both sides have the ratio that is compared; else
     /// the mean of all operations. µs.
     pub mean_us: f64,
-    /// Operations, in all repetitions.
     pub count: u64,
     /// Percentiles of all repetitions together; `None` where only means are known.
     pub latency: Option<Latency>,
@@ -139,9 +134,7 @@ pub enum Certainty {
     /// Too few repetitions. The interval holds what the intervals within the runs say: how sure the mean of each
     /// is, and nothing of how one run differs from the next.
     Within {
-        /// Ratio of the means.
         ratio: Interval,
-        /// What weakens it.
         warnings: Vec<Warning>,
     },
     /// The ratio of the means alone.
@@ -393,9 +386,10 @@ impl Kind<'_> {
             phase: self.times.phase.clone(),
             place: self.place.clone(),
             certainty,
-            buckets: match times_before.is_empty() || times_after.is_empty() {
-                true => Vec::new(),
-                false => buckets(&times_before, &times_after),
+            buckets: if times_before.is_empty() || times_after.is_empty() {
+                Vec::new()
+            } else {
+                buckets(&times_before, &times_after)
             },
             before,
             after,
@@ -411,9 +405,10 @@ fn repetitions(before: &Side, after: &Side, question: &Question) -> Repetitions 
         .iter()
         .zip(b)
         .filter(|(a, b)| a.is_finite() && b.is_finite());
-    let (usable, needed) = match is_paired {
-        true => (in_pairs.count(), fewest_pairs(question.confidence)),
-        false => (told(a).min(told(b)), fewest_a_side(question.confidence)),
+    let (usable, needed) = if is_paired {
+        (in_pairs.count(), fewest_pairs(question.confidence))
+    } else {
+        (told(a).min(told(b)), fewest_a_side(question.confidence))
     };
     Repetitions {
         made: a.len().min(b.len()),
@@ -500,7 +495,6 @@ impl Shift {
         quotient(before, after).filter(|_| is_comparable(&self.before, &self.after))
     }
 
-    /// Its interval.
     pub fn ratio_interval(&self) -> Option<&Interval> {
         match &self.certainty {
             Certainty::Repetitions(compared) => compared.ratio.as_ref(),

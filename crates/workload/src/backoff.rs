@@ -5,7 +5,6 @@ use std::time::Duration;
 
 /// Longest pause before the first retry; it doubles with each further one.
 const FIRST: Duration = Duration::from_micros(200);
-/// Longest pause at all.
 const LONGEST: Duration = Duration::from_millis(20);
 
 /// Draws the pauses of one client: somewhere between none and twice as long as before. Those who met once and begin anew

@@ -12,16 +12,13 @@ use crate::owned::placed;
 
 /// Everything an exercise works with: one test on one target at one size.
 pub struct Bench {
-    /// The database under test.
     pub target: Arc<dyn Target>,
     /// Name of its engine in the library's files.
     pub engine: String,
     pub test: Test,
     /// The library that it comes from.
     pub library: Arc<Library>,
-    /// Rows of the tables.
     pub size: SizeClass,
-    /// Work of one job.
     pub amount: Amount,
     /// Seed of everything random in the point.
     pub seed: u64,

@@ -35,13 +35,11 @@ fn table_told(table: &SourceTable) -> Option<Remark> {
     Some(Remark::TableTold { what })
 }
 
-/// Result of everything here.
 pub type Result<T> = std::result::Result<T, ColumnarError>;
 
 /// What can go wrong with lifted tables.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ColumnarError {
-    /// Source or store failed.
     #[error(transparent)]
     Target(#[from] target::TargetError),
     /// A name of --tables or --columns is none.
@@ -52,7 +50,6 @@ pub enum ColumnarError {
     Unholdable {
         /// Each with its type and why.
         columns: String,
-        /// What leaves them out.
         flags: String,
     },
     /// The data do not fit.
@@ -61,9 +58,7 @@ pub enum ColumnarError {
          for them; allow more memory, choose a level that compresses more, or choose fewer tables"
     )]
     TooLarge {
-        /// Size on disk.
         disk: String,
-        /// What they may take.
         expected: String,
         level: Level,
         /// What there is for them.

@@ -9,7 +9,6 @@ use target::{BulkRow, Fetched, RowSource, Value};
 
 /// Rows that share one secondary key: the published 320 rows of an index range.
 pub const ROWS_PER_SECONDARY_KEY: u64 = 320;
-/// Groups of the aggregation.
 pub const GROUPS: u64 = 100;
 /// Days that the rows are spread over.
 pub const DAYS: u64 = 2556;
@@ -29,9 +28,7 @@ pub struct Row {
     pub id: i64,
     /// Secondary key: rows that share it lie far apart.
     pub skey: i64,
-    /// Group of the aggregation.
     pub grp: i64,
-    /// An amount in cents.
     pub amount: i64,
     pub day: i64,
 }

@@ -32,15 +32,12 @@ pub enum LibraryError {
     /// A directory that cannot be read.
     #[error("the library {path} cannot be read: {reason}")]
     Unreadable {
-        /// Directory or file.
         path: String,
-        /// Why.
         reason: std::io::Error,
     },
     /// A file that is not a test definition.
     #[error("library file {file} is invalid: {what}")]
     Malformed {
-        /// File name.
         file: String,
         /// What is wrong, with the place.
         what: String,
@@ -48,7 +45,6 @@ pub enum LibraryError {
     /// A code that stands in no file.
     #[error("there is no test \"{code}\"{hint}")]
     UnknownTest {
-        /// Code asked for.
         code: String,
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
@@ -58,12 +54,7 @@ pub enum LibraryError {
     TwoScripts { code: String },
     /// A size class that does not exist.
     #[error("there is no size \"{size}\"; the sizes are {known}")]
-    UnknownSize {
-        /// Size asked for.
-        size: String,
-        /// Sizes there are.
-        known: String,
-    },
+    UnknownSize { size: String, known: String },
 }
 
 impl From<LibraryError> for LabError {
@@ -78,7 +69,6 @@ impl From<LibraryError> for LabError {
 /// One test with its SQL.
 #[derive(Debug, Clone)]
 pub struct Test {
-    /// What the file says.
     pub definition: Definition,
     /// Features the target must have.
     pub needs: Vec<Feature>,

@@ -13,14 +13,10 @@ pub enum Event<'a> {
     Note(&'a str),
     /// So many parts are whole: warehouses, or parts of tables.
     Parts {
-        /// Whole ones.
         done: u32,
-        /// All of them.
         of: u32,
-        /// Rows loaded so far.
         rows: u64,
     },
-    /// A step begins.
     Step(&'a str),
 }
 

@@ -54,12 +54,13 @@ pub(crate) fn keys(
 
 /// Why a target cannot do a step at all.
 pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<Remark> {
-    let source = match target.is_replica() {
-        false => target,
-        true => match source_of(targets) {
+    let source = if target.is_replica() {
+        match source_of(targets) {
             Some(source) => source,
             None => return Some(Remark::NoTables),
-        },
+        }
+    } else {
+        target
     };
     if let (Asked::OrderEntry, Some(replica)) = (olap.tables, target.first().replica())
         && !replica.level().follows()
@@ -213,12 +214,13 @@ impl Measure for Together<'_> {
     ) -> Result<Done> {
         let context = self.context;
         let own = key.target as usize;
-        let source = match context.targets[own].is_replica() {
-            true => context
+        let source = if context.targets[own].is_replica() {
+            context
                 .targets
                 .iter()
-                .position(|target| !target.is_replica()),
-            false => None,
+                .position(|target| !target.is_replica())
+        } else {
+            None
         };
         let point = MixedPoint {
             context,

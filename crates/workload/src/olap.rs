@@ -48,24 +48,20 @@ pub use scale::Scale;
 pub const TABLES: [&str; 8] = [
     "region", "nation", "supplier", "part", "partsupp", "customer", "orders", "lineitem",
 ];
-/// Number of queries.
 pub const QUERIES: u32 = 22;
 /// Most sessions of a load.
 pub const JOBS_MAX: u32 = 256;
 
-/// Result of everything here.
 pub type Result<T> = std::result::Result<T, OlapError>;
 
 /// What can go wrong with the analytical database.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OlapError {
-    /// The target failed.
     #[error(transparent)]
     Target(#[from] target::TargetError),
     /// The engine has no tables for it.
     #[error("the analytical workload does not run on {engine}; it runs on {known}")]
     Engine {
-        /// Scheme of the URL.
         engine: String,
         /// Those that it runs on.
         known: String,
@@ -88,7 +84,6 @@ pub enum OlapError {
          restore them"
     )]
     Refreshed { scale: Scale },
-    /// A refresh failed.
     #[error("the refresh failed: {0}")]
     Refresh(String),
     /// What was put back is not what was there.
@@ -96,7 +91,6 @@ pub enum OlapError {
         "the rows were restored after a refresh, but {what} is {found} instead of {right}; replace the database"
     )]
     NotPutBack {
-        /// What differs.
         what: String,
         found: String,
         /// What it was before the refresh.
@@ -113,10 +107,8 @@ pub enum OlapError {
          loaded, or replace it"
     )]
     Other {
-        /// In what it differs.
         what: &'static str,
         there: String,
-        /// What was asked for.
         asked: String,
     },
     /// Tables of the other workload are here, and some of both have the same names.
@@ -136,9 +128,7 @@ pub enum OlapError {
     )]
     Rows {
         table: &'static str,
-        /// What it holds.
         found: u64,
-        /// What was sent.
         right: u64,
     },
     /// The user asked to stop.

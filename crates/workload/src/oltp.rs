@@ -74,13 +74,11 @@ pub const WAREHOUSES_MAX: u32 = 100_000;
 /// Most sessions of a load.
 pub const JOBS_MAX: u32 = 256;
 
-/// Result of everything here.
 pub type Result<T> = std::result::Result<T, OltpError>;
 
 /// What can go wrong with the order-entry database.
 #[derive(Debug, thiserror::Error)]
 pub enum OltpError {
-    /// The target failed.
     #[error(transparent)]
     Target(#[from] target::TargetError),
     /// The engine has no tables for it.
@@ -89,7 +87,6 @@ pub enum OltpError {
          small statements; it runs on {known}"
     )]
     Engine {
-        /// Scheme of the URL.
         engine: String,
         /// Those that it runs on.
         known: String,
@@ -102,12 +99,7 @@ pub enum OltpError {
     Procedures(String),
     /// A file of the library is wrong.
     #[error("the library's transactions for {engine} cannot be used: {what}")]
-    Transactions {
-        /// Engine, or the step.
-        engine: String,
-        /// What is wrong.
-        what: String,
-    },
+    Transactions { engine: String, what: String },
     /// The log of acknowledged transactions cannot be used.
     #[error(transparent)]
     CommitLog(#[from] CommitLogError),
@@ -120,33 +112,25 @@ pub enum OltpError {
          its load with seed {seed}"
     )]
     NotWhole {
-        /// Warehouses that are whole.
         done: u32,
         /// Warehouses that were asked for.
         warehouses: u32,
-        /// What else is missing.
         missing: String,
-        /// Seed of the load.
         seed: u64,
     },
     /// A database is there, and it is whole.
     #[error(
         "an order-entry database of {warehouses} warehouses is already loaded here; keep it, or replace it"
     )]
-    Present {
-        /// Its size.
-        warehouses: u32,
-    },
+    Present { warehouses: u32 },
     /// A database is there, and it is another one.
     #[error(
         "the order-entry database here differs in {what}: {there} instead of {asked}; request the one that is \
          loaded, or replace it"
     )]
     Other {
-        /// In what it differs.
         what: &'static str,
         there: String,
-        /// What was asked for.
         asked: String,
     },
     /// Transactions have changed a database that the plan has not loaded.
@@ -165,20 +149,14 @@ pub enum OltpError {
     #[error(
         "table {table} does not say what is loaded ({what}) because it was changed; replace the database"
     )]
-    Metadata {
-        table: &'static str,
-        /// What is wrong.
-        what: String,
-    },
+    Metadata { table: &'static str, what: String },
     /// The target does not hold what was sent to it.
     #[error(
         "table {table} holds {found} rows after the load instead of {right}; load again and replace the database"
     )]
     Rows {
         table: &'static str,
-        /// What it holds.
         found: u64,
-        /// What was sent.
         right: u64,
     },
     /// The copy does not hold what it is called by.

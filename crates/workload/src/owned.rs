@@ -86,7 +86,6 @@ impl Owned {
         session.batch(&format!("DELETE FROM {place} WHERE name LIKE '{begin}%'"))
     }
 
-    /// All facts.
     pub fn read(&self, session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
         let place = self.place(session);
         let rows = session.texts(&format!("SELECT name, value FROM {place}"))?;
@@ -144,7 +143,6 @@ pub(crate) fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
     }
 }
 
-/// Rows of a table.
 pub(crate) fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
     let statement = session.prepare(&format!("SELECT count(*) FROM {table}"))?;
     Ok(session.fetch(statement, &[])?.digest)

@@ -6,7 +6,6 @@ use target::{ErrorKind, TargetError};
 /// Why a transaction did not come to its end.
 #[derive(Debug)]
 pub enum TransactionError {
-    /// The database said so.
     Target(TargetError),
     /// What it did is not what was expected.
     Effect(String),

@@ -164,9 +164,10 @@ fn below(test: &Test, file_mib: u64, extent: Extent, own_seconds: f64) -> Volume
         Extent::Work(_) => own_seconds,
     };
     // A second more: that of the warm-up.
-    let over_bytes = match test.definition.writes {
-        true => ((seconds + 1.0) * BULK_BYTES_PER_S) as u64,
-        false => 0,
+    let over_bytes = if test.definition.writes {
+        ((seconds + 1.0) * BULK_BYTES_PER_S) as u64
+    } else {
+        0
     };
     Volume {
         written_bytes: file_bytes.saturating_add(over_bytes),

@@ -45,9 +45,10 @@ fn field(row: &Map<String, Value>, name: &str) -> String {
 /// A text that no spreadsheet takes for a formula, which could run programs or send what it reads elsewhere.
 fn defused(text: String) -> String {
     let is_skipped = |c: char| c.is_whitespace() || c.is_control();
-    match text.trim_start_matches(is_skipped).starts_with(FORMULA) {
-        true => format!("'{text}"),
-        false => text,
+    if text.trim_start_matches(is_skipped).starts_with(FORMULA) {
+        format!("'{text}")
+    } else {
+        text
     }
 }
 

@@ -114,9 +114,10 @@ fn table(run: &Run, group: (&str, u32)) -> String {
         points.any(|point| point.figures.get(figure).is_some())
     };
     let is_of_storage = |p: &Point| is_of(&p.key) && p.component == Component::Storage;
-    let of_storage = match run.points.iter().any(is_of_storage) {
-        true => OF_STORAGE,
-        false => &[],
+    let of_storage = if run.points.iter().any(is_of_storage) {
+        OF_STORAGE
+    } else {
+        &[]
     };
     let results = RESULTS.iter().chain(of_storage).filter(is_told);
     let columns: Vec<&Column> = COLUMNS.iter().chain(results).collect();

@@ -226,9 +226,10 @@ impl Figures {
     pub fn io_by_others_pct(&self) -> Option<f64> {
         let others = self.io_by_others_mb_per_s()?;
         let total = self.read_mb_per_s? + self.write_mb_per_s?;
-        Some(match total > 0.0 {
-            true => 100.0 * others / total,
-            false => 0.0,
+        Some(if total > 0.0 {
+            100.0 * others / total
+        } else {
+            0.0
         })
     }
 

@@ -87,9 +87,10 @@ fn filled(field: &str, text: &str, place: &str) -> Result<(), Fault> {
 
 /// Refuses what is not the name of a figure.
 fn figure(is: &str, place: &str) -> Result<(), Fault> {
-    match Figures::default().set(is, None) {
-        true => Ok(()),
-        false => fault(place, format!("`{is}` is not a figure")),
+    if Figures::default().set(is, None) {
+        Ok(())
+    } else {
+        fault(place, format!("`{is}` is not a figure"))
     }
 }
 

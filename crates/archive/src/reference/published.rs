@@ -36,14 +36,10 @@ pub struct Reference {
     pub remarks: Vec<Remark>,
 }
 
-/// One published result row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReferencePoint {
-    /// Test code.
     pub test: String,
-    /// Nodes (#N).
     pub nodes: u32,
-    /// Jobs (#J).
     pub jobs: u32,
     /// Threads in a job (#T).
     pub threads: u32,
@@ -104,7 +100,6 @@ pub struct StatedFigure {
     pub factor: f64,
     /// Degree of parallelism that it was stated for; `None` = the best.
     pub dop: Option<u32>,
-    /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt, recorded beside the figure.
     pub note: Option<String>,
@@ -113,11 +108,8 @@ pub struct StatedFigure {
 /// What is known of a whole table of result rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultTable {
-    /// Test code.
     pub test: String,
-    /// Title as printed.
     pub title: String,
-    /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt about the whole table.
     pub note: Option<String>,
@@ -132,18 +124,14 @@ pub struct ResultTable {
 pub enum FactKind {
     /// The platform: hardware, software, layout.
     Platform,
-    /// Configuration files, parameters, recommendations.
     Settings,
 }
 
 /// Facts stated together in one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactSection {
-    /// Platform or settings.
     pub kind: FactKind,
-    /// Title of the section.
     pub title: String,
-    /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt about the whole section.
     pub note: Option<String>,
@@ -151,10 +139,8 @@ pub struct FactSection {
     pub facts: Vec<Fact>,
 }
 
-/// One stated fact.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fact {
-    /// Name as printed.
     pub name: String,
     /// Value as printed; "-" where the document prints a dash.
     pub value: String,
@@ -170,15 +156,12 @@ pub struct Fact {
 pub struct PublishedTable {
     /// What kind of table it is, e.g. "events", "sizes", "parameters".
     pub kind: String,
-    /// Title as printed.
     pub title: String,
     /// Test code where there is one.
     pub test: Option<String>,
-    /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt about the whole table.
     pub note: Option<String>,
-    /// Column names as printed.
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<PublishedRow>,
@@ -196,19 +179,15 @@ pub struct PublishedRow {
 /// One cell of a published table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Nothing is printed there.
     Empty,
     Number(f64),
-    /// Anything else.
     Text(String),
 }
 
 /// A published chart without numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedChart {
-    /// What is drawn.
     pub title: String,
-    /// Where it stands.
     pub place: String,
     /// A contradiction or a doubt about it.
     pub note: Option<String>,
@@ -219,6 +198,5 @@ pub struct PublishedChart {
 pub struct Remark {
     /// What does not fit.
     pub note: String,
-    /// Where it stands.
     pub place: String,
 }

@@ -41,8 +41,11 @@ pub(super) fn take<T: DeserializeOwned>(
 ) -> serde_json::Result<T> {
     let value = fields.remove(name);
     let missing = value.is_none();
-    serde_json::from_value(value.unwrap_or_default()).map_err(|error| match missing {
-        true => Error::custom(format_args!("missing field `{name}`")),
-        false => Error::custom(format_args!("{name}: {error}")),
+    serde_json::from_value(value.unwrap_or_default()).map_err(|error| {
+        if missing {
+            Error::custom(format_args!("missing field `{name}`"))
+        } else {
+            Error::custom(format_args!("{name}: {error}"))
+        }
     })
 }

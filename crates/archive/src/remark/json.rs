@@ -40,9 +40,10 @@ impl Remark {
     fn of_code_and_fields(code: &str, mut fields: Map<String, Value>) -> serde_json::Result<Self> {
         let variant = variant_of(code);
         let known = code_of(&variant) == code;
-        let remark = match known {
-            true => Self::of_variant_and_fields(&variant, &mut fields)?,
-            false => None,
+        let remark = if known {
+            Self::of_variant_and_fields(&variant, &mut fields)?
+        } else {
+            None
         };
         remark
             .ok_or_else(|| Error::custom(format_args!("there is no remark with the code {code:?}")))

@@ -96,9 +96,10 @@ impl fmt::Display for Argument {
                     (None, _) => number.to_string(),
                 };
                 let (low, high) = (words(*low), words(*high));
-                match low == high {
-                    true => f.write_str(&low),
-                    false => write!(f, "{low}–{high}"),
+                if low == high {
+                    f.write_str(&low)
+                } else {
+                    write!(f, "{low}–{high}")
                 }
             }
         }

@@ -28,10 +28,7 @@ pub(super) fn interactions(pairs: &[String]) -> String {
 }
 
 pub(super) fn allowed(allowed: bool) -> &'static str {
-    match allowed {
-        true => "; allowed by the plan",
-        false => "",
-    }
+    if allowed { "; allowed by the plan" } else { "" }
 }
 
 pub(super) fn heat(hottest_c: Option<f64>) -> String {
@@ -147,16 +144,18 @@ pub(super) fn kept_at(log: &Option<String>) -> String {
 }
 
 pub(super) fn streams(refreshed: bool) -> &'static str {
-    match refreshed {
-        true => "answers were not compared because refreshes changed the orders meanwhile",
-        false => "no refresh stream",
+    if refreshed {
+        "answers were not compared because refreshes changed the orders meanwhile"
+    } else {
+        "no refresh stream"
     }
 }
 
 pub(super) fn refreshes(refreshed: bool) -> &'static str {
-    match refreshed {
-        true => " and both refresh functions",
-        false => ", without refresh functions",
+    if refreshed {
+        " and both refresh functions"
+    } else {
+        ", without refresh functions"
     }
 }
 

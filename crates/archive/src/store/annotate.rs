@@ -7,7 +7,6 @@ use super::name::check_label;
 use super::{ArchiveError, Result, read};
 use crate::{Remark, Run, integrity};
 
-/// Longest note, in characters.
 pub const NOTE_CHARS_MAX: usize = 1000;
 
 /// Gives a run another name; its own one takes the other away.

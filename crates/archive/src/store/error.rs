@@ -16,12 +16,7 @@ pub type Result<T> = std::result::Result<T, ArchiveError>;
 pub enum ArchiveError {
     /// The file or its directory cannot be opened, created or written.
     #[error("the archive {path} cannot be opened: {reason}; check the path and its permissions")]
-    Unreachable {
-        /// The archive.
-        path: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
+    Unreachable { path: PathBuf, reason: String },
     /// There is no archive at the path, and reading was all that was asked for.
     #[error("there is no archive at {path}; measure something first")]
     Absent { path: PathBuf },
@@ -30,14 +25,10 @@ pub enum ArchiveError {
         "the archive {path} cannot grow because the disk is full or a quota is used up (every finished point is saved); free \
          some space"
     )]
-    Full {
-        /// The archive.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The file was an archive once and cannot be trusted any more.
     #[error("the archive {path} is damaged ({detail}) and was not changed; restore it from a copy")]
     Damaged {
-        /// The archive.
         path: PathBuf,
         /// What the check found first.
         detail: String,
@@ -48,33 +39,21 @@ pub enum ArchiveError {
          that wrote it, or name another file with --archive"
     )]
     OtherVersion {
-        /// The archive.
         path: PathBuf,
-        /// Version of the file.
         found: i64,
         /// Version that is read here.
         known: i64,
     },
     /// The file is something else.
     #[error("{path} is not a dbdyno archive ({detail}); it was not changed")]
-    NotAnArchive {
-        /// The file.
-        path: PathBuf,
-        /// How that was seen.
-        detail: String,
-    },
+    NotAnArchive { path: PathBuf, detail: String },
     /// Another process has held the archive's lock for too long.
     #[error("the archive {path} is locked by another process; wait until that process has ended")]
-    Busy {
-        /// The archive.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// No run of that name.
     #[error("the archive {path} has no run called {name:?}{}", of_study(.alike))]
     UnknownRun {
-        /// The archive.
         path: PathBuf,
-        /// The name as given.
         name: String,
         /// Labels of the runs of a study of this name; not all where there are many.
         alike: Vec<String>,
@@ -127,11 +106,7 @@ pub enum ArchiveError {
     #[error(
         "run {run_id} cannot be marked complete: {missing} of its planned points are not finished; resume it"
     )]
-    NotComplete {
-        run_id: i64,
-        /// How many are missing.
-        missing: usize,
-    },
+    NotComplete { run_id: i64, missing: usize },
     /// Any other answer of SQLite.
     #[error("the archive cannot be used: {0}")]
     Sqlite(rusqlite::Error),

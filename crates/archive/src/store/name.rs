@@ -6,13 +6,11 @@ use std::str::FromStr;
 
 use super::{ArchiveError, Result};
 
-/// Longest label, in characters.
 pub const LABEL_CHARS_MAX: usize = 100;
 
 /// What `RUN` means on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunName {
-    /// Number in the archive.
     Id(i64),
     /// Label, given or made up (`run-7`).
     Label(String),

@@ -12,11 +12,9 @@ pub struct NewRun {
     pub plan_toml: String,
     /// Seed from which every point's seed is derived.
     pub seed: u64,
-    /// Repetitions asked for.
     pub repetitions: u32,
     /// Targets, as they were found.
     pub targets: Vec<TargetRecord>,
-    /// The machine.
     pub platform: Platform,
     /// The machine in full, and what is advised for it.
     pub inventory: Inventory,
@@ -35,12 +33,9 @@ pub struct NewRun {
 /// One line of `list runs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// Number in the archive.
     pub id: i64,
-    /// Unique name.
     pub label: String,
     pub plan_name: String,
-    /// How far it came.
     pub state: RunState,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
@@ -49,7 +44,6 @@ pub struct RunSummary {
     /// What its user noted of it.
     pub note: Option<String>,
     pub targets: Vec<TargetRecord>,
-    /// Points that are there.
     pub points_finished: usize,
     /// Points of the complete run.
     pub points_planned: usize,

@@ -270,18 +270,17 @@ fn targets(arguments: &AbArguments) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkF
     let files = WorkFiles::create(arguments.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
     let mut settings = own.iter().flat_map(|side| side.settings.iter());
-    let targets = match settings.any(|s| s.expose().starts_with("target.")) {
-        true => {
-            let named = (0..own.len()).map(|number| {
-                let letter = String::from(StudyPart::letter(number));
-                match number {
-                    0 => files.targets_named(&letter, warn),
-                    _ => files.targets_named(&letter, |_| {}),
-                }
-            });
-            named.collect()
-        }
-        false => of_all(files.targets(warn)),
+    let targets = if settings.any(|s| s.expose().starts_with("target.")) {
+        let named = (0..own.len()).map(|number| {
+            let letter = String::from(StudyPart::letter(number));
+            match number {
+                0 => files.targets_named(&letter, warn),
+                _ => files.targets_named(&letter, |_| {}),
+            }
+        });
+        named.collect()
+    } else {
+        of_all(files.targets(warn))
     };
     Ok((targets, Some(files)))
 }

@@ -36,20 +36,20 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     let found = engine.inspect(&url).map_err(LabError::from)?;
     let machine = Machine::of(&url, &arguments.server, &found)?;
     // Where a run would be refused, the suite would be, for the same reasons.
-    let suite = match arguments.engine && found.is_fit() {
-        true => Some(Carried::out(&url, &permission)?),
-        false => None,
+    let suite = if arguments.engine && found.is_fit() {
+        Some(Carried::out(&url, &permission)?)
+    } else {
+        None
     };
-    let method = match arguments.method && found.is_fit() {
-        true => {
-            let host = super::server_host(&arguments.server)?;
-            let asked = (arguments.seconds, &host);
-            match Method::of(&url, &found, asked, &permission)? {
-                None => return Ok(interrupted()),
-                method => method,
-            }
+    let method = if arguments.method && found.is_fit() {
+        let host = super::server_host(&arguments.server)?;
+        let asked = (arguments.seconds, &host);
+        match Method::of(&url, &found, asked, &permission)? {
+            None => return Ok(interrupted()),
+            method => method,
         }
-        false => None,
+    } else {
+        None
     };
     let is_sound = found.is_fit()
         && suite.as_ref().is_none_or(Carried::has_passed)
@@ -63,17 +63,19 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     };
     let is_json_file = |path: &Path| path.extension().is_some_and(|end| end == "json");
     let is_json = arguments.json || arguments.output.as_deref().is_some_and(is_json_file);
-    let text = match is_json {
-        true => checked.json()?,
-        false => checked.text(),
+    let text = if is_json {
+        checked.json()?
+    } else {
+        checked.text()
     };
     match &arguments.output {
         Some(path) => output::write(path, &text, "result", "--output")?,
         None => super::print(&text)?,
     }
-    Ok(match is_sound {
-        true => Status::Fine,
-        false => Status::CheckFailed,
+    Ok(if is_sound {
+        Status::Fine
+    } else {
+        Status::CheckFailed
     })
 }
 

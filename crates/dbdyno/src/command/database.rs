@@ -31,9 +31,10 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
 
 /// A bar for so many of these things; hidden where there is no terminal.
 pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
-    let draw = match takes_colour(&std::io::stderr()) {
-        true => ProgressDrawTarget::stderr(),
-        false => ProgressDrawTarget::hidden(),
+    let draw = if takes_colour(&std::io::stderr()) {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(u64::from(length)), draw);
     let style = ProgressStyle::with_template(&format!(
@@ -60,17 +61,19 @@ pub(super) fn show(bar: &ProgressBar, event: Event<'_>, things: &str) {
 
 /// The status of a check.
 pub(super) fn sound(is_sound: bool) -> Status {
-    match is_sound {
-        true => Status::Fine,
-        false => Status::CheckFailed,
+    if is_sound {
+        Status::Fine
+    } else {
+        Status::CheckFailed
     }
 }
 
 /// Shows a line: on the bar, or by itself where there is none.
 pub(super) fn tell(bar: &ProgressBar, line: String) {
-    match bar.is_hidden() {
-        true => say(&line),
-        false => bar.set_message(printable(&line).into_owned()),
+    if bar.is_hidden() {
+        say(&line)
+    } else {
+        bar.set_message(printable(&line).into_owned())
     }
 }
 

@@ -121,13 +121,14 @@ fn report(asked: &FleetReport) -> Result<Status> {
     };
     let page = report::fleet_page(&judged, &options);
     output::write(&asked.output, &page, "report", "-o")?;
-    match asked.json {
-        true => print_json(&format!("{:#}\n", verdict::fleet::json(&judged)))?,
-        false => print_coloured(&report::fleet_text(
+    if asked.json {
+        print_json(&format!("{:#}\n", verdict::fleet::json(&judged)))?
+    } else {
+        print_coloured(&report::fleet_text(
             &judged,
             terminal_columns(),
             wants_colour(),
-        ))?,
+        ))?
     }
     say(&format!("{} written", asked.output.display()));
     Ok(Status::Fine)

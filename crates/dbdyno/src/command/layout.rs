@@ -113,9 +113,10 @@ fn standing(made: &Made) -> String {
     }
     for volume in &layout.volumes {
         let point = made.mount_point(&volume.name);
-        let point = match volume.file_system.is_mounted() {
-            true => format!(", mounted at {}", point.display()),
-            false => String::new(),
+        let point = if volume.file_system.is_mounted() {
+            format!(", mounted at {}", point.display())
+        } else {
+            String::new()
         };
         let _ = writeln!(
             text,

@@ -74,9 +74,10 @@ fn print_result(
     json: impl FnOnce() -> serde_json::Value,
 ) -> Result<()> {
     tell(watched, judging, &render);
-    match judging.json {
-        true => print_json(&format!("{:#}\n", json())),
-        false => print_coloured(&render(shown(judging))),
+    if judging.json {
+        print_json(&format!("{:#}\n", json()))
+    } else {
+        print_coloured(&render(shown(judging)))
     }
 }
 

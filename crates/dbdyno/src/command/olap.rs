@@ -87,20 +87,22 @@ fn check(asked: &CheckArguments) -> Result<Status> {
         print(&answers(&checked)?)?;
         return Ok(Status::Fine);
     }
-    match asked.json {
-        true => print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?,
-        false => print(&lines(&checked))?,
+    if asked.json {
+        print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
+    } else {
+        print(&lines(&checked))?
     }
     Ok(sound(checked.is_sound()))
 }
 
 fn seconds(limit_s: f64) -> Result<Duration> {
-    match (0.001..=1e6).contains(&limit_s) {
-        true => Ok(Duration::from_secs_f64(limit_s)),
-        false => Err(InvalidInput(format!(
+    if (0.001..=1e6).contains(&limit_s) {
+        Ok(Duration::from_secs_f64(limit_s))
+    } else {
+        Err(InvalidInput(format!(
             "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
         ))
-        .into()),
+        .into())
     }
 }
 
@@ -178,9 +180,10 @@ fn answers(checked: &Checked) -> Result<String> {
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
     let (target, _) = open(&asked.target)?;
-    print(match olap::drop_all(target.as_ref())? {
-        true => "the analytical database was dropped\n",
-        false => "there was no analytical database\n",
+    print(if olap::drop_all(target.as_ref())? {
+        "the analytical database was dropped\n"
+    } else {
+        "there was no analytical database\n"
     })?;
     Ok(Status::Fine)
 }

@@ -77,9 +77,10 @@ fn load(asked: &LoadArguments) -> Result<Status> {
 fn check(asked: &CheckArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     let checked = oltp::check(target.as_ref(), &engine, asked.light)?;
-    match asked.json {
-        true => print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?,
-        false => print(&lines(&checked))?,
+    if asked.json {
+        print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
+    } else {
+        print(&lines(&checked))?
     }
     Ok(sound(checked.is_sound()))
 }
@@ -89,9 +90,10 @@ fn lines(checked: &Checked) -> String {
         "order-entry database of {}, seed {}, {}\n",
         checked.metadata.rows.size(checked.metadata.warehouses),
         checked.metadata.seed,
-        match checked.metadata.transactions_since_load {
-            true => "transactions have run since the load",
-            false => "as loaded",
+        if checked.metadata.transactions_since_load {
+            "transactions have run since the load"
+        } else {
+            "as loaded"
         }
     );
     for Finding {
@@ -199,9 +201,10 @@ fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
-    print(match oltp::drop_all(target.as_ref(), &engine)? {
-        true => "the order-entry database was dropped\n",
-        false => "there was no order-entry database\n",
+    print(if oltp::drop_all(target.as_ref(), &engine)? {
+        "the order-entry database was dropped\n"
+    } else {
+        "there was no order-entry database\n"
     })?;
     Ok(Status::Fine)
 }

@@ -10,7 +10,6 @@ pub(super) fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Tabl
         .collect()
 }
 
-/// A whole number.
 pub(super) fn number(n: u32) -> Value {
     i64::from(n).into()
 }

@@ -43,9 +43,10 @@ pub(super) fn agree(permission: &Permission, archive: &Path, runs: &[&Run]) -> R
             }
         }
     }
-    match reasons.is_empty() {
-        true => Ok(()),
-        false => permission.agree(&reasons.join("; "), "start a new run"),
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        permission.agree(&reasons.join("; "), "start a new run")
     }
 }
 

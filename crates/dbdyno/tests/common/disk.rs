@@ -111,12 +111,13 @@ fn told(command: &mut Command) -> Result<String, String> {
     let done = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;
-    match done.status.success() {
-        true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
-        false => Err(format!(
+    if done.status.success() {
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    } else {
+        Err(format!(
             "{command:?}: {}",
             String::from_utf8_lossy(&done.stderr)
-        )),
+        ))
     }
 }
 

@@ -112,9 +112,10 @@ fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut 
     for number in numbers {
         let mut random = Random::stream(SEED, u64::from(number) + (1 << 32));
         // Every other cut where the archive is written, which is a small part of all that is.
-        let cut = match number.is_multiple_of(2) {
-            true => random.below(records.len() as u64 + 1) as usize,
-            false => of_archive[random.below(of_archive.len() as u64) as usize] + 1,
+        let cut = if number.is_multiple_of(2) {
+            random.below(records.len() as u64 + 1) as usize
+        } else {
+            of_archive[random.below(of_archive.len() as u64) as usize] + 1
         };
         let context = format!("cut {number} behind {cut} of {} records", records.len());
         remove_all(&records);
@@ -280,9 +281,10 @@ fn survive(
     while begin < bytes.len() {
         let to_boundary = SECTOR_BYTES - (*at as usize + begin) % SECTOR_BYTES;
         let end = bytes.len().min(begin + to_boundary);
-        match reaches() {
-            true => write(content, *at as usize + begin, &bytes[begin..end]),
-            false => losses.sectors += 1,
+        if reaches() {
+            write(content, *at as usize + begin, &bytes[begin..end])
+        } else {
+            losses.sectors += 1
         }
         begin = end;
     }

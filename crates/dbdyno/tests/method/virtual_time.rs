@@ -261,15 +261,12 @@ fn findings(fault: Fault) -> Vec<Finding> {
     for repetition in 1..=ASKED.repetitions {
         for role in Role::ALL {
             let is_as_ever = load(role, fault) == load(role, Fault::Nothing);
-            let mut point = match is_as_ever && role != Role::Commit {
-                true => {
-                    let outcome = &right(role)[repetition as usize - 1];
-                    point(outcome, (role, repetition), fault)
-                }
-                false => {
-                    let outcome = drive((role, seed(role, repetition)), fault, &database);
-                    point(&outcome, (role, repetition), fault)
-                }
+            let mut point = if is_as_ever && role != Role::Commit {
+                let outcome = &right(role)[repetition as usize - 1];
+                point(outcome, (role, repetition), fault)
+            } else {
+                let outcome = drive((role, seed(role, repetition)), fault, &database);
+                point(&outcome, (role, repetition), fault)
             };
             if role == Role::Count {
                 let changed = database.changed.load(Relaxed) as f64;

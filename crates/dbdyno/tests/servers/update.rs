@@ -31,17 +31,18 @@ impl Slow {
             .map_err(|e| format!("{device}: {e}"))?;
         let number = number.trim();
         let mounts = Path::new("/sys/fs/cgroup");
-        let (parent, file, limit) = match mounts.join("cgroup.controllers").exists() {
-            true => (
+        let (parent, file, limit) = if mounts.join("cgroup.controllers").exists() {
+            (
                 mounts.into(),
                 "io.max",
                 format!("{number} wiops={WRITES_PER_S}"),
-            ),
-            false => (
+            )
+        } else {
+            (
                 mounts.join("blkio"),
                 "blkio.throttle.write_iops_device",
                 format!("{number} {WRITES_PER_S}"),
-            ),
+            )
         };
         let group = Self(parent.join(format!("dbdyno-test-slow-{}", std::process::id())));
         std::fs::create_dir(&group.0).map_err(|e| format!("{}: {e}", group.0.display()))?;
@@ -51,9 +52,10 @@ impl Slow {
 
     /// Takes the processes of a server in, or lets them out.
     fn hold(&self, server: &LocalServer, is_in: bool) {
-        let group = match is_in {
-            true => self.0.clone(),
-            false => self.0.parent().unwrap().to_owned(),
+        let group = if is_in {
+            self.0.clone()
+        } else {
+            self.0.parent().unwrap().to_owned()
         };
         let root = server.pid().unwrap().to_string();
         let children = std::fs::read_to_string(format!("/proc/{root}/task/{root}/children"));

@@ -35,9 +35,10 @@ impl Workload for Sleep {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        match list(step).iter().all(|sleepers| *sleepers > 0) && naps(step) > 0 {
-            true => Ok(()),
-            false => Err("nobody sleeps, or never".into()),
+        if list(step).iter().all(|sleepers| *sleepers > 0) && naps(step) > 0 {
+            Ok(())
+        } else {
+            Err("nobody sleeps, or never".into())
         }
     }
 

@@ -36,7 +36,6 @@ impl Column {
     ];
     /// Those without which no line can be read.
     const NEEDED: [Self; 4] = [Self::System, Self::Time, Self::Side, Self::Operation];
-    /// Those of a bucket.
     const OF_BUCKET: [Self; 3] = [Self::LowUs, Self::HighUs, Self::Count];
 
     /// As the head of a file has it.
@@ -60,7 +59,6 @@ impl Column {
 /// What stands where in a line.
 #[derive(Debug)]
 pub struct Head {
-    /// What separates the fields.
     pub separator: char,
     /// Columns that say nothing to us.
     pub ignored: Vec<String>,
@@ -123,13 +121,13 @@ impl Head {
 
     /// What may be a misspelt name of a column that is missing.
     fn found(&self) -> String {
-        match self.ignored.is_empty() {
-            true => String::new(),
-            false => format!("; unknown are {}", self.ignored.join(", ")),
+        if self.ignored.is_empty() {
+            String::new()
+        } else {
+            format!("; unknown are {}", self.ignored.join(", "))
         }
     }
 
-    /// Fields of a line.
     pub fn width(&self) -> usize {
         self.width
     }

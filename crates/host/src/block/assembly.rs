@@ -36,7 +36,6 @@ pub(super) enum With {
     Set = 0xb7,
 }
 
-/// Arithmetic with two registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     Add = 0x0f,
@@ -147,9 +146,10 @@ impl Assembly {
     }
 
     fn push(&mut self, code: u8, to: Reg, from: Reg, offset: i16, constant: i32) {
-        let registers = match cfg!(target_endian = "little") {
-            true => to.0 | from.0 << 4,
-            false => to.0 << 4 | from.0,
+        let registers = if cfg!(target_endian = "little") {
+            to.0 | from.0 << 4
+        } else {
+            to.0 << 4 | from.0
         };
         self.instructions.push(Instruction {
             code,

@@ -36,7 +36,6 @@ pub(super) fn offsets<const N: usize>(
     Ok(found)
 }
 
-/// A structure or union.
 struct Structure {
     name: u32,
     /// Offset of its members in the section of types.
@@ -91,9 +90,12 @@ impl<'a> Types<'a> {
 
     fn offset_bits(&self, structure: &str, member: &str) -> Option<u32> {
         let mut named = self.structures.values();
-        named.find_map(|s| match self.is_named(s.name, structure) {
-            true => self.offset_within(s, member, DEPTH_MAX),
-            false => None,
+        named.find_map(|s| {
+            if self.is_named(s.name, structure) {
+                self.offset_within(s, member, DEPTH_MAX)
+            } else {
+                None
+            }
         })
     }
 
@@ -103,9 +105,10 @@ impl<'a> Types<'a> {
             let at = structure.members_at + 12 * n;
             let (name, of_type) = (u32_at(self.types, at)?, u32_at(self.types, at + 4)?);
             let offset = u32_at(self.types, at + 8)?;
-            let offset = match structure.has_bit_fields {
-                true => offset & 0xff_ffff,
-                false => offset,
+            let offset = if structure.has_bit_fields {
+                offset & 0xff_ffff
+            } else {
+                offset
             };
             if self.is_named(name, member) {
                 return Some(offset);

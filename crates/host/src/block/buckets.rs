@@ -7,7 +7,6 @@
 pub(super) const PARTS_BITS: u32 = 4;
 /// Longest time, as a power of two.
 pub(super) const TIME_BITS: u32 = 40;
-/// Number of buckets.
 pub(super) const BUCKETS: usize =
     (((TIME_BITS - PARTS_BITS) << PARTS_BITS) + (1 << PARTS_BITS)) as usize;
 
@@ -32,12 +31,11 @@ mod tests {
 
     fn bucket_of(ns: u64) -> usize {
         let doubling = 63_u32.saturating_sub((ns | 1).leading_zeros());
-        match doubling < PARTS_BITS {
-            true => ns as usize,
-            false => {
-                let part = (ns >> (doubling - PARTS_BITS)) & 15;
-                (((doubling - 3) << PARTS_BITS) as u64 | part) as usize
-            }
+        if doubling < PARTS_BITS {
+            ns as usize
+        } else {
+            let part = (ns >> (doubling - PARTS_BITS)) & 15;
+            (((doubling - 3) << PARTS_BITS) as u64 | part) as usize
         }
     }
 

@@ -42,9 +42,10 @@ fn descriptor(command: libc::c_int, arguments: &mut Arguments) -> io::Result<Own
 
 /// Two numbers of 32 bits, the first of which lies first in memory.
 fn pair(first: u64, second: u64) -> u64 {
-    match cfg!(target_endian = "little") {
-        true => first | second << 32,
-        false => first << 32 | second,
+    if cfg!(target_endian = "little") {
+        first | second << 32
+    } else {
+        first << 32 | second
     }
 }
 

@@ -62,7 +62,6 @@ pub struct RequestMark {
 /// The requests of a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct WindowRequests {
-    /// Of each device.
     pub times: Vec<DeviceTimes>,
     /// Of each device, interval by interval.
     pub samples: Vec<Vec<DeviceSample>>,
@@ -86,7 +85,6 @@ impl RequestLog {
         })
     }
 
-    /// Who counts.
     pub fn watch(&self) -> &BlockWatch {
         &self.watch
     }

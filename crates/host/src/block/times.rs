@@ -14,15 +14,12 @@ pub enum Operation {
     /// Writes without data: they bring the device's own cache to where it lasts. Their time is all in one; it holds
     /// what they wait for each other.
     Flush = 2,
-    /// Gives room back.
     Discard = 3,
 }
 
 impl Operation {
-    /// All of them.
     pub const ALL: [Self; OPERATIONS] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
 
-    /// Its word in archives.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -57,7 +54,6 @@ impl Times {
         }
     }
 
-    /// Number of requests.
     pub fn count(&self) -> u64 {
         self.values[..BUCKETS].iter().sum()
     }

@@ -11,7 +11,6 @@ pub struct CpuTicks {
     pub system: u64,
     /// Hard and soft interrupts, which are in the kernel's time already.
     pub interrupts: u64,
-    /// Nothing to do.
     pub idle: u64,
     /// Nothing to do but wait for I/O.
     pub iowait: u64,
@@ -22,14 +21,11 @@ pub struct CpuTicks {
 /// One block device. A sector is 512 bytes whatever the device's own block size is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskCounters {
-    /// Reads completed.
     pub reads: u64,
     pub read_sectors: u64,
     /// Sum of the times of all reads; the kernel lets it wrap at 32 bits.
     pub read_ms: u64,
-    /// Writes completed.
     pub writes: u64,
-    /// Sectors written.
     pub write_sectors: u64,
     /// Sum of the times of all writes; the kernel lets it wrap at 32 bits.
     pub write_ms: u64,
@@ -61,7 +57,6 @@ impl Disks {
         disks
     }
 
-    /// A single one.
     pub fn one(counters: DiskCounters) -> Self {
         Self::of([(Some(counters), true)])
     }
@@ -87,16 +82,13 @@ pub struct NetworkCounters {
     pub errors: u64,
 }
 
-/// One network interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct InterfaceCounters {
-    /// The kernel's name.
     pub name: String,
     pub received: Traffic,
     pub sent: Traffic,
 }
 
-/// Main memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryBytes {
     pub total: u64,
@@ -109,19 +101,15 @@ pub struct MemoryBytes {
 pub struct PagingCounters {
     /// Major faults of the whole host.
     pub major_faults: Option<u64>,
-    /// Swapped in.
     pub swap_in_bytes: Option<u64>,
-    /// Swapped out.
     pub swap_out_bytes: Option<u64>,
 }
 
 /// Time in which some task waited (PSI "some"), in µs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PressureUs {
-    /// … for a processor.
     pub cpu: Option<u64>,
     pub memory: Option<u64>,
-    /// … for I/O.
     pub io: Option<u64>,
 }
 
@@ -130,22 +118,14 @@ pub struct PressureUs {
 pub struct Counters {
     /// When, on the monotonic clock.
     pub at_ns: u64,
-    /// Processors.
     pub cpu: Option<CpuTicks>,
-    /// The target's block devices.
     pub disks: Disks,
-    /// Network interfaces.
     pub network: Option<NetworkCounters>,
-    /// TCP segments sent again.
     pub tcp_retransmits: Option<u64>,
-    /// TCP sockets in use.
     pub tcp_sockets: Option<u64>,
     pub memory: Option<MemoryBytes>,
-    /// File pages in memory.
     pub page_cache_bytes: Option<u64>,
-    /// Faults and swap.
     pub paging: PagingCounters,
-    /// Pressure stall totals.
     pub pressure_us: PressureUs,
     /// Processor time of this process, from its own clock: `/proc/self/stat` counts only ticks.
     pub process_cpu_ns: Option<u64>,

@@ -14,7 +14,6 @@ use super::processor;
 use crate::device::whole_device;
 use crate::mounts::{self, Mount};
 
-/// Groups around each other.
 const DEPTH_MAX: usize = 64;
 /// Devices whose rates are looked at.
 const DEVICES_MAX: usize = 1024;
@@ -111,9 +110,10 @@ impl Groups {
 
     /// The list of hardware threads, where it is shorter than that of the machine.
     fn threads(&self, root: &Path) -> Option<String> {
-        let names = match self.is_v2 {
-            true => ["cpuset.cpus.effective", "cpuset.cpus"],
-            false => ["cpuset.effective_cpus", "cpuset.cpus"],
+        let names = if self.is_v2 {
+            ["cpuset.cpus.effective", "cpuset.cpus"]
+        } else {
+            ["cpuset.effective_cpus", "cpuset.cpus"]
         };
         let mut all = self.directories.iter();
         let list = all.find_map(|group| names.iter().find_map(|name| first_line(group, name)))?;
@@ -124,9 +124,10 @@ impl Groups {
 
     /// The limit, and where slowing down begins.
     fn memory(&self) -> (Option<u64>, Option<u64>) {
-        match self.is_v2 {
-            true => (self.bytes("memory.max"), self.bytes("memory.high")),
-            false => (self.bytes("memory.limit_in_bytes"), None),
+        if self.is_v2 {
+            (self.bytes("memory.max"), self.bytes("memory.high"))
+        } else {
+            (self.bytes("memory.limit_in_bytes"), None)
         }
     }
 

@@ -93,7 +93,6 @@ fn threads(root: &Path, cpuinfo: &str) -> Option<u32> {
         .or_else(|| count_numbered(&root.join(CPUS), "cpu"))
 }
 
-/// Processors in use.
 pub(super) fn online(root: &Path) -> Option<u32> {
     listed(&first_line(root, &format!("{CPUS}/online"))?)
 }

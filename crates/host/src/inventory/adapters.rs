@@ -15,13 +15,10 @@ const ADAPTERS_MAX: usize = 256;
 pub struct FibreChannelPort {
     /// Kernel name, e.g. "host3".
     pub name: String,
-    /// Model of the adapter.
     pub model: Option<String>,
-    /// World-wide port name.
     pub port_name: Option<String>,
     /// State, e.g. "Online".
     pub state: Option<String>,
-    /// Speed of the link.
     pub speed_gbit_per_s: Option<f64>,
     /// Highest speed that the port can do.
     pub supported_gbit_per_s_max: Option<f64>,
@@ -35,9 +32,7 @@ pub struct NetworkInterface {
     pub driver: Option<String>,
     /// State, e.g. "up".
     pub state: Option<String>,
-    /// Speed of the link.
     pub speed_mbit_per_s: Option<u64>,
-    /// Largest packet.
     pub mtu_bytes: Option<u64>,
 }
 

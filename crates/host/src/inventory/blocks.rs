@@ -23,7 +23,6 @@ pub enum Role {
     Path,
     /// A logical volume or another mapping.
     Mapped,
-    /// A software array.
     Array,
     /// Loop, RAM or network device, tape or optical drive: no disk of the machine.
     Other,
@@ -44,7 +43,6 @@ impl Role {
     }
 }
 
-/// One block device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
@@ -63,16 +61,13 @@ pub struct Block {
     pub model: Option<String>,
     /// Whether it counts as spinning.
     pub rotational: Option<bool>,
-    /// I/O scheduler in force.
     pub scheduler: Option<String>,
     /// Where a request completes: 0 anywhere, 1 on the processor group that sent it, 2 on the very one.
     pub rq_affinity: Option<u64>,
-    /// Requests that may queue.
     pub nr_requests: Option<u64>,
     /// Merging of requests: 0 all, 1 simple ones, 2 none.
     pub nomerges: Option<u64>,
     pub read_ahead_kib: Option<u64>,
-    /// Devices it stands on.
     pub slaves: Vec<String>,
     /// Devices that stand on it.
     pub holders: Vec<String>,

@@ -13,7 +13,6 @@ const NAMES: &[&str] = &["name", "wwid", "alias", "vendor"];
 pub struct Changed {
     /// Which fact, e.g. `found.block_devices[sda].scheduler`.
     pub fact: String,
-    /// What it was.
     pub before: Option<String>,
     pub after: Option<String>,
 }

@@ -11,13 +11,8 @@ const VERSION: u32 = 1;
 /// Why a text is no inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It is something else.
     #[error("{file} is not an inventory of dbdyno in JSON: {what}")]
-    NotAnInventory {
-        file: String,
-        /// What is wrong.
-        what: String,
-    },
+    NotAnInventory { file: String, what: String },
     /// It was written by a later dbdyno.
     #[error(
         "{file} is an inventory of version {version}, but this dbdyno reads version {VERSION}; write it again with this dbdyno"
@@ -28,9 +23,7 @@ pub enum DocumentError {
 /// What is compared of an inventory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// What was found.
     pub found: Inventory,
-    /// What was stated.
     #[serde(default)]
     pub stated: Stated,
 }

@@ -22,17 +22,12 @@ const REMOTE: &[&str] = &[
     "glusterfs",
 ];
 
-/// One mounted file system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSystem {
-    /// Where it is mounted.
     pub name: String,
-    /// Its type.
     pub kind: String,
-    /// What is mounted.
     pub source: String,
-    /// Options in force.
     pub options: Vec<String>,
 }
 

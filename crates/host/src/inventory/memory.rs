@@ -17,9 +17,7 @@ const KIB: u64 = 1024;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// Main memory.
     pub total_bytes: Option<u64>,
-    /// Swap space.
     pub swap_bytes: Option<u64>,
     /// Transparent huge pages: always, madvise or never.
     pub transparent_huge_pages: Option<String>,
@@ -27,7 +25,6 @@ pub struct Memory {
     pub transparent_huge_pages_defrag: Option<String>,
     /// All huge pages together; `None` when one of the counts is not known.
     pub huge_pages_bytes: Option<u64>,
-    /// Huge pages by size.
     pub huge_pages: Vec<HugePages>,
     pub nodes: Vec<NumaNode>,
 }
@@ -38,9 +35,7 @@ pub struct Memory {
 pub struct HugePages {
     /// Size as a name, e.g. "2048kB".
     pub name: String,
-    /// Size of a page.
     pub page_bytes: Option<u64>,
-    /// Pages set aside.
     pub pages: Option<u64>,
     /// Of these, pages promised but not yet touched.
     pub reserved_pages: Option<u64>,

@@ -14,7 +14,6 @@ pub type Section = BTreeMap<String, String>;
 /// More sections than any file has.
 const SECTIONS_MAX: usize = 4096;
 
-/// The settings of multipathing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Multipath {

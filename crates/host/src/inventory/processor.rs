@@ -17,11 +17,8 @@ const CPUS: &str = "sys/devices/system/cpu";
 pub struct Processor {
     /// Model as it calls itself.
     pub model: Option<String>,
-    /// Nominal frequency.
     pub nominal_mhz: Option<f64>,
-    /// Processor sockets.
     pub sockets: Option<u32>,
-    /// Physical cores.
     pub cores: Option<u32>,
     /// Hardware threads the kernel schedules on.
     pub threads: Option<u32>,

@@ -12,7 +12,6 @@ const UNKNOWN: &str = "–";
 /// Width of the labels, so that the sections stand below each other.
 const LABEL_WIDTH: usize = 24;
 
-/// Everything that was found.
 pub fn sections(found: &Inventory) -> String {
     let mut text = String::new();
     for (title, rows) in [
@@ -50,7 +49,6 @@ pub fn stated_section(stated: &Stated) -> String {
     text
 }
 
-/// The rows that differ.
 pub fn changed_rows(rows: &[Changed], before: &str) -> String {
     if rows.is_empty() {
         return format!("No differences from {before}.\n");

@@ -19,20 +19,13 @@ pub struct Stated {
 /// What is wrong with a platform file.
 #[derive(Debug, thiserror::Error)]
 pub enum StatedError {
-    /// It cannot be read.
     #[error("the platform file {} cannot be read: {reason}", path.display())]
     Unreadable {
-        /// The file asked for.
         path: PathBuf,
-        /// What the system said.
         reason: std::io::Error,
     },
     #[error("the platform file {file} is not TOML: {what}")]
-    NotToml {
-        file: String,
-        /// What the parser said.
-        what: String,
-    },
+    NotToml { file: String, what: String },
     /// A section or field that does not exist.
     #[error(
         "the platform file {file} has the unknown {kind} \"{name}\"{hint}; docs/HOST.md lists them all"
@@ -49,9 +42,7 @@ pub enum StatedError {
     #[error("the platform file {file}: \"{name}\" must be {wanted}")]
     WrongKind {
         file: String,
-        /// Section and field.
         name: String,
-        /// What it must be.
         wanted: &'static str,
     },
 }
@@ -197,7 +188,6 @@ impl Stated {
         Ok(Self { sections })
     }
 
-    /// Whether nothing is stated.
     pub fn is_empty(&self) -> bool {
         self.sections.is_empty()
     }

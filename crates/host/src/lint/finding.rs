@@ -8,7 +8,6 @@ use super::Severity;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// As advised.
     Ok,
     /// The source advises something else.
     AdvisedOtherwise,
@@ -19,20 +18,15 @@ pub enum Decision {
 /// One rule applied to one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// Name of the rule.
     pub id: String,
-    /// How much it matters.
     pub severity: Severity,
-    /// How it came out.
     pub decision: Decision,
     /// What is looked at, in words.
     pub what: String,
     /// What was found or stated; empty when nothing was.
     pub found: String,
-    /// What the source advises.
     pub advised: String,
     /// Why it matters or, when it cannot be decided, why not.
     pub why: String,
-    /// Document and place.
     pub source: String,
 }

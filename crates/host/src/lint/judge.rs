@@ -15,7 +15,6 @@ const NAMED_MAX: usize = 4;
 /// How a rule came out.
 pub(super) struct Outcome {
     pub decision: Decision,
-    /// What was seen.
     pub found: String,
     /// Why it cannot be decided.
     pub reason: Option<String>,

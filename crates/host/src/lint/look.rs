@@ -16,7 +16,6 @@ pub(super) struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The value as text.
     pub fn text(&self) -> Option<String> {
         self.value.map(shown)
     }

@@ -20,9 +20,7 @@ const FILES: &[&str] = &[
 pub enum Severity {
     /// Was seen to cost performance or availability.
     Important,
-    /// Worth a look.
     Advice,
-    /// A convention.
     Note,
 }
 
@@ -72,7 +70,6 @@ pub(super) struct Need {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Over {
-    /// Every element must hold.
     #[default]
     All,
     /// One that holds is enough; none at all is a fault.
@@ -85,7 +82,6 @@ pub(super) enum Over {
 pub(super) enum Condition {
     /// Is one of these texts.
     OneOf(Vec<String>),
-    /// Is there at all.
     Known(bool),
     /// A number from here on.
     AtLeast(f64),
@@ -94,20 +90,27 @@ pub(super) enum Condition {
     /// Two numbers that lie within these.
     RangeWithin([f64; 2]),
     /// At least another fact, multiplied.
-    AtLeastFact { look: String, times: f64 },
+    AtLeastFact {
+        look: String,
+        times: f64,
+    },
     /// At most another fact, multiplied.
-    AtMostFact { look: String, times: f64 },
+    AtMostFact {
+        look: String,
+        times: f64,
+    },
     /// At least another field of the same element.
     AtLeastField(String),
     /// The same within each group of elements.
-    EqualWithin { group: String },
+    EqualWithin {
+        group: String,
+    },
     /// A list that holds all of these.
     ListHolds(Vec<String>),
     /// A list that holds none of these.
     ListLacks(Vec<String>),
     /// A text with one of these in it, capitals, blanks and hyphens apart.
     Mentions(Vec<String>),
-    /// So many elements.
     CountAtLeast(usize),
     /// Devices of which none lies below those of another list.
     ApartFrom(String),

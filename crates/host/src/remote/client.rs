@@ -34,7 +34,6 @@ const OPTIONS: &[&str] = &[
     "ForwardX11=no",
 ];
 
-/// A running client.
 #[derive(Debug)]
 pub(super) struct Client {
     child: Child,

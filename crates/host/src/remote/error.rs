@@ -12,25 +12,15 @@ pub enum RemoteError {
     )]
     NoClient {
         program: String,
-        /// What the system said.
         cause: std::io::Error,
     },
     /// Others could have put it where it was found.
     #[error("the ssh client {program} is not started: {cause}; or name one in $DBDYNO_SSH")]
-    Untrusted {
-        program: String,
-        /// Who could.
-        cause: Untrusted,
-    },
+    Untrusted { program: String, cause: Untrusted },
     /// It does not let us in, or does not answer.
     #[error("{address} cannot be reached ({cause}); check that `ssh {}` logs in without asking for \
              anything", command(.address))]
-    Unreachable {
-        /// The machine.
-        address: SshAddress,
-        /// What the client said.
-        cause: String,
-    },
+    Unreachable { address: SshAddress, cause: String },
     /// It has no `/proc`.
     #[error("{0} cannot be sampled: it does not show the processor counters of a Linux /proc")]
     NoCounters(SshAddress),
@@ -39,9 +29,7 @@ pub enum RemoteError {
         "the files of {address} cannot be stored in the temporary directory ({cause}); free space there, or set TMPDIR"
     )]
     NoRoom {
-        /// The machine.
         address: SshAddress,
-        /// What the system said.
         cause: std::io::Error,
     },
     /// A device that no device is called.

@@ -50,7 +50,6 @@ pub(super) struct Reader {
     pub devices: Vec<(String, bool)>,
     pub interfaces: Vec<String>,
     page_bytes: Option<u64>,
-    /// Wall clock less uptime.
     offset_ns: Option<i64>,
 }
 

@@ -97,7 +97,6 @@ struct State {
 enum Wanted {
     /// The start or the end of a window.
     Boundary,
-    /// The time series.
     Series,
 }
 

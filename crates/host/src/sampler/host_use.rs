@@ -115,9 +115,10 @@ impl HostUse {
             at_s: sample.at_s,
             ..Sample::default()
         });
-        let samples = match machine.samples.is_empty() {
-            true => moments.collect(),
-            false => machine.samples,
+        let samples = if machine.samples.is_empty() {
+            moments.collect()
+        } else {
+            machine.samples
         };
         Self {
             rates: Rates {

@@ -1,15 +1,11 @@
 //! When the next sample is due: multiples of the interval from an anchor, never from the last
 //! sample, so that nothing adds up.
 
-/// What to do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tick {
-    /// Nothing before then.
     Wait {
-        /// On the monotonic clock.
         until_ns: u64,
     },
-    /// Take a sample.
     Due {
         /// Ticks that came more than half an interval late, this one and those left out.
         late: u64,

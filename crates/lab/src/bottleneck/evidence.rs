@@ -54,7 +54,6 @@ pub const MEMORY_PRESSURE_PCT_MIN: f64 = 25.0;
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// Figures of the point.
     pub figures: &'a Figures,
     /// All timed events, not only the top ones.
     pub events: &'a [Event],
@@ -64,7 +63,6 @@ pub struct Evidence<'a> {
     pub driver_pct: Option<f64>,
     /// Name of the device under the data.
     pub device: Option<&'a str>,
-    /// Jobs at work.
     pub jobs: u32,
     /// Whether the jobs are sessions of others, that were only looked at.
     pub is_observed: bool,
@@ -87,7 +85,6 @@ pub(super) enum Between {
     Network,
     /// The scheduler of one machine.
     Scheduler,
-    /// Nobody knows.
     Unknown,
 }
 

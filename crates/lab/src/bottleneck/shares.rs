@@ -70,7 +70,6 @@ impl Shares {
         }
     }
 
-    /// The same by resource.
     pub(super) fn by_resource(self, evidence: &Evidence<'_>) -> Vec<(Resource, f64)> {
         let shares = self
             .served_by_page_cache(evidence.figures)
@@ -83,9 +82,10 @@ impl Shares {
         let is_client = is_at_work
             && shares.driver > 0.0
             && shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
-        let (queued, driver) = match is_client {
-            true => (0.0, shares.driver + shares.queued),
-            false => (shares.queued, shares.driver),
+        let (queued, driver) = if is_client {
+            (0.0, shares.driver + shares.queued)
+        } else {
+            (shares.queued, shares.driver)
         };
         let mut way = Way::of(&shares, evidence);
         let mut driver = driver + way.driver;
@@ -167,9 +167,10 @@ impl Way {
                 ..Self::default()
             },
             Between::Network => {
-                let woken = match is_busy {
-                    true => whole.min(shares.queued * WOKEN_PER_QUEUED_MAX),
-                    false => 0.0,
+                let woken = if is_busy {
+                    whole.min(shares.queued * WOKEN_PER_QUEUED_MAX)
+                } else {
+                    0.0
                 };
                 Self {
                     woken,

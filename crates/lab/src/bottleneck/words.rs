@@ -14,9 +14,10 @@ const STEAL_PCT_TOLD: f64 = 1.0;
 
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
     let sentence = of_jobs(finding, evidence);
-    match evidence.is_observed {
-        true => sentence.replace("job", "session"),
-        false => sentence,
+    if evidence.is_observed {
+        sentence.replace("job", "session")
+    } else {
+        sentence
     }
 }
 
@@ -154,9 +155,10 @@ fn cpu(pct: f64, figures: &Figures) -> String {
                 format!("; the hypervisor took {steal:.0} %")
             });
             let others = others(figures);
-            let whose = match others.is_empty() {
-                true => "",
-                false => ", and not by the database alone",
+            let whose = if others.is_empty() {
+                ""
+            } else {
+                ", and not by the database alone"
             };
             format!(
                 "CPU-bound{whose}: processors {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
@@ -200,11 +202,12 @@ fn others(figures: &Figures) -> String {
 fn device(pct: f64, evidence: &Evidence<'_>) -> String {
     let name = evidence.device.map_or(String::new(), |d| format!(" {d}"));
     let busy = evidence.figures.device_busy_pct;
-    let verdict = match busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
-        true => format!("Device-bound: the device{name} is saturated"),
-        false => format!(
+    let verdict = if busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
+        format!("Device-bound: the device{name} is saturated")
+    } else {
+        format!(
             "Device-bound: the jobs wait for the latency of the device{name}, which is not saturated"
-        ),
+        )
     };
     format!(
         "{verdict}; {pct:.0} % of the jobs' busy time was spent reading and writing data{}",

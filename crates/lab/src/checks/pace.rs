@@ -28,9 +28,10 @@ pub fn stall(outcome: &Outcome) -> Option<Duration> {
         return None;
     }
     let service = outcome.total().service;
-    let usual_s = match service.is_empty() {
-        true => 0.0,
-        false => service.percentile_us(50.0) / 1e6,
+    let usual_s = if service.is_empty() {
+        0.0
+    } else {
+        service.percentile_us(50.0) / 1e6
     };
     (idle_s >= STALL_SERVICES_MIN * usual_s).then_some(idle)
 }
@@ -103,9 +104,10 @@ pub fn blame_driver(
         |what: &Remark| !matches!(what, Remark::StoodStill { still_s, .. } if *still_s <= most_s);
     point.reasons.retain(is_other);
     point.notes.retain(is_other);
-    let told = match is_above(outcome, stop, limits.stall_pct_max) {
-        true => &mut point.reasons,
-        false => &mut point.notes,
+    let told = if is_above(outcome, stop, limits.stall_pct_max) {
+        &mut point.reasons
+    } else {
+        &mut point.notes
     };
     told.push(Remark::DriverStopped {
         stopped_s: stop.as_secs_f64(),

@@ -28,7 +28,6 @@ pub struct AtWork {
     pub figures: Figures,
     /// Transactions per second at the end of each interval, in seconds from the start.
     pub rates: Vec<(f64, Option<f64>)>,
-    /// What its views say.
     pub observed: Vec<Observed>,
     /// What a reader should know.
     pub notes: Vec<Remark>,

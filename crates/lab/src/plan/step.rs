@@ -37,7 +37,6 @@ pub struct Step {
     /// What is used: a name of the registry.
     #[serde(rename = "use")]
     pub uses: String,
-    /// The script.
     #[serde(default, skip_serializing_if = "ScriptAt::is_no_file")]
     pub script: Option<ScriptAt>,
     /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
@@ -52,7 +51,6 @@ pub struct Step {
     /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
-    /// Size class.
     #[serde(default = "size_default")]
     pub size: String,
     /// Fixed work per job, or a fixed time.
@@ -84,14 +82,12 @@ pub struct Step {
     pub(crate) tables: Tables,
 }
 
-/// Where a script stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "script must be the path of a file, or the table [step.script]"
 )]
 pub enum ScriptAt {
-    /// In a file.
     File(String),
     /// In the step, as `[step.script]`.
     Here(toml::Table),
@@ -128,14 +124,12 @@ fn size_default() -> String {
     "quick".into()
 }
 
-/// What bounds a point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// A fixed amount of work for each job.
     #[default]
     Work,
-    /// A fixed time.
     Time,
 }
 
@@ -143,7 +137,6 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalKind {
-    /// At equal distances.
     Constant,
     /// At random, independently of each other.
     Poisson,

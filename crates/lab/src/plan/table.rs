@@ -67,7 +67,6 @@ impl PartialEq for Tables {
     }
 }
 
-/// Keys of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {
     /// Those that more than one kind of step takes.
@@ -79,7 +78,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// All of them.
     pub fn all(&self) -> Vec<&'static str> {
         [self.of_more, self.of_a_run].concat()
     }

@@ -5,7 +5,6 @@ use archive::Remark;
 use archive::remark::LimitChanged;
 use serde::{Deserialize, Serialize};
 
-/// Keys of the table.
 pub(crate) const KEYS: [&str; 5] = [
     "driver_pct_max",
     "driver_thread_pct_max",

@@ -26,9 +26,10 @@ impl Whole<'_> {
     ) -> Result<()> {
         self.leave_torn_out(archive, pair)?;
         let queues = [self.queue(archive, 0, pair)?, self.queue(archive, 1, pair)?];
-        match queues.iter().all(|queue| queue.todo.is_empty()) {
-            true => Ok(()),
-            false => self.pair_in_slices(archive, (pair, slice), &queues, observer),
+        if queues.iter().all(|queue| queue.todo.is_empty()) {
+            Ok(())
+        } else {
+            self.pair_in_slices(archive, (pair, slice), &queues, observer)
         }
     }
 

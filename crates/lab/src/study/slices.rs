@@ -228,7 +228,6 @@ pub(super) enum Together {
     Shared,
     /// Sessions of their own on the same running servers.
     OneServer,
-    /// Databases of their own.
     TwoInstances,
 }
 

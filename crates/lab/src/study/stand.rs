@@ -127,9 +127,10 @@ impl Standing {
     pub fn close(mut self) -> Result<()> {
         let has_schemas = self.schemas.iter().any(Option::is_some);
         self.schemas = [None, None];
-        match has_schemas {
-            true => self.remove_schemas(),
-            false => Ok(()),
+        if has_schemas {
+            self.remove_schemas()
+        } else {
+            Ok(())
         }
     }
 

@@ -94,9 +94,10 @@ pub fn seen(watched: &SessionSamples) -> Vec<Event> {
         share_pct: time_s / seen_s * 100.0,
         source,
     };
-    match seen_s > 0.0 {
-        true => sorted(inside.into_iter().map(event).collect()),
-        false => Vec::new(),
+    if seen_s > 0.0 {
+        sorted(inside.into_iter().map(event).collect())
+    } else {
+        Vec::new()
     }
 }
 

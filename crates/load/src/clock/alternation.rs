@@ -24,7 +24,6 @@ const LEAD: Duration = Duration::from_millis(2 * SLEEP_SLICE.as_millis() as u64)
 /// How two sides take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    /// Length of a slice.
     pub slice: Duration,
     /// Its first part, in which nothing counts; shorter than the slice.
     pub settle: Duration,
@@ -79,7 +78,6 @@ pub struct SideClock {
 /// A side at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// Its own time.
     pub own_ns: u64,
     /// Whether it is the other's turn, or the other has not come yet.
     pub waits: bool,
@@ -118,9 +116,10 @@ impl Alternation {
 
     /// When the side's slice of a pair begins, since the pair did.
     fn begins_ns(&self, side: u64, pair: u64) -> u64 {
-        match self.first_of(pair) == side {
-            true => 0,
-            false => self.slice_ns,
+        if self.first_of(pair) == side {
+            0
+        } else {
+            self.slice_ns
         }
     }
 

@@ -39,7 +39,6 @@ struct State {
     running: Option<u64>,
     /// The last number given, to threads, waits and events alike.
     numbers: u64,
-    /// By time and number.
     events: BTreeMap<(u64, u64), Event>,
     /// How many are still to come before time may pass, see [`Hold`].
     holds: usize,
@@ -81,7 +80,6 @@ impl VirtualClock {
         }
     }
 
-    /// Nanoseconds now.
     pub fn now_ns(&self) -> u64 {
         self.now_ns.load(Relaxed)
     }

@@ -19,11 +19,9 @@ pub type Replacement<'o> = Result<Box<dyn NonblockingClient + 'o>, String>;
 pub struct Rules<'a> {
     /// Longest time of one operation.
     pub limit: Option<Duration>,
-    /// Connections that there are.
     pub open: &'a AtomicUsize,
     /// When nothing is begun any more.
     pub until_ns: u64,
-    /// What tells the time.
     pub clock: &'a Clock,
 }
 
@@ -36,7 +34,6 @@ pub enum Next {
     Park,
     /// It waits for another connection.
     Mend,
-    /// Nothing any more.
     Leave(ExitReason),
 }
 
@@ -92,9 +89,10 @@ impl<'a, 'o> Client<'a, 'o> {
     /// What comes first, and after each operation; after [`Next::Park`] it is asked at the common start.
     #[inline]
     pub fn next(&mut self) -> Next {
-        match self.parked {
-            true => self.next_due(),
-            false => self.warm_up(),
+        if self.parked {
+            self.next_due()
+        } else {
+            self.warm_up()
         }
     }
 
@@ -113,10 +111,7 @@ impl<'a, 'o> Client<'a, 'o> {
     #[cold]
     fn warm_up(&mut self) -> Next {
         self.parked = !self.service.ramps_up();
-        match self.parked {
-            true => Next::Park,
-            false => Next::At(0),
-        }
+        if self.parked { Next::Park } else { Next::At(0) }
     }
 
     /// The measured window begins, with what is next or with the common start, which is near.
@@ -126,7 +121,6 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Begins what is due.
     #[inline]
     pub fn begin(&mut self, now_ns: u64) -> Turn {
         let request = self.service.begin(now_ns);

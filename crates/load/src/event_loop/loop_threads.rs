@@ -20,19 +20,15 @@ use crate::start_barrier::{Participant, StartBarrier};
 pub struct Loops<'r, 'a> {
     /// Threads to begin with, and at most.
     pub threads: RangeInclusive<usize>,
-    /// What is measured.
     pub window: Window,
     /// Where the loops meet; made for as many as begin.
     pub barrier: &'r StartBarrier,
-    /// Stops them.
     pub cancellation: &'r Cancellation<'r>,
-    /// What tells the time.
     pub clock: &'r Clock,
     /// Makes what a thread writes into.
     pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
 }
 
-/// What the threads leave.
 pub struct Left<'a, 'o> {
     /// The clients, in no order.
     pub slots: Vec<ClientSlot<'a, 'o>>,
@@ -85,7 +81,6 @@ struct Shared<'r, 'a, 'o> {
     left: Mutex<Left<'a, 'o>>,
 }
 
-/// Begins threads.
 struct LoopThreads<'scope, 'env, 'r, 'a, 'o> {
     scope: &'scope Scope<'scope, 'env>,
     shared: &'scope Shared<'r, 'a, 'o>,

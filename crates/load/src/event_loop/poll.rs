@@ -52,7 +52,6 @@ impl Poll {
         self.control(libc::EPOLL_CTL_MOD, descriptor, client as u64, wanted)
     }
 
-    /// Watches it no longer.
     pub fn forget(&self, descriptor: RawFd) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, descriptor, 0, false)
     }

@@ -16,7 +16,6 @@ pub enum Doing {
     Pausing,
     /// It waits for another connection.
     Mending,
-    /// It has left.
     Over,
 }
 
@@ -24,7 +23,6 @@ pub enum Doing {
 pub struct ClientSlot<'a, 'o> {
     pub work: Client<'a, 'o>,
     pub doing: Doing,
-    /// Why it left.
     pub leaving: ExitReason,
     /// Whether its descriptor is watched; not without a connection.
     pub watched: bool,

@@ -30,7 +30,6 @@ impl Mock {
             .collect())
     }
 
-    /// Sessions with their servers.
     pub(super) fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
         self.plain_sessions(count)
             .into_iter()
@@ -112,7 +111,6 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
 
 /// The far end of a session.
 enum Server {
-    /// Has its socket.
     Thread,
     /// Answers come as events in virtual time.
     Events {

@@ -28,9 +28,10 @@ fn in_turn(
             ..plain(schedule, End::Time(time))
         };
         let mock = Mock::new().on(&base).latency(latency);
-        match in_loops {
-            true => super::in_loops(mock.nonblocking(jobs).unwrap(), 1..=1, &how),
-            false => on_threads(mock.sessions(jobs), &how),
+        if in_loops {
+            super::in_loops(mock.nonblocking(jobs).unwrap(), 1..=1, &how)
+        } else {
+            on_threads(mock.sessions(jobs), &how)
         }
     };
     let outcomes = std::thread::scope(|scope| {

@@ -48,9 +48,10 @@ fn a_fatal_failure_stops_every_job() {
         let (clock, time) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(1));
         let mut clients = mock.sessions(3);
-        clients.extend(match panics {
-            true => mock.panic_at(10).sessions(1),
-            false => mock.fatal_at(10).sessions(1),
+        clients.extend(if panics {
+            mock.panic_at(10).sessions(1)
+        } else {
+            mock.fatal_at(10).sessions(1)
         });
         let how = Drive {
             ramp_up,

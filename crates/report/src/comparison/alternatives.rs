@@ -104,15 +104,16 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     let least = pairs.iter().filter_map(|pair| pair.least_effect);
     let least = least.reduce(f64::max)?;
     let rounds = counted(of_metric.rounds as u64, "round");
-    Some(match least > LEAST_MAX {
-        true => format!(
+    Some(if least > LEAST_MAX {
+        format!(
             "With this noise, {rounds} detect no difference of less than {} %; take more (--rounds).",
             percent(LEAST_MAX)
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "With this noise, {rounds} detect a true difference of {} % between any two in four of five studies.",
             percent(least)
-        ),
+        )
     })
 }
 

@@ -118,20 +118,22 @@ fn of_metric(row: &Row, looks: &Looks) -> String {
 /// A verdict, or what the interval excludes.
 fn answer(row: &Row, effect: f64) -> String {
     let verdict = word(row.result.verdict);
-    match row.has_verdict() {
-        true => verdict.to_owned(),
-        false => format!(
+    if row.has_verdict() {
+        verdict.to_owned()
+    } else {
+        format!(
             "{verdict}, but an effect of {} % is excluded",
             effect_words(effect)
-        ),
+        )
     }
 }
 
 /// "of at most 40", of a study with looks.
 pub(super) fn at_most(looks: &Looks) -> String {
-    match looks.pairs == looks.pairs_max {
-        true => String::new(),
-        false => format!(" of at most {}", looks.pairs_max),
+    if looks.pairs == looks.pairs_max {
+        String::new()
+    } else {
+        format!(" of at most {}", looks.pairs_max)
     }
 }
 

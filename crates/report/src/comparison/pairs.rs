@@ -6,12 +6,13 @@ use crate::number::percent;
 
 /// What it means that a study's pairs are odd, measured in slices or in blocks.
 pub(crate) fn odd_words(oddity: &Oddity, in_slices: bool) -> String {
-    let (what, remedy) = match in_slices {
-        true => ("slice", "longer slices would make it surer"),
-        false => (
+    let (what, remedy) = if in_slices {
+        ("slice", "longer slices would make it surer")
+    } else {
+        (
             "block",
             "a longer ramp-up, or a reload between blocks, would make it surer",
-        ),
+        )
     };
     match oddity {
         Oddity::Order { second_to_first, p } => format!(

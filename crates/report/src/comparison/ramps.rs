@@ -78,9 +78,12 @@ fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
 }
 
 fn ratio(comparison: &Comparison) -> String {
-    let end = |end: f64| match end.is_finite() {
-        true => format!("{end:.3}"),
-        false => "∞".to_owned(),
+    let end = |end: f64| {
+        if end.is_finite() {
+            format!("{end:.3}")
+        } else {
+            "∞".to_owned()
+        }
     };
     let verdict = word(comparison.verdict);
     let mut text = match comparison.ratio {

@@ -152,10 +152,7 @@ fn configurations(screened: &Screening, width: usize, paint: &Paint) -> String {
 
 /// The value of a setting in a configuration.
 fn value(factor: &Factor, high: bool) -> &str {
-    match high {
-        true => &factor.high,
-        false => &factor.low,
-    }
+    if high { &factor.high } else { &factor.low }
 }
 
 fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: &Paint) -> String {

@@ -47,10 +47,7 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
 }
 
 fn rows(told: &[&Shift], shown: Shown, paint: &Paint) -> String {
-    let limit = match shown.all {
-        true => usize::MAX,
-        false => ROWS_MAX,
-    };
+    let limit = if shown.all { usize::MAX } else { ROWS_MAX };
     let column = |heads, align, leave| Column {
         heads,
         align,

@@ -19,7 +19,6 @@ use crate::number;
 use crate::svg::{Branch, forest};
 use throughput::OfTest;
 
-/// The section.
 #[derive(Template)]
 #[template(path = "alternatives.html", whitespace = "minimize")]
 pub struct View {
@@ -63,11 +62,9 @@ struct Found {
     sure: String,
 }
 
-/// An alternative.
 struct Row {
     name: String,
     about: String,
-    /// Label of its run.
     label: String,
     remarks: Vec<String>,
     /// Means, and whether each is the best.
@@ -81,7 +78,6 @@ struct MetricView {
     names: Vec<String>,
     /// Name, mean, and a cell for each name.
     rows: Vec<(String, String, Vec<Cell>)>,
-    /// What weakens single pairs.
     warnings: Vec<String>,
     advice: Option<String>,
 }
@@ -280,12 +276,11 @@ fn warnings(found: &Alternatives, of_metric: &OfMetric) -> Vec<String> {
         for warning in &pair.ratio.warnings {
             let all = of_metric.pairs.iter().flatten();
             let of_all = { all }.all(|other| other.ratio.warnings.contains(warning));
-            let line = match of_all {
-                true => warning.to_string(),
-                false => {
-                    let [a, b] = [pair.a, pair.b].map(|side| &found.sides[side].alternative.name);
-                    format!("{b} against {a}: {warning}")
-                }
+            let line = if of_all {
+                warning.to_string()
+            } else {
+                let [a, b] = [pair.a, pair.b].map(|side| &found.sides[side].alternative.name);
+                format!("{b} against {a}: {warning}")
             };
             if !told.contains(&line) {
                 told.push(line);

@@ -14,14 +14,12 @@ use crate::number;
 
 /// What their codes begin with.
 const OF_METHOD: &str = "BACKUP-";
-/// Whose figures stand beside.
 const REFERENCE: &str = "superdome-xp1024";
 /// The kinds of published figures that belong here.
 const KINDS: [&str; 2] = ["backup", "restore"];
 
 /// Ends of the names of both ends of a published range.
 const RANGE_ENDS: [&str; 2] = [": lower end", ": upper end"];
-/// Heads and figures.
 const COLUMNS: [(&str, &str); 19] = [
     ("backup TB/h", "backup_tb_per_h"),
     ("backup s", "elapsed_s"),
@@ -55,7 +53,6 @@ const OPTIONAL: [&str; 8] = [
     "foreground_beside_us_p95",
 ];
 
-/// The section.
 #[derive(Template)]
 #[template(path = "backup.html", whitespace = "minimize")]
 pub struct View {
@@ -66,7 +63,6 @@ pub struct View {
     published: Vec<[String; 2]>,
 }
 
-/// One backup.
 struct Row {
     name: String,
     cells: Vec<String>,
@@ -83,7 +79,6 @@ impl View {
     }
 }
 
-/// Builds the view.
 pub fn view(run: &Run) -> View {
     let backups = run.points.iter();
     let backups = backups.filter(|point| is_backup(point));
@@ -100,9 +95,10 @@ pub fn view(run: &Run) -> View {
     let rows: Vec<Row> = rows.collect();
     let named = backups.iter().map(|point| (name(run, point), *point));
     let felt = felt::figures(&named.collect::<Vec<_>>());
-    let (published_title, published) = match rows.is_empty() {
-        true => Default::default(),
-        false => published().unwrap_or_default(),
+    let (published_title, published) = if rows.is_empty() {
+        Default::default()
+    } else {
+        published().unwrap_or_default()
     };
     View {
         heads: columns.iter().map(|(head, _)| *head).collect(),
@@ -136,18 +132,16 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
         name: name(run, point) + &repetition(run, point),
         cells: cells.collect(),
         proof,
-        class: match point.valid() {
-            true => "",
-            false => "invalid",
-        },
+        class: if point.valid() { "" } else { "invalid" },
     }
 }
 
 /// Which repetition it was, where there were several.
 fn repetition(run: &Run, point: &Point) -> String {
-    match run.points.iter().any(|other| other.key.repetition > 1) {
-        true => format!(", repetition {}", point.key.repetition),
-        false => String::new(),
+    if run.points.iter().any(|other| other.key.repetition > 1) {
+        format!(", repetition {}", point.key.repetition)
+    } else {
+        String::new()
     }
 }
 
@@ -157,9 +151,10 @@ fn name(run: &Run, point: &Point) -> String {
     let name = method.to_lowercase() + &channels(point.key.threads);
     let target = point.key.target;
     let is_other = |other: &Point| is_backup(other) && other.key.target != target;
-    match run.points.iter().any(is_other) {
-        true => format!("{} {name}", level::target_name(run, target)),
-        false => name,
+    if run.points.iter().any(is_other) {
+        format!("{} {name}", level::target_name(run, target))
+    } else {
+        name
     }
 }
 
@@ -182,9 +177,10 @@ fn published() -> Option<(String, Vec<[String; 2]>)> {
     let stated = stated.filter(|figure| KINDS.contains(&figure.kind.as_str()));
     let rows = stated.map(|figure| {
         // Some are printed with their unit.
-        let value = match figure.printed.ends_with(&figure.unit) {
-            true => figure.printed.clone(),
-            false => format!("{} {}", figure.printed, figure.unit),
+        let value = if figure.printed.ends_with(&figure.unit) {
+            figure.printed.clone()
+        } else {
+            format!("{} {}", figure.printed, figure.unit)
         };
         // Both ends of a range are printed as the range.
         let name = RANGE_ENDS

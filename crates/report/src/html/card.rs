@@ -5,7 +5,6 @@ use archive::Run;
 use crate::number;
 use crate::scorecard::{self, Absence, Against, Cell, Column};
 
-/// One cell as printed.
 pub struct CellView {
     /// The value, or "–".
     pub value: String,
@@ -25,18 +24,14 @@ pub struct RowView {
     pub group: Option<&'static str>,
     /// Number of the note that warns of comparing the cells, 0 for none.
     pub caution: usize,
-    /// Metric.
     pub label: &'static str,
     pub unit: &'static str,
-    /// Test code.
     pub test: &'static str,
     /// One per column.
     pub cells: Vec<CellView>,
 }
 
-/// The table.
 pub struct View {
-    /// Heads.
     pub columns: Vec<Column>,
     pub rows: Vec<RowView>,
     /// Notes, numbered from 1.
@@ -52,7 +47,6 @@ impl View {
     }
 }
 
-/// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let card = scorecard::scorecard(run, against);
     let mut notes = Vec::new();

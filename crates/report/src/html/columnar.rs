@@ -20,7 +20,6 @@ use crate::scorecard::Against;
 use parts::{DISK, OF_TABLE, Row, Study, figure, is_sound, name};
 use queries::Queries;
 
-/// The section.
 #[derive(Template)]
 #[template(path = "columnar.html", whitespace = "minimize")]
 pub struct View {
@@ -33,11 +32,11 @@ impl View {
         self.studies.is_empty()
     }
 
-    /// What is shown.
     pub fn title(&self) -> &'static str {
-        match self.is_lifted() {
-            true => "In-memory column store",
-            false => "Order entry and queries together",
+        if self.is_lifted() {
+            "In-memory column store"
+        } else {
+            "Order entry and queries together"
         }
     }
 
@@ -137,18 +136,20 @@ fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
     }
     let own_sizes = is_study.then(|| sizes::own(run, &replicas));
     Some(Study {
-        title: match is_alone {
-            true => "This platform".into(),
-            false => format!("{}: {}", run.label, scale(run)),
+        title: if is_alone {
+            "This platform".into()
+        } else {
+            format!("{}: {}", run.label, scale(run))
         },
         speed_up: is_study.then(|| speed_up::grid(run, &replicas)).flatten(),
         sizes: own_sizes.into_iter().collect(),
-        figures: match is_study {
-            true => figures(run, &replicas)
+        figures: if is_study {
+            figures(run, &replicas)
                 .into_iter()
                 .chain(changes::figures(run, &replicas))
-                .collect(),
-            false => Vec::new(),
+                .collect()
+        } else {
+            Vec::new()
         },
         mixed,
     })

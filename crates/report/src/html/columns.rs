@@ -12,7 +12,6 @@ pub struct ResultTable {
     pub curves: Vec<(String, Vec<RowView>)>,
 }
 
-/// One result row.
 pub struct RowView {
     /// Cells without the validity mark.
     pub cells: Vec<String>,
@@ -20,7 +19,6 @@ pub struct RowView {
     pub mark: String,
     /// Class: "", "invalid" or "theirs".
     pub class: &'static str,
-    /// Numbers of notes.
     pub notes: Vec<usize>,
 }
 

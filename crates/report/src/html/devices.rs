@@ -17,18 +17,15 @@ const DEVICES_MAX: usize = 24;
 const LEVELS_MAX: usize = 24;
 /// Most charts of one test.
 const FIGURES_MAX: usize = 12;
-/// Cells of a row.
 const CELLS: usize = 15;
 
 /// The part of a test's section.
 #[derive(Template)]
 #[template(path = "devices.html", whitespace = "minimize")]
 pub struct View {
-    /// Test code.
     code: String,
     /// The best level of each curve.
     best: Vec<LevelView>,
-    /// All other levels.
     others: Vec<LevelView>,
     /// How many levels are not among them.
     levels_more: usize,
@@ -49,7 +46,6 @@ struct LevelView {
     more: usize,
 }
 
-/// One device.
 struct RowView {
     name: String,
     /// "data, log, below dm-0".

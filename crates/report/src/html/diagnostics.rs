@@ -116,7 +116,6 @@ fn last(row: &Row) -> u32 {
     row.pairs.iter().map(|pair| pair.number).max().unwrap_or(1)
 }
 
-/// Markers alone.
 fn marks(label: &str, of: usize, points: Vec<(f64, f64)>) -> Series {
     let (colour, shape) = MARKED[of];
     Series {
@@ -212,9 +211,12 @@ fn over_time(row: &Row) -> Figure {
 /// When each pair was measured, what was first, and what came out.
 fn of_pairs(row: &Row) -> Table {
     let is_time = metric::unit(&row.metric.figure) == Some("µs");
-    let value = |value: f64| match is_time {
-        true => number::latency(Some(value)),
-        false => number::figure(value),
+    let value = |value: f64| {
+        if is_time {
+            number::latency(Some(value))
+        } else {
+            number::figure(value)
+        }
     };
     let rows = row.pairs.iter().map(|pair| {
         let cells = vec![
@@ -285,9 +287,10 @@ fn is_in_slices(row: &Row) -> bool {
 
 /// Whether the columns hold slices of all pairs, or pairs of one order each.
 fn subject(row: &Row) -> &'static str {
-    match is_in_slices(row) {
-        true => "slices of each pair",
-        false => "pairs",
+    if is_in_slices(row) {
+        "slices of each pair"
+    } else {
+        "pairs"
     }
 }
 

@@ -24,7 +24,6 @@ struct Differs {
     more: usize,
 }
 
-/// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(other) => Some(differs(run, other)),

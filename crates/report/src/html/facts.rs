@@ -5,14 +5,10 @@ use archive::{ControlGroup, Run};
 use crate::number;
 use crate::scorecard::Against;
 
-/// Name and value.
 pub type Fact = (String, String);
 
-/// Facts under a heading.
 pub struct Section {
-    /// Heading.
     pub title: String,
-    /// Name and value.
     pub facts: Vec<Fact>,
 }
 
@@ -20,18 +16,18 @@ pub struct Section {
 pub fn parts(value: &str) -> Vec<&str> {
     const SEPARATORS: [char; 6] = ['/', '?', '&', '@', ':', '='];
     let is_url = [":/", ":?"].iter().any(|mark| value.contains(mark));
-    match is_url {
-        true => value
+    if is_url {
+        value
             .split_inclusive(SEPARATORS)
             .flat_map(|part| part.split_inclusive("%2F"))
-            .collect(),
-        false => vec![value],
+            .collect()
+    } else {
+        vec![value]
     }
 }
 
 /// Everything about platform and targets.
 pub struct View {
-    /// The machine.
     pub platform: Vec<Fact>,
     /// Block devices: name, size, kind, scheduler, model, mounts.
     pub devices: Vec<[String; 6]>,
@@ -45,7 +41,6 @@ pub struct View {
     pub others: Vec<(String, Vec<Section>)>,
 }
 
-/// Collects the facts.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     View {
         platform: platform(run),

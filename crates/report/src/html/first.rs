@@ -24,7 +24,6 @@ use limits::Limit;
 #[template(path = "first.html", whitespace = "minimize")]
 pub struct View {
     verdict: verdict::View,
-    /// What a screening says.
     screening: Option<screening::Outcome>,
     /// What a study of alternatives says.
     alternatives: Option<alternatives::Outcome>,
@@ -34,7 +33,6 @@ pub struct View {
     outcomes: Vec<Outcome>,
     /// The supported users of each target: its name and the sentences.
     ramps: Vec<(String, Vec<String>)>,
-    /// Their curves.
     charts: Vec<Figure>,
     /// The best figures by component; none where another answer stands in their place.
     delivers: Option<Delivers>,
@@ -51,13 +49,11 @@ struct LimitView {
     share: String,
     /// Codes of the tests with the fragments of their sections.
     tests: Vec<(String, String)>,
-    /// Tests beyond those.
     more: usize,
     /// The sentence of the first of them.
     sentence: String,
 }
 
-/// What to do next.
 struct Next {
     what: String,
     evidence: String,
@@ -81,7 +77,6 @@ pub struct Answers<'a> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Builds the view.
 pub fn view(
     run: &Run,
     groups: &[TestGroup<'_>],

@@ -61,7 +61,6 @@ struct Page<'a> {
     method: &'a [(&'static str, &'static str)],
 }
 
-/// Systems under a title.
 struct List {
     title: &'static str,
     rows: Vec<[String; 5]>,

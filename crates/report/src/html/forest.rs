@@ -78,7 +78,6 @@ pub struct Outcome {
     pub sure: String,
 }
 
-/// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(other) => Some(other_run(run, other, options)),
@@ -111,9 +110,10 @@ impl Other {
 }
 
 fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
-    let compared = match differ_in_size(other, run) {
-        true => Err(OTHER_SIZE.to_owned()),
-        false => compare(other, run, &options.of_two()).map_err(|why| why.to_string()),
+    let compared = if differ_in_size(other, run) {
+        Err(OTHER_SIZE.to_owned())
+    } else {
+        compare(other, run, &options.of_two()).map_err(|why| why.to_string())
     };
     let of_users = || verdict::ramps::ramps(other, run, options.terms);
     match compared {
@@ -138,13 +138,14 @@ fn shown((run, other): (&Run, &Run), compared: &Comparison, ramps: &[Ramps]) -> 
     let primary: Vec<&Row> = compared.primary().collect();
     let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
-    let svg = match branches.iter().any(|branch| branch.ratio.is_some()) {
-        true => forest(
+    let svg = if branches.iter().any(|branch| branch.ratio.is_some()) {
+        forest(
             &format!("Ratios of this run to the other, {}", sure(compared)),
             "ratio B / A",
             &branches,
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     Other {
         label: other.label.clone(),
@@ -262,13 +263,14 @@ fn tally(primary: &[&Row]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    match told.is_empty() {
-        true => "no verdict".to_owned(),
-        false => format!(
+    if told.is_empty() {
+        "no verdict".to_owned()
+    } else {
+        format!(
             "{} of {}",
             told.join(", "),
             number::counted(primary.len() as u64, "primary metric")
-        ),
+        )
     }
 }
 
@@ -339,9 +341,12 @@ fn branch(row: &Row) -> Branch {
 
 fn cells(row: &Row) -> [String; 6] {
     let is_time = metric::unit(&row.metric.figure) == Some("µs");
-    let [a, b] = row.sides().map(|side| match is_time {
-        true => number::latency(side),
-        false => number::figure_or_unknown(side),
+    let [a, b] = row.sides().map(|side| {
+        if is_time {
+            number::latency(side)
+        } else {
+            number::figure_or_unknown(side)
+        }
     });
     let (ratio, interval) = match row.result.ratio {
         Some(r) => (format!("{:.3}", r.estimate), number::interval(&r)),

@@ -12,7 +12,6 @@ use crate::number;
 #[derive(Template)]
 #[template(path = "held_back.html", whitespace = "minimize")]
 pub struct View {
-    /// Test code.
     code: String,
     /// Name of a curve and its sentences.
     curves: Vec<(String, Vec<String>)>,
@@ -29,7 +28,6 @@ const LIMITS_US: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
 /// Place, class, count, a share for each limit, and the source.
 const WAIT_CELLS: usize = LIMITS_US.len() + 4;
 
-/// Builds the view.
 pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
     let mut view = View {
         code: group.test.to_owned(),
@@ -49,7 +47,6 @@ pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
 }
 
 impl View {
-    /// True when nobody judged.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty() && self.background.is_empty()
     }

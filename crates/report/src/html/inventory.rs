@@ -12,9 +12,7 @@ const BYTES_LARGE: u64 = 1 << 20;
 #[derive(Template)]
 #[template(path = "inventory.html", whitespace = "minimize")]
 pub struct View {
-    /// What the machine told.
     found: Told,
-    /// What its owner stated.
     stated: Told,
     /// How the rules came out; `None` when the run was not judged.
     practice: Option<Practice>,
@@ -31,7 +29,6 @@ struct Told {
 struct Practice {
     /// "59 rules checked: 9 followed, 5 not followed, 45 cannot be decided here."
     summary: String,
-    /// The most severe first.
     otherwise: Vec<Advice>,
     /// What is asked of nothing: the reason, and the rules that share it.
     undecided: Vec<(String, Vec<String>)>,
@@ -41,7 +38,6 @@ struct Practice {
     documents: Vec<String>,
 }
 
-/// Builds the view.
 pub fn view(run: &Run) -> View {
     let inventory = &run.inventory;
     View {

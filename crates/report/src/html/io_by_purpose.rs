@@ -16,11 +16,9 @@ const LEVELS_MAX: usize = 24;
 #[derive(Template)]
 #[template(path = "io_by_purpose.html", whitespace = "minimize")]
 pub struct View {
-    /// Test code.
     code: String,
     /// The best level of each curve.
     best: Vec<LevelView>,
-    /// All other levels.
     others: Vec<LevelView>,
     /// How many levels are not among them.
     levels_more: usize,
@@ -37,15 +35,12 @@ struct LevelView {
 struct RowView {
     /// "data", "data + log".
     name: String,
-    /// Names of the devices.
     place: String,
-    /// Reads and writes.
     sides: [SideView; 2],
     /// Where the engine counts it, or why it does not.
     source: String,
 }
 
-/// One direction.
 #[derive(Default)]
 struct SideView {
     engine: String,
@@ -68,9 +63,10 @@ pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
             let Some(level) = level_view(curve, &level.shown()) else {
                 continue;
             };
-            match is_best {
-                true => view.best.push(level),
-                false => view.others.push(level),
+            if is_best {
+                view.best.push(level)
+            } else {
+                view.others.push(level)
             }
         }
     }

@@ -13,11 +13,11 @@ pub enum Load {
 }
 
 impl Load {
-    /// That of a test.
     pub fn of(test: &str) -> Self {
-        match users::is_by_users(test) {
-            true => Self::Users,
-            false => Self::Parallelism,
+        if users::is_by_users(test) {
+            Self::Users
+        } else {
+            Self::Parallelism
         }
     }
 
@@ -28,7 +28,6 @@ impl Load {
         }
     }
 
-    /// Head of a column.
     pub fn head(self) -> &'static str {
         match self {
             Self::Parallelism => "DOP",

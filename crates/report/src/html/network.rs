@@ -6,7 +6,6 @@ use askama::Template;
 use super::sweep::{Rate, Sweep};
 use crate::number;
 
-/// Cells of a row.
 const CELLS: usize = 10;
 /// Most levels that are shown: those of many runs beside each other.
 const LEVELS_MAX: usize = 12;
@@ -27,7 +26,6 @@ struct LevelView {
     rows: Vec<RowView>,
 }
 
-/// One interface.
 struct RowView {
     name: String,
     kind: &'static str,

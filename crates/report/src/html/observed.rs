@@ -13,25 +13,20 @@ const INTERVALS_MAX: usize = 180;
 /// Columns of the activity before its classes.
 const BEFORE_CLASSES: usize = 2;
 
-/// The section.
 #[derive(Template)]
 #[template(path = "observed.html", whitespace = "minimize")]
 pub struct View {
     points: Vec<PointView>,
 }
 
-/// One observation.
 struct PointView {
     title: String,
-    /// Its main figures.
     facts: Vec<(&'static str, String)>,
-    /// What held it back.
     sentence: String,
     charts: Vec<Figure>,
     tables: Vec<TableView>,
 }
 
-/// One table.
 struct TableView {
     title: &'static str,
     /// How to read it, and where it comes from.
@@ -49,7 +44,6 @@ impl View {
     }
 }
 
-/// Builds the view.
 pub fn view(run: &Run) -> View {
     let points = run.points.iter().filter(|point| !point.observed.is_empty());
     View {
@@ -163,9 +157,10 @@ fn words(about: About) -> (&'static str, &'static str) {
 
 fn table(observed: &Observed) -> TableView {
     let (title, how) = words(observed.about);
-    let source = match observed.source.is_empty() {
-        true => String::new(),
-        false => format!("Source: {}.", observed.source),
+    let source = if observed.source.is_empty() {
+        String::new()
+    } else {
+        format!("Source: {}.", observed.source)
     };
     let remark = observed
         .remark

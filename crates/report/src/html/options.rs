@@ -13,7 +13,6 @@ pub struct HtmlOptions {
     pub title: Option<String>,
     /// When the page was made, as printed at its foot; left out when there is none.
     pub generated_at: Option<String>,
-    /// What the platforms cost.
     pub prices: Prices,
     /// By what a comparison judges.
     pub terms: Terms,

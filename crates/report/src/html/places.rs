@@ -22,7 +22,6 @@ const CELLS: usize = 6;
 #[derive(Template, Default)]
 #[template(path = "places.html", whitespace = "minimize")]
 pub struct View {
-    /// Test code.
     code: String,
     tables: Vec<TableView>,
     /// How many are left out.
@@ -57,9 +56,10 @@ pub fn view(group: &TestGroup<'_>) -> View {
     }
     let more = tables.len().saturating_sub(TABLES_MAX);
     tables.truncate(TABLES_MAX);
-    let (between, source) = match tables.is_empty() {
-        true => (Vec::new(), String::new()),
-        false => published(),
+    let (between, source) = if tables.is_empty() {
+        (Vec::new(), String::new())
+    } else {
+        published()
     };
     View {
         code: group.test.to_owned(),
@@ -135,9 +135,10 @@ fn rows(point: &Point, array: &OperationTimes) -> Vec<Row> {
         Some(device) => (Some(device), false),
         None => (whole, true),
     };
-    let above_contains = match is_whole {
-        true => "the host's queue and everything below it; nobody told the two apart",
-        false => "everything below the host's queue: HBA, fabric, switches, array",
+    let above_contains = if is_whole {
+        "the host's queue and everything below it; nobody told the two apart"
+    } else {
+        "everything below the host's queue: HBA, fabric, switches, array"
     };
     vec![
         driver(point, operation),
@@ -148,9 +149,10 @@ fn rows(point: &Point, array: &OperationTimes) -> Vec<Row> {
             "from insertion to the issue to the device: merging, scheduler, a full device queue",
         ),
         row(
-            match is_whole {
-                true => "host: queue and device",
-                false => "host: device",
+            if is_whole {
+                "host: queue and device"
+            } else {
+                "host: device"
             },
             above.as_ref(),
             "the kernel, the data's device",
@@ -213,9 +215,10 @@ fn driver(point: &Point, operation: &str) -> Row {
 
 /// What lies between host and array, as a difference of means: nothing there was measured.
 fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
-    let place = match is_whole {
-        true => "host's queue and the way between (HBA, fabric, switch)",
-        false => "the way between (HBA, fabric, switch)",
+    let place = if is_whole {
+        "host's queue and the way between (HBA, fabric, switch)"
+    } else {
+        "the way between (HBA, fabric, switch)"
     };
     let unknown = || number::UNKNOWN.to_owned();
     let cells = match above.zip(array) {
@@ -229,11 +232,10 @@ fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
         ],
         Some((above, array)) => {
             let mean_us = above.mean_us - array.mean_us;
-            let caution = match mean_us < 0.0 {
-                true => {
-                    "; below 0, so the array counted other I/Os, or another time, than the host"
-                }
-                false => "",
+            let caution = if mean_us < 0.0 {
+                "; below 0, so the array counted other I/Os, or another time, than the host"
+            } else {
+                ""
             };
             [
                 format!(
@@ -255,9 +257,10 @@ fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
 }
 
 fn signed(us: f64) -> String {
-    match us < 0.0 {
-        true => format!("−{}", number::latency(Some(-us))),
-        false => number::latency(Some(us)),
+    if us < 0.0 {
+        format!("−{}", number::latency(Some(-us)))
+    } else {
+        number::latency(Some(us))
     }
 }
 

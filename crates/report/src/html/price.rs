@@ -10,7 +10,6 @@ use crate::cores;
 use crate::prices;
 use crate::scorecard::Against;
 
-/// The section of prices.
 #[derive(Template)]
 #[template(path = "price.html", whitespace = "minimize")]
 pub struct View {
@@ -18,13 +17,11 @@ pub struct View {
     changes: Vec<ChangeView>,
 }
 
-/// One run's bill.
 struct BillView {
     label: String,
     file: String,
     items: Vec<[String; 8]>,
     total: String,
-    /// Why nothing is divided.
     refused: Option<String>,
     worth: Vec<[String; 5]>,
     disks: Vec<String>,

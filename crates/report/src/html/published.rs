@@ -19,7 +19,6 @@ pub(super) use rows::{is_published, rows};
 #[derive(Template, Default)]
 #[template(path = "published.html", whitespace = "minimize")]
 pub struct View {
-    /// Test code.
     code: String,
     references: Vec<OfReference>,
 }
@@ -40,9 +39,10 @@ pub fn view(run: &Run, group: &TestGroup<'_>, rate: Rate, against: &[Against<'_>
     let references = references(against).filter_map(|reference| {
         let claims = claims::claims(run, group, rate, reference);
         let theirs = events::of_reference(reference, group.test);
-        let ours = match theirs.is_empty() {
-            true => Vec::new(),
-            false => events::of_run(group, rate),
+        let ours = if theirs.is_empty() {
+            Vec::new()
+        } else {
+            events::of_run(group, rate)
         };
         let says_something = !claims.is_empty() || !theirs.is_empty();
         says_something.then(|| OfReference {

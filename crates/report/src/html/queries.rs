@@ -32,9 +32,10 @@ pub fn figures(run: &Run, test: &str, curves: &[Curve<'_>]) -> Vec<Figure> {
                 Some(Part::of(group.test, group.title, level))
             })
             .collect();
-        let name = match several {
-            true => format!("Time of each query, {}", curve.label),
-            false => "Time of each query".to_owned(),
+        let name = if several {
+            format!("Time of each query, {}", curve.label)
+        } else {
+            "Time of each query".to_owned()
         };
         (!found.is_empty()).then(|| draw(name, &found, curve.target as usize))
     };
@@ -46,7 +47,6 @@ fn is_part(test: &str) -> bool {
     scorecard::query_number(test).is_some() || REFRESHES.contains(&test)
 }
 
-/// One query.
 struct Part<'a> {
     code: &'a str,
     title: &'a str,
@@ -69,9 +69,10 @@ impl<'a> Part<'a> {
 
     fn time(&self) -> String {
         let time = number::latency(self.time_us);
-        match self.is_valid {
-            true => time,
-            false => format!("{time} (invalid)"),
+        if self.is_valid {
+            time
+        } else {
+            format!("{time} (invalid)")
         }
     }
 }

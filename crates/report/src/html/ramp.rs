@@ -113,7 +113,6 @@ fn one_line(sides: &[Side<'_, '_>], caption: &str, figure: &str) -> Option<Figur
     Some(drawn(sides, caption, y, series.collect(), how, &[], table))
 }
 
-/// Invalid levels: a cross.
 fn rejected(side: &Side<'_, '_>, figure: &str) -> Vec<(f64, f64)> {
     let invalid = side
         .levels
@@ -175,9 +174,10 @@ fn response(sides: &[Side<'_, '_>]) -> Option<Figure> {
         })
         .collect();
     told.dedup();
-    let limit = match told.is_empty() {
-        true => String::new(),
-        false => format!(" The horizontal line is the limit: {}.", told.join("; ")),
+    let limit = if told.is_empty() {
+        String::new()
+    } else {
+        format!(" The horizontal line is the limit: {}.", told.join("; "))
     };
     let how = format!("Lower is better; the vertical axis is logarithmic.{limit}");
     let y = latency_axis(&values);
@@ -214,9 +214,10 @@ fn drawn(
     let supported = sides.iter().filter_map(|side| side.supported(&y));
     let traces: Vec<Trace> = limits.chain(supported).collect();
     let has_supported = sides.iter().any(|side| side.supported(&y).is_some());
-    let vertical = match has_supported {
-        true => " The dashed vertical line stands at the users that are supported.",
-        false => "",
+    let vertical = if has_supported {
+        " The dashed vertical line stands at the users that are supported."
+    } else {
+        ""
     };
     let chart = Chart {
         title: format!("{caption}, by users"),

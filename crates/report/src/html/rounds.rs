@@ -154,9 +154,10 @@ fn times(sides: &[Side<'_>]) -> Option<Figure> {
         }
     }
     let is_of_all = sides.iter().any(|side| side.statements().len() > LINES_MAX);
-    let caption = match is_of_all {
-        true => "Time of all queries by round",
-        false => "Time of each query by round",
+    let caption = if is_of_all {
+        "Time of all queries by round"
+    } else {
+        "Time of each query by round"
     };
     let how = "Queries run in the same order in each round. What a round leaves in the caches, the next one need not read. \
                Medians of the repetitions.";
@@ -221,9 +222,10 @@ fn chart(
 
 /// How the last round stands to the first, and whose plan did not stay the same.
 fn said(side: &Side<'_>, is_alone: bool) -> Vec<String> {
-    let of = match is_alone {
-        true => String::new(),
-        false => format!("{}: ", side.sweep.label),
+    let of = if is_alone {
+        String::new()
+    } else {
+        format!("{}: ", side.sweep.label)
     };
     let last = side.rounds();
     let time = |round| side.value(round, None, |cell| cell.time_us);

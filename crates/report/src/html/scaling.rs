@@ -236,12 +236,13 @@ impl Law<'_> {
         let within = |dop: u32| dop < self.measured.1;
         match fit.peak {
             Peak::Observed { dop, .. } if within(dop) => {
-                let interval =
-                    fit.peak_dop
-                        .map_or_else(String::new, |i| match i.high.is_finite() {
-                            true => format!(" (95 %: {:.0} to {:.0})", i.low, i.high),
-                            false => format!(" (95 %: {:.0} or higher, or never)", i.low),
-                        });
+                let interval = fit.peak_dop.map_or_else(String::new, |i| {
+                    if i.high.is_finite() {
+                        format!(" (95 %: {:.0} to {:.0})", i.low, i.high)
+                    } else {
+                        format!(" (95 %: {:.0} or higher, or never)", i.low)
+                    }
+                });
                 format!(" Throughput peaks at DOP {dop}{interval}.")
             }
             _ => format!(

@@ -15,7 +15,6 @@ use crate::comparison::{rounds_words, screening_advice, screening_sure};
 use crate::number;
 use crate::svg::{Branch, forest};
 
-/// The section.
 #[derive(Template)]
 #[template(path = "screening.html", whitespace = "minimize")]
 pub struct View {
@@ -56,7 +55,6 @@ struct Found {
     sure: String,
 }
 
-/// A configuration.
 struct Row {
     label: String,
     /// Values of the settings, and whether each is the second one.
@@ -167,9 +165,12 @@ fn found(screened: &Screening) -> Found {
     let row = |row: &verdict::screening::Configuration| Row {
         label: row.label.clone(),
         levels: (screened.factors.iter().zip(&row.high))
-            .map(|(factor, high)| match high {
-                true => (factor.high.clone(), true),
-                false => (factor.low.clone(), false),
+            .map(|(factor, high)| {
+                if *high {
+                    (factor.high.clone(), true)
+                } else {
+                    (factor.low.clone(), false)
+                }
             })
             .collect(),
         medians: (screened.metrics.iter().zip(&row.medians))

@@ -52,7 +52,6 @@ struct Drawn {
     figures: Vec<Figure>,
 }
 
-/// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(before) => Some((before, shifts(before, run, Terms::default()))),
@@ -79,9 +78,10 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
         shifts.iter().cloned().partition(|shift| shift.is_issued);
     let groups: Vec<&[Shift]> = own.chunk_by(Shift::is_of_level).collect();
     let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
-    let drawn_max = match is_of_databases {
-        true => DRAWN_MAX_OF_DATABASES,
-        false => DRAWN_MAX,
+    let drawn_max = if is_of_databases {
+        DRAWN_MAX_OF_DATABASES
+    } else {
+        DRAWN_MAX
     };
     let title = |group: &[Shift]| title(group, run);
     let drawn = groups.iter().take(drawn_max).enumerate();

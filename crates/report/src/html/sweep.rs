@@ -6,13 +6,9 @@ use crate::level::{self, Curve, Level, TestGroup};
 use crate::scorecard::{self, Against, published_figure, published_loads};
 use crate::svg::{Dash, Shape};
 
-/// One drawn level.
 pub struct Place {
-    /// Degree of parallelism.
     pub dop: u32,
-    /// Throughput.
     pub rate: Option<f64>,
-    /// Range over the repetitions.
     pub range: Option<(f64, f64)>,
     /// False when no repetition passed its checks.
     pub valid: bool,
@@ -29,13 +25,9 @@ impl Place {
     }
 }
 
-/// One drawn sweep.
 pub struct Sweep<'a> {
-    /// Entry in the legend.
     pub label: String,
-    /// Colour class.
     pub colour: usize,
-    /// Marker.
     pub shape: Shape,
     /// Own curves are solid, others dashed.
     pub dash: Dash,
@@ -45,7 +37,6 @@ pub struct Sweep<'a> {
     pub own: bool,
     /// True for published figures of a test that measures its engine's language, from another engine.
     pub other_runtime: bool,
-    /// Levels.
     pub places: Vec<Place>,
 }
 
@@ -69,7 +60,6 @@ impl Sweep<'_> {
 /// The figure that stands for a test's throughput.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
-    /// Name in the archive.
     pub name: &'static str,
     pub unit: &'static str,
 }

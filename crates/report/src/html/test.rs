@@ -23,16 +23,12 @@ use crate::users;
 /// Longest title, in characters, that stands in the table of contents.
 const CONTENTS_TITLE_MAX: usize = 48;
 
-/// The section.
 pub struct View {
-    /// Fragment.
     pub id: String,
-    /// Test code.
     pub code: String,
     pub title: String,
     /// One sentence per curve: best level, efficiency, saturation.
     pub summaries: Vec<String>,
-    /// What was done.
     pub work: String,
     /// The result rows; of many figures the machine's stand in a table of their own.
     pub tables: Vec<ResultTable>,
@@ -46,7 +42,6 @@ pub struct View {
     pub places: places::View,
     /// What each kind of transaction did.
     pub transactions: transactions::View,
-    /// Charts.
     pub figures: Vec<Figure>,
     /// What references say of the test.
     pub published: published::View,
@@ -70,7 +65,6 @@ impl View {
     }
 }
 
-/// Builds the section.
 pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {
     let rate = sweep::rate_figure(group);
     let sweeps = sweep::sweeps(group, run, against, rate);
@@ -193,9 +187,10 @@ fn tables(
 ) -> Vec<ResultTable> {
     let columns = columns(run, group, against);
     let is_of_machine = |column: &&&Column| OF_MACHINE.contains(&column.figure);
-    let (own, of_machine): (Vec<&Column>, Vec<&Column>) = match columns.len() > COLUMNS_MAX {
-        true => columns.iter().partition(|column| !is_of_machine(column)),
-        false => (columns, Vec::new()),
+    let (own, of_machine): (Vec<&Column>, Vec<&Column>) = if columns.len() > COLUMNS_MAX {
+        columns.iter().partition(|column| !is_of_machine(column))
+    } else {
+        (columns, Vec::new())
     };
     let mut tables = vec![table(run, group, against, None, &own, notes)];
     if !of_machine.is_empty() {
@@ -215,9 +210,10 @@ fn table(
 ) -> ResultTable {
     let repeated = run.points.iter().any(|p| p.key.repetition > 1);
     let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""]];
-    heads.extend(match is_of_users(group) {
-        true => &[["users", ""]][..],
-        false => &[["#N", ""], ["#J", ""], ["#T", ""]],
+    heads.extend(if is_of_users(group) {
+        &[["users", ""]][..]
+    } else {
+        &[["#N", ""], ["#J", ""], ["#T", ""]]
     });
     heads.extend(columns.iter().map(|c| c.heads));
     if repeated {
@@ -268,9 +264,10 @@ fn row(
 ) -> RowView {
     let key = &level.first().key;
     let shown = level.shown();
-    let parallelism = match is_of_users(group) {
-        true => &[key.jobs][..],
-        false => &[key.nodes, key.jobs, key.threads],
+    let parallelism = if is_of_users(group) {
+        &[key.jobs][..]
+    } else {
+        &[key.nodes, key.jobs, key.threads]
     };
     let numbers = parallelism.iter().map(u32::to_string);
     let mut cells: Vec<String> = std::iter::once(level.number.to_string())

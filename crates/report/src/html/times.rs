@@ -10,10 +10,8 @@ use crate::shifted;
 
 /// Most rows of one test; the archive and the JSON have them all.
 const ROWS_MAX: usize = 120;
-/// Cells of a row.
 const CELLS: usize = 13;
 
-/// The table.
 pub struct View {
     /// Rows under the name of their point.
     pub points: Vec<(String, Vec<[String; CELLS]>)>,
@@ -34,9 +32,10 @@ pub fn view(group: &TestGroup<'_>) -> View {
             (shown, more) = (shown + taken, more + times.len() - taken);
             if taken > 0 {
                 let key = &point.key;
-                let at_work = match point.work.below_database {
-                    true => format!("{} in flight", key.jobs),
-                    false => format!("jobs {} × threads {}", key.jobs, key.threads),
+                let at_work = if point.work.below_database {
+                    format!("{} in flight", key.jobs)
+                } else {
+                    format!("jobs {} × threads {}", key.jobs, key.threads)
                 };
                 let name = format!("{}, {at_work}, repetition {}", curve.label, key.repetition);
                 points.push((name, times[..taken].iter().map(row).collect()));

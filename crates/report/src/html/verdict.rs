@@ -19,34 +19,25 @@ const REASONS_MAX: usize = 20;
 
 /// One statement of the strip.
 pub struct Item {
-    /// What it is about.
     pub name: &'static str,
-    /// The statement.
     pub text: String,
     /// "good", "warn", "bad" or "plain"; always said in words too.
     pub tone: &'static str,
 }
 
-/// Why points are invalid.
 pub struct Reason {
     /// Fragment of the test's section.
     pub id: String,
-    /// Where.
     pub place: String,
-    /// Why.
     pub text: String,
 }
 
-/// The strip.
 pub struct View {
     /// "Valid", "Valid, with cautions", "Not valid" …
     pub headline: &'static str,
     pub sentence: String,
-    /// Tone of the headline.
     pub tone: &'static str,
-    /// Statements.
     pub items: Vec<Item>,
-    /// Reasons of invalid points.
     pub reasons: Vec<Reason>,
     /// How many more reasons there are.
     pub reasons_more: usize,
@@ -68,9 +59,10 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>], sides: &[&Run]) -> View {
             "bad",
             format!(
                 "The record of {} cannot be trusted.",
-                match sides.is_empty() {
-                    true => "this run",
-                    false => "a run of this study",
+                if sides.is_empty() {
+                    "this run"
+                } else {
+                    "a run of this study"
                 }
             ),
         ),
@@ -303,9 +295,7 @@ fn state(run: &Run) -> Item {
 pub(super) struct Steadiness {
     pub steady: usize,
     pub scattered: usize,
-    /// Rising or falling.
     pub trend: usize,
-    /// Too short to tell.
     pub unknown: usize,
 }
 
@@ -425,9 +415,10 @@ fn driver(run: &Run) -> Item {
                 })
                 .collect();
             parts.push(format!("{} late starts", number::whole(Some(late))));
-            let limits = match is_allowed {
-                true => "; the plan changes the limits ([validity])",
-                false => "",
+            let limits = if is_allowed {
+                "; the plan changes the limits ([validity])"
+            } else {
+                ""
             };
             parts.join(", ") + limits
         } else {
@@ -516,9 +507,10 @@ fn rights(run: &Run) -> Option<Item> {
     (!missing.is_empty()).then(|| Item {
         name: "Rights",
         text: texts.join("; "),
-        tone: match missing.iter().any(|missing| missing.hides_others()) {
-            true => "warn",
-            false => "plain",
+        tone: if missing.iter().any(|missing| missing.hides_others()) {
+            "warn"
+        } else {
+            "plain"
         },
     })
 }

@@ -8,7 +8,6 @@ use archive::reference::Reference;
 pub enum Against<'a> {
     /// Another run, from this or another archive.
     Run(&'a Run),
-    /// Published figures.
     Reference(&'a Reference),
 }
 
@@ -21,7 +20,6 @@ pub struct Measured {
     pub dop: u32,
     /// Smallest and largest over the repetitions, when there were at least two.
     pub range: Option<(f64, f64)>,
-    /// Repetitions behind it.
     pub repetitions: usize,
     /// Points of the same sweep that failed a check and were left out.
     pub invalid_left_out: usize,
@@ -52,9 +50,7 @@ pub enum Cell {
     Value(Measured),
     /// "–", and why.
     Absent {
-        /// Kind of reason.
         why: Absence,
-        /// One sentence.
         reason: String,
     },
 }

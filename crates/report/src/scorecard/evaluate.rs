@@ -123,9 +123,10 @@ fn of_level(level: &Level<'_>, line: &Line) -> Candidate {
         Rule::AtMaximum { of } => level.figure(of),
         _ => None,
     };
-    let (service_us_mean, service_range) = match line.per_row {
-        true => (level.row_us_mean(), level.row_us_range()),
-        false => (level.figure(SERVICE), level.range(SERVICE)),
+    let (service_us_mean, service_range) = if line.per_row {
+        (level.row_us_mean(), level.row_us_range())
+    } else {
+        (level.figure(SERVICE), level.range(SERVICE))
     };
     let (value, range) = match line.figure.as_str() {
         SERVICE => (service_us_mean, service_range),
@@ -294,7 +295,6 @@ fn why_empty(why: Absence, line: &Line, not_told: &str) -> String {
     }
 }
 
-/// Applies the line's rule.
 fn choose(candidates: &[Candidate], line: &Line, invalid: usize) -> Result<Cell, Absence> {
     let known: Vec<&Candidate> = candidates.iter().filter(|c| c.value.is_some()).collect();
     let chosen = match &line.rule {

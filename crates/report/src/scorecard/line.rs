@@ -11,9 +11,7 @@ use serde::Deserialize;
 pub enum Rule {
     /// The value at one job; the smallest parallelism among those.
     Speed,
-    /// The largest value.
     Maximum,
-    /// The smallest value.
     Minimum,
     /// The largest value among the levels whose mean service time keeps the limit.
     Within {
@@ -34,9 +32,7 @@ pub struct Line {
     pub component: Component,
     /// Heading under which it stands.
     pub group: String,
-    /// Name within the group.
     pub label: String,
-    /// Test code.
     pub test: String,
     /// Figure of the result row, or a latency percentile such as `service_us_p99`.
     pub figure: String,

@@ -13,7 +13,6 @@ const LABEL_GAP: f64 = 16.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What it stands for.
     pub label: String,
     /// Its length; `None` draws no bar and prints "–".
     pub value: Option<f64>,

@@ -12,25 +12,17 @@ const BOTTOM: f64 = 38.0;
 /// Height of one row of the legend.
 const LEGEND_ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
-/// Longest legend entry.
 const LEGEND_MAX: f64 = 180.0;
 /// A line of more points than this shows no markers.
 const MARKERS_MAX: usize = 24;
 
-/// Marker of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// ●
     Circle,
-    /// ■
     Square,
-    /// ▲
     Triangle,
-    /// ◆
     Diamond,
-    /// ▼
     Down,
-    /// No marker.
     None,
 }
 
@@ -48,21 +40,16 @@ impl Shape {
     }
 }
 
-/// Dash of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dash {
-    /// ———
     Solid,
     /// – – –
     Dashed,
-    /// · · ·
     Dotted,
-    /// Markers alone, however many.
     None,
 }
 
 impl Dash {
-    /// Classes of a line.
     fn classes(self) -> &'static str {
         match self {
             Self::Solid => "l",
@@ -73,14 +60,12 @@ impl Dash {
     }
 }
 
-/// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Entry in the legend; empty for none.
     pub label: String,
     /// Colour class, 0–7.
     pub colour: usize,
-    /// Marker.
     pub shape: Shape,
     pub dash: Dash,
     /// Points in ascending x; a `None` breaks the line.
@@ -100,14 +85,12 @@ pub struct Mark {
     pub x: f64,
     /// Where on the vertical axis.
     pub y: f64,
-    /// Colour class.
     pub colour: usize,
 }
 
 /// A thin line that was fitted, not measured, with the band of its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// Colour class.
     pub colour: usize,
     pub dash: Dash,
     /// Points in ascending x.
@@ -116,18 +99,13 @@ pub struct Trace {
     pub band: Vec<(f64, f64, f64)>,
 }
 
-/// A whole chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// What it shows, for readers who hear it.
     pub title: String,
-    /// Horizontal axis.
     pub x: Axis,
-    /// Vertical axis.
     pub y: Axis,
-    /// Lines, drawn in order.
     pub series: Vec<Series>,
-    /// Rings around places.
     pub marks: Vec<Mark>,
     /// Fitted lines, drawn below the measured ones.
     pub traces: Vec<Trace>,
@@ -300,9 +278,10 @@ impl Plot<'_> {
             let dashed = if trace.dash == Dash::Solid { "" } else { " d" };
             out.push_str(&format!("<path class=\"f{dashed}\" d=\"{path}\"/>"));
         }
-        match out.is_empty() {
-            true => out,
-            false => format!("<g class=\"s{}\">{out}</g>", trace.colour % 8),
+        if out.is_empty() {
+            out
+        } else {
+            format!("<g class=\"s{}\">{out}</g>", trace.colour % 8)
         }
     }
 
@@ -343,9 +322,10 @@ impl Plot<'_> {
                 ));
             }
         }
-        match out.is_empty() {
-            true => out,
-            false => format!("<g class=\"s{}\">{out}</g>", series.colour % 8),
+        if out.is_empty() {
+            out
+        } else {
+            format!("<g class=\"s{}\">{out}</g>", series.colour % 8)
         }
     }
 

@@ -23,7 +23,6 @@ const TICKS: [f64; 13] = [
     0.4, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 2.5,
 ];
 
-/// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
     /// The metric, or what it is of.

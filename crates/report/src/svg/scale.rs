@@ -1,6 +1,5 @@
 //! Scales and their ticks.
 
-/// How values become positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances are equal differences.
@@ -12,9 +11,7 @@ pub enum Scale {
 /// One labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Value.
     pub at: f64,
-    /// What is printed.
     pub label: String,
 }
 
@@ -24,11 +21,8 @@ pub struct Axis {
     /// Title with the unit.
     pub title: String,
     pub scale: Scale,
-    /// Smallest value.
     pub low: f64,
-    /// Largest value.
     pub high: f64,
-    /// Labelled places.
     pub ticks: Vec<Tick>,
 }
 

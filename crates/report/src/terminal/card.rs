@@ -7,15 +7,12 @@ use super::text::{Footnotes, Paint, clean};
 use crate::number;
 use crate::scorecard::{Absence, Cell, Column, Row, Scorecard};
 
-/// Narrowest column of figures.
 const CELL_MIN: usize = 14;
-/// Widest column of figures.
 const CELL_MAX: usize = 28;
 /// Explains the small print of the cells.
 const LEGEND: &str = "@n: degree of parallelism (jobs × threads) of the figure · ± half the range over the repetitions \
                       · [n] see below";
 
-/// Widths of the columns.
 struct Widths {
     label: usize,
     unit: usize,

@@ -47,9 +47,10 @@ impl General {
             }
         }
         letters.sort_unstable();
-        let letters = match letters.is_empty() {
-            true => String::new(),
-            false => format!(" [{}]", letters.join(",")),
+        let letters = if letters.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", letters.join(","))
         };
         (letters, own)
     }

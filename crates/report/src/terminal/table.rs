@@ -98,7 +98,6 @@ pub fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Fills up with spaces.
 pub fn pad(text: &str, width: usize, align: Align) -> String {
     let fill = " ".repeat(width.saturating_sub(length(text)));
     match align {

@@ -275,9 +275,10 @@ fn with_array(is_timed: bool) -> Run {
         let mut histogram = Histogram::new();
         histogram.record_many_ns((us * 1e3) as u64, 4_000);
         let times = OperationTimes::of("device", "vda", "read", phase).counted(4_000, Some(us));
-        match is_timed {
-            true => times.with(&histogram),
-            false => times,
+        if is_timed {
+            times.with(&histogram)
+        } else {
+            times
         }
     });
     run.points[0].by_operation.times = times.collect();

@@ -10,12 +10,10 @@ use super::error::Operation;
 pub(crate) struct Request {
     /// Comes back with the completion.
     pub slot: u32,
-    /// Index of the file.
     pub file: u32,
     pub operation: Operation,
     /// Not this, but the `fdatasync` behind it.
     pub is_sync: bool,
-    /// Address in the file.
     pub offset: u64,
     pub length: u32,
     /// At least `length` bytes that nobody else touches until the completion.

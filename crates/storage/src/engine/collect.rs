@@ -263,9 +263,10 @@ impl<'a> Collector<'a> {
             .map(|_| Default::default())
             .collect();
         let ends_in_warmup = self.totals.counted.is_zero() && !self.totals.elapsed.is_zero();
-        let (counted, cells) = match ends_in_warmup {
-            true => (self.totals.elapsed, self.totals.all_cells.clone()),
-            false => (self.totals.counted, self.totals.cells),
+        let (counted, cells) = if ends_in_warmup {
+            (self.totals.elapsed, self.totals.all_cells.clone())
+        } else {
+            (self.totals.counted, self.totals.cells)
         };
         let mut driver = Driver {
             workers: self.places.len(),

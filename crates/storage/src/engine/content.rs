@@ -164,11 +164,12 @@ impl Content {
 
 /// Random bytes of a sector that compresses as `ratio` says, with what the compressor needs to say so.
 fn random_bytes(ratio: f64) -> usize {
-    match ratio > 1.0 {
-        true => (SECTOR as f64 / ratio - HEADS_BYTES.min(HEADS_PER_RATIO_BYTES / ratio))
+    if ratio > 1.0 {
+        (SECTOR as f64 / ratio - HEADS_BYTES.min(HEADS_PER_RATIO_BYTES / ratio))
             .round()
-            .max(RANDOM_BYTES_MIN) as usize,
-        false => SECTOR,
+            .max(RANDOM_BYTES_MIN) as usize
+    } else {
+        SECTOR
     }
 }
 

@@ -11,21 +11,15 @@ pub enum EngineError {
     /// A file or device cannot be opened.
     #[error("SD {sd}: {} cannot be opened for {access} ({reason}); check the path and its permissions", path.display())]
     Open {
-        /// Name of the SD.
         sd: String,
         path: PathBuf,
         /// "reading" or "reading and writing".
         access: &'static str,
-        /// What the system said.
         reason: io::Error,
     },
     /// There is no such file.
     #[error("SD {sd}: {} does not exist; check the path, or give size= to create the file", path.display())]
-    Absent {
-        /// Name of the SD.
-        sd: String,
-        path: PathBuf,
-    },
+    Absent { sd: String, path: PathBuf },
     /// More is to be made than there is room for.
     #[error(
         "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; use a smaller size=, or \
@@ -33,7 +27,6 @@ pub enum EngineError {
         folder.display()
     )]
     NoRoom {
-        /// Where.
         folder: PathBuf,
         /// Bytes that are missing of the files.
         wanted_bytes: u64,
@@ -45,11 +38,7 @@ pub enum EngineError {
         "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy its contents; unmount it",
         path.display()
     )]
-    InUse {
-        /// Name of the SD.
-        sd: String,
-        path: PathBuf,
-    },
+    InUse { sd: String, path: PathBuf },
     /// The device says that it holds something.
     #[error(
         "SD {sd}: {} holds {what}, and writing to it would destroy that; name another device, or erase its signature \
@@ -57,17 +46,14 @@ pub enum EngineError {
         path.display()
     )]
     Bears {
-        /// Name of the SD.
         sd: String,
         path: PathBuf,
-        /// What it holds.
         what: String,
     },
     /// Two SDs are the same thing, and blocks of one would be found changed by the other.
     #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \
              once", path.display())]
     Twice {
-        /// Name of the SD.
         sd: String,
         /// Name of the SD that has it already.
         other: String,
@@ -76,7 +62,6 @@ pub enum EngineError {
     /// Neither a file nor a device.
     #[error("SD {sd}: {} is {what}; name a file or a block device", path.display())]
     Kind {
-        /// Name of the SD.
         sd: String,
         path: PathBuf,
         what: &'static str,
@@ -84,23 +69,13 @@ pub enum EngineError {
     /// A block device through the page cache measures memory.
     #[error("SD {sd}: {} is a block device and would be measured through the page cache; add \
              openflags=o_direct", path.display())]
-    NotDirect {
-        /// Name of the SD.
-        sd: String,
-        path: PathBuf,
-    },
+    NotDirect { sd: String, path: PathBuf },
     /// The size is needed and not known.
     #[error("SD {sd}: {} has no size of its own; add size=", path.display())]
-    NoSize {
-        /// Name of the SD.
-        sd: String,
-        path: PathBuf,
-    },
-    /// Smaller than asked.
+    NoSize { sd: String, path: PathBuf },
     #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {asked_bytes}; format it first, or use a smaller \
              size=", path.display())]
     TooSmall {
-        /// Name of the SD.
         sd: String,
         path: PathBuf,
         /// Bytes there are.
@@ -111,12 +86,10 @@ pub enum EngineError {
     #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} requires with these \
              openflags", path.display())]
     Unaligned {
-        /// Name of the SD.
         sd: String,
         path: PathBuf,
         /// What is not aligned.
         what: &'static str,
-        /// Its value.
         bytes: u64,
         /// What it has to be a multiple of.
         unit_bytes: u64,
@@ -127,9 +100,7 @@ pub enum EngineError {
          enlarge the SD or make the transfers smaller"
     )]
     Narrow {
-        /// Name of the WD.
         workload: String,
-        /// Names of its SDs.
         sds: String,
         /// Bytes of the range.
         width_bytes: u64,
@@ -139,7 +110,6 @@ pub enum EngineError {
     /// The run cannot be carried out as it stands.
     #[error("the run {run} is not possible: {what}")]
     Unusable {
-        /// Name of the run.
         run: String,
         /// What is wrong and what to do.
         what: String,
@@ -147,9 +117,7 @@ pub enum EngineError {
     /// More than the engine keeps.
     #[error("the run {run} needs {count} {what}, but at most {limit} are supported; use fewer")]
     TooMany {
-        /// Name of the run.
         run: String,
-        /// How many.
         count: u64,
         what: &'static str,
         limit: u64,
@@ -158,27 +126,18 @@ pub enum EngineError {
     #[error(
         "{bytes} bytes of memory for the data in flight cannot be allocated ({reason}); lower threads= or xfersize="
     )]
-    Memory {
-        /// How much.
-        bytes: u64,
-        /// What the system said.
-        reason: io::Error,
-    },
+    Memory { bytes: u64, reason: io::Error },
     /// A file that a list names beside what it works on (pattern, journal, monitor file).
     #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the free space \
              there", path.display())]
     SideFile {
         path: PathBuf,
         purpose: &'static str,
-        /// What the system said.
         reason: io::Error,
     },
     /// The kernel refused the ring itself in the midst of work.
     #[error("the kernel refused to take more I/O ({reason}); the run ended early")]
-    Submit {
-        /// What the system said.
-        reason: io::Error,
-    },
+    Submit { reason: io::Error },
     /// A thread of the engine is gone.
     #[error(
         "a thread of the storage engine ended unexpectedly; report this with the parameter file"
@@ -186,11 +145,9 @@ pub enum EngineError {
     WorkerGone,
 }
 
-/// What an I/O did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     Read,
-    /// It wrote.
     Write,
 }
 
@@ -212,23 +169,17 @@ impl fmt::Display for Operation {
     }
 }
 
-/// One I/O that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoFault {
-    /// Name of the SD.
     pub sd: String,
     pub path: PathBuf,
-    /// Name of the WD.
     pub workload: String,
-    /// What it did.
     pub operation: Operation,
     /// Address in the file or device, in bytes.
     pub offset_bytes: u64,
     /// Bytes it asked for.
     pub size_bytes: u64,
-    /// Since the run's start.
     pub at: Duration,
-    /// What happened.
     pub what: Fault,
 }
 
@@ -246,7 +197,6 @@ pub enum Fault {
     Corrupt {
         /// Address of the sector in the file or device, in bytes: a part of what was read.
         offset_bytes: u64,
-        /// How it differs.
         what: String,
     },
 }

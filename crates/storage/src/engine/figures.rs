@@ -45,23 +45,17 @@ impl Latencies {
 /// Sums over I/Os of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tally {
-    /// I/Os that completed.
     pub operations: u64,
     /// Bytes they transferred.
     pub bytes: u64,
     /// I/Os that failed; they are in no other figure.
     pub errors: u64,
-    /// Sum of service times.
     pub service_ns: u64,
     /// Sum of times since issue.
     pub issued_ns: u64,
-    /// Sum of their squares.
     pub issued_square_ns2: f64,
-    /// Longest of them.
     pub issued_max_ns: u64,
-    /// Sum of response times.
     pub response_ns: u64,
-    /// Longest of them.
     pub response_max_ns: u64,
 }
 
@@ -117,7 +111,6 @@ pub struct Cell {
     pub stream: usize,
     /// Index of the SD in the run.
     pub storage: usize,
-    /// Reads, and writes.
     pub tallies: [Tally; 2],
     /// Sum over time of the I/Os in flight; divided by the length of time it is the queue depth.
     pub in_flight_ns: u64,
@@ -130,7 +123,6 @@ impl Cell {
         &self.tallies[operation.index()]
     }
 
-    /// Reads and writes together.
     #[must_use]
     pub fn all(&self) -> Tally {
         let mut all = self.tallies[0];
@@ -165,9 +157,7 @@ pub struct Interval {
 /// What is told while a run goes on.
 #[derive(Debug, Clone, Copy)]
 pub enum Told<'a> {
-    /// An interval is over.
     Interval(&'a Interval),
-    /// An I/O has failed.
     Fault(&'a IoFault),
     /// A journal has been recovered, before the first I/O of the run.
     Recovered(&'a Recovery),
@@ -176,15 +166,12 @@ pub enum Told<'a> {
 /// Why a run came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Its time was over.
     Elapsed,
     /// All streams that end by themselves have ended.
     StreamsDone,
     /// An amount of data was reached.
     DataLimit,
-    /// Too many I/Os failed.
     Errors,
-    /// It was told to.
     Stopped,
     /// It was to recover journals and to do nothing else.
     Recovered,
@@ -205,7 +192,6 @@ pub enum Way {
 /// What the engine itself used, and where it came late.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Driver {
-    /// Threads that drove I/Os.
     pub workers: usize,
     /// Processor time of these threads from the start of the run to its end, the kernel's work for them included.
     pub workers_cpu: Duration,
@@ -257,11 +243,9 @@ pub struct Outcome {
     pub unserved_wait_max: Duration,
     /// I/Os that failed, all of them.
     pub faults_count: u64,
-    /// The first of them.
     pub faults: Vec<IoFault>,
     /// Files that could not be written back at the end, each with a sentence.
     pub close_errors: Vec<String>,
-    /// Why the run ended.
     pub ended: Ended,
     /// How I/Os reached the kernel.
     pub way: Way,

@@ -24,7 +24,6 @@ const BLKSSZGET: libc::Ioctl = 0x1268;
 pub(crate) struct Extent {
     /// Bytes that addresses may fall into, before the offset is added.
     pub size_bytes: u64,
-    /// Added to every address.
     pub offset_bytes: u64,
     /// The first block belongs to labels and partition tables, and is never touched.
     pub spare_first_block: bool,
@@ -32,7 +31,6 @@ pub(crate) struct Extent {
     pub unit_bytes: u64,
 }
 
-/// One SD, open.
 #[derive(Debug)]
 pub(crate) struct OpenStorage {
     pub file: File,
@@ -55,7 +53,6 @@ impl OpenStorage {
 /// swapped or stacked upon, and until it is given back nobody can mount it. A list of runs holds its devices to its end.
 #[derive(Debug, Default)]
 pub struct Claims {
-    /// By device number.
     held: Mutex<BTreeMap<u64, File>>,
 }
 
@@ -71,14 +68,16 @@ impl Claims {
         if held.contains_key(&device) {
             return Ok(());
         }
-        let file =
-            exclusive::open(&sd.path).map_err(|reason| match exclusive::is_busy(&reason) {
-                true => EngineError::InUse {
+        let file = exclusive::open(&sd.path).map_err(|reason| {
+            if exclusive::is_busy(&reason) {
+                EngineError::InUse {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),
-                },
-                false => refused(sd, true, reason),
-            })?;
+                }
+            } else {
+                refused(sd, true, reason)
+            }
+        })?;
         // Looked at once: later it bears what the list has written.
         let found = signature::on(&sd.path, &file);
         let found = found.map_err(|reason| refused(sd, false, reason))?;
@@ -95,14 +94,12 @@ impl Claims {
     }
 }
 
-/// How SDs are opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opening<'a> {
     /// Files may be shorter than their size, and grow.
     pub may_grow: bool,
     /// Devices whose contents may be lost.
     pub may_destroy: &'a [PathBuf],
-    /// Who holds the devices.
     pub claims: &'a Claims,
 }
 

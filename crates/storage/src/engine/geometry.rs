@@ -19,7 +19,6 @@ const CONTROLLED_IOPS: f64 = 9_999_988.0;
 /// The addresses of one stream: those of its SDs, one behind the other.
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
-    /// In order.
     members: Vec<Member>,
     /// First address that may be used.
     first: u64,
@@ -167,9 +166,10 @@ fn jump_bytes(run: &Run, stream: &Stream, storage: &[Extent]) -> u64 {
         return run.transfer_bytes_min(*sd);
     }
     let mut parts = stream.sizes.parts_bytes().into_iter();
-    let of_transfers = match parts.all(|bytes| bytes.is_multiple_of(PHYSICAL_BYTES)) {
-        true => PHYSICAL_BYTES,
-        false => SECTOR_BYTES,
+    let of_transfers = if parts.all(|bytes| bytes.is_multiple_of(PHYSICAL_BYTES)) {
+        PHYSICAL_BYTES
+    } else {
+        SECTOR_BYTES
     };
     let units = stream.storage.iter().map(|sd| storage[*sd].unit_bytes);
     units.fold(of_transfers, u64::max)

@@ -248,13 +248,15 @@ fn spare_foreign(path: &Path) -> io::Result<()> {
     let mut file = regular::read(path)?.take(ENTRY_BYTES as u64);
     file.read_to_end(&mut begins)?;
     let is_map = path.extension().is_some_and(|end| end == "map");
-    let is_own = match is_map {
-        true => begins.starts_with(MAGIC),
-        false => begins.is_empty() || parse_entry(&begins).is_some() || is_torn(&begins, path),
+    let is_own = if is_map {
+        begins.starts_with(MAGIC)
+    } else {
+        begins.is_empty() || parse_entry(&begins).is_some() || is_torn(&begins, path)
     };
-    match is_own {
-        true => Ok(()),
-        false => odd("no file of dbdyno"),
+    if is_own {
+        Ok(())
+    } else {
+        odd("no file of dbdyno")
     }
 }
 

@@ -6,11 +6,9 @@ use super::proofs::Validated;
 use super::trace::Trace;
 
 pub(crate) enum Message {
-    /// Ready to start.
     Ready(Way),
     /// It cannot start, or cannot go on.
     Failed(EngineError),
-    /// An interval is over.
     Interval {
         worker: usize,
         number: u32,
@@ -18,7 +16,6 @@ pub(crate) enum Message {
         length_ns: u64,
         cells: Vec<Cell>,
     },
-    /// An I/O failed.
     Fault(Box<IoFault>),
     /// Nothing is in flight any more.
     Finished(Box<WorkerEnd>),

@@ -24,9 +24,7 @@ use crate::run::{Run, StorageDefinition};
 /// One I/O, as a program sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MockIo {
-    /// Index of the SD.
     pub storage: usize,
-    /// What it does.
     pub operation: Operation,
     /// Address in the file, in bytes.
     pub offset_bytes: u64,
@@ -156,7 +154,6 @@ impl Clock {
 struct Working<'w, 'a> {
     clock: &'w Clock,
     program: &'w mut Program<'a>,
-    /// By channel.
     free_at_ns: Vec<u64>,
     /// End, place in the order of hand-over, slot and result.
     under_way: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,

@@ -38,7 +38,6 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// The usual ones.
     pub fn new(seed: u64, stop: &'a AtomicBool) -> Self {
         Self {
             seed,

@@ -5,7 +5,6 @@ use super::error::{EngineError, Operation};
 use super::ring::ENTRIES_MAX;
 use crate::run::{Rate, Run};
 
-/// Streams of one run.
 pub(crate) const STREAMS_MAX: usize = 4096;
 
 /// I/Os that share one limit of how many may be in flight: those of one SD, or all when SDs are concatenated.

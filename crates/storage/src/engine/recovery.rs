@@ -6,7 +6,6 @@ use archive::remark::PendingWrites;
 /// What the recovery of one journal found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Name of the SD.
     pub sd: String,
     /// Blocks without a pending write that were read and hold what was written last.
     pub proven: u64,

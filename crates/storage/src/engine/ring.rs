@@ -16,7 +16,6 @@ pub(crate) const ENTRIES_MAX: u32 = 32_768;
 /// The kernel registers at most this much as one buffer.
 const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
-/// What the kernel granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingFeatures {
     /// One thread submits, so that the kernel need not lock (Linux 6.0).

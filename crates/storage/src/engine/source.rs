@@ -26,7 +26,6 @@ pub(crate) struct Planned {
 pub(crate) enum Pace {
     /// None: as fast as it goes.
     None,
-    /// Real time.
     Clock(ArrivalProcess),
     /// Only the order among streams.
     Order(ArrivalProcess),

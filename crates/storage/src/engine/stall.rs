@@ -14,7 +14,6 @@ const STOP_MIN: Duration = Duration::from_millis(250);
 /// Stalls of one worker, in the order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
-    /// Each as (begin, end).
     all: VecDeque<(u64, u64)>,
     last_end_ns: u64,
     /// All that were stops, together.

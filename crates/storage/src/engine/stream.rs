@@ -10,7 +10,6 @@ use crate::run::Run;
 const AHEAD_MAX: f64 = 2000.0;
 
 pub(crate) struct ActiveStream {
-    /// Index in the run.
     pub index: usize,
     pub source: Source,
     pub space: Space,
@@ -18,7 +17,6 @@ pub(crate) struct ActiveStream {
     pub front: Option<Planned>,
     /// Number of its first cell at the worker; a stream on several SDs has one for each.
     pub first_cell: usize,
-    /// Indices of its SDs.
     pub storage: Vec<usize>,
     pub in_flight: u32,
     priority: u32,

@@ -5,11 +5,8 @@ use super::error::Operation;
 /// One I/O as it was handed to the kernel, and what came of it. Times are nanoseconds since the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// Index of the stream.
     pub stream: usize,
-    /// Index of the SD.
     pub storage: usize,
-    /// What it did.
     pub operation: Operation,
     /// Address in the file or device, in bytes.
     pub offset_bytes: u64,

@@ -58,7 +58,6 @@ pub(crate) struct Worker<'a, B> {
     pub _buffers: Buffers,
 }
 
-/// Where the loop stands.
 #[derive(Default)]
 pub(crate) struct State {
     pub start_ns: u64,

@@ -13,12 +13,9 @@ pub enum ExecutionError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Pages(#[from] PagesError),
-    /// I/Os failed.
     #[error("{count} I/Os of the run {run} failed, the first: {first}")]
     Failed {
-        /// Name of the run.
         run: String,
-        /// How many.
         count: u64,
         /// What happened to the first.
         first: String,
@@ -32,11 +29,8 @@ pub enum ExecutionError {
          {allowed_pct} %; lower the rate, or change the shares"
     )]
     Skew {
-        /// Name of the run.
         run: String,
-        /// Name of the WD.
         workload: String,
-        /// How far.
         off_pct: f64,
         /// How far it may be.
         allowed_pct: f64,
@@ -44,7 +38,6 @@ pub enum ExecutionError {
     /// A run whose rate cannot be searched.
     #[error("the rate of the run {run} cannot be searched: {what}")]
     Unsearchable {
-        /// Name of the run.
         run: String,
         /// Why, and what to do.
         what: &'static str,
@@ -54,12 +47,7 @@ pub enum ExecutionError {
     Search(#[from] SearchError),
     /// No rate holds what was asked for.
     #[error("in the run {run}, {what}; use a longer elapsed=, or start with a lower iorate=")]
-    Missed {
-        /// Name of the run.
-        run: String,
-        /// What was found.
-        what: String,
-    },
+    Missed { run: String, what: String },
     /// What follows a run could not be done.
     #[error("{0}")]
     Audience(String),

@@ -124,20 +124,17 @@ fn others(run: &Run, outcome: &Outcome, rates: &Rates) -> Option<Remark> {
         .bytes
         .checked_div(total.operations)
         .filter(|_| is_direct)?;
-    let (unit, own, all, least) = match bytes_mean <= UNSPLIT_BYTES_MAX {
-        true => {
-            let all = of_device(rates.read_iops, rates.write_iops, outcome)?;
-            (
-                "requests",
-                total.operations as f64,
-                all,
-                OTHERS_REQUESTS_MIN,
-            )
-        }
-        false => {
-            let all = of_device(rates.read_mb_per_s, rates.write_mb_per_s, outcome)?;
-            ("MB", total.bytes as f64 / 1e6, all, OTHERS_MB_MIN)
-        }
+    let (unit, own, all, least) = if bytes_mean <= UNSPLIT_BYTES_MAX {
+        let all = of_device(rates.read_iops, rates.write_iops, outcome)?;
+        (
+            "requests",
+            total.operations as f64,
+            all,
+            OTHERS_REQUESTS_MIN,
+        )
+    } else {
+        let all = of_device(rates.read_mb_per_s, rates.write_mb_per_s, outcome)?;
+        ("MB", total.bytes as f64 / 1e6, all, OTHERS_MB_MIN)
     };
     let others = all - own;
     let is_large = others >= least && others * 100.0 >= all * OTHERS_PCT_NOTED;

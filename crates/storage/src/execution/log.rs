@@ -17,9 +17,7 @@ pub struct Lap {
     /// Its end, since the start of the run.
     pub end: Duration,
     pub length: Duration,
-    /// Reads, and writes.
     pub tallies: [Tally; 2],
-    /// What the machine did.
     pub rates: Rates,
 }
 
@@ -30,7 +28,6 @@ impl Lap {
         &self.tallies[operation.index()]
     }
 
-    /// Reads and writes together.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = self.tallies[0];
@@ -44,10 +41,8 @@ pub struct Log<'a> {
     /// Who times the requests of devices, and what was counted at the begin and at the end of the warm-up.
     requests: Option<(&'a BlockWatch, [Vec<DeviceTimes>; 2])>,
     begin: Counters,
-    /// End of the warm-up.
     warm: Counters,
     last: Counters,
-    /// Its intervals so far.
     pub laps: Vec<Lap>,
 }
 

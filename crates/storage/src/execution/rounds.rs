@@ -91,7 +91,6 @@ impl Kept {
 /// Whose steadiness ends the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decides {
-    /// This run alone.
     Alone,
     /// This run, for all that take turns with it.
     ForAll,
@@ -106,7 +105,6 @@ pub struct Steadiness {
     pub decides: Decides,
     /// What was judged, of each round.
     pub values: Vec<f64>,
-    /// What the values are.
     pub unit: &'static str,
     /// Of the last rounds; none: there were too few.
     pub window: Option<Rounds>,
@@ -191,7 +189,6 @@ impl<'a> Series<'a> {
         run
     }
 
-    /// Rounds that were taken.
     pub fn done(&self) -> usize {
         self.values.len()
     }

@@ -33,7 +33,6 @@ pub struct Slo {
 }
 
 impl Slo {
-    /// As closely as usual.
     #[must_use]
     pub fn usual(objective: Objective) -> Self {
         let usual = SearchPlan::from_rate(1.0);
@@ -116,11 +115,9 @@ fn obstacle(run: &Run) -> Option<&'static str> {
     }
 }
 
-/// What one measurement says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tried {
     rate_per_s: f64,
-    /// I/Os that counted.
     operations: u64,
     /// The percentile of their response times.
     response_ms: f64,

@@ -22,7 +22,6 @@ pub struct CommandLine {
     pub simulate: bool,
     /// What stands for `$name` in the files.
     pub variables: Vec<Variable>,
-    /// Appended to RDs.
     pub extra: Vec<String>,
     /// What goes before the files.
     pub overrides: Overrides,
@@ -31,16 +30,11 @@ pub struct CommandLine {
 /// Options that go before what files say.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
-    /// Of all RDs.
     pub elapsed_s: Option<u32>,
-    /// Of all RDs.
     pub interval_s: Option<u32>,
-    /// Of all RDs.
     pub warmup_s: Option<u32>,
-    /// Data validation.
     pub validation: Option<Validation>,
     pub journal: Option<Journal>,
-    /// Of the whole list.
     pub repeat: Option<Repeat>,
 }
 
@@ -52,7 +46,6 @@ impl Overrides {
     }
 }
 
-/// Reads the options.
 pub fn command_line(arguments: &[String]) -> Result<CommandLine> {
     let mut asked = CommandLine::default();
     let mut rest = arguments.iter().map(String::as_str).peekable();

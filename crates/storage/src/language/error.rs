@@ -26,10 +26,8 @@ impl fmt::Display for Place {
 /// Why the parameters cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum LanguageError {
-    /// Something in a file.
     #[error("{place}: {what}")]
     At {
-        /// Where.
         place: Place,
         /// What is wrong and what would be right.
         what: String,
@@ -46,11 +44,7 @@ pub enum LanguageError {
     },
     /// A file cannot be read.
     #[error("the parameter file {} cannot be read: {reason}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        /// Why.
-        reason: io::Error,
-    },
+    Unreadable { path: PathBuf, reason: io::Error },
 }
 
 impl Place {

@@ -10,7 +10,6 @@ use super::sections::Sections;
 use super::value::number_text;
 use crate::run::{CurvePoint, Rate, Run};
 
-/// Runs of one list.
 pub(super) const RUNS_MAX: usize = 10_000;
 /// Seed of sets that are drawn by lot: the list must be the same whenever it is printed or done.
 const SETS_SEED: u64 = 1;
@@ -102,7 +101,6 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The innermost loop.
     fn push_rates(&mut self, rd: &Rd, run: &Run) -> Result<()> {
         let controlled = matches!(
             run.rate,

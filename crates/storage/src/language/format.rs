@@ -3,7 +3,6 @@
 /// When, and with which writes; the engine makes a run of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Format {
-    /// When.
     pub policy: FormatPolicy,
     /// Bytes of a write (`formatxfersize=`); none: the engine's own.
     pub transfer_bytes: Option<u64>,

@@ -22,7 +22,6 @@ const LOOPS_MAX: u64 = 10_000;
 /// How often the whole list of runs is done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Repeat {
-    /// So many times.
     Times(u32),
     /// Again and again until so many seconds have passed.
     Seconds(u32),
@@ -98,7 +97,6 @@ pub(super) enum Key {
     Precondition,
 }
 
-/// In the language's order.
 const KEYWORDS: &[(&str, Key)] = &[
     ("compratio", Key::CompressionRatio),
     ("compression", Key::CompressionShare),

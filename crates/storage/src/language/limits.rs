@@ -5,7 +5,6 @@ pub(super) const THREADS_MAX: u64 = 65_536;
 /// No file or device is larger.
 pub(super) const BYTES_MAX: u64 = i64::MAX as u64;
 pub(super) const SECTOR: u64 = 512;
-/// Largest transfer.
 pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;
 /// No device does more I/Os a second.
 pub(super) const IOPS_MAX: f64 = 1e9;

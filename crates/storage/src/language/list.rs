@@ -65,7 +65,6 @@ fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
     }
 }
 
-/// What a simulation prints.
 #[must_use]
 pub fn simulation(runs: &[Run]) -> String {
     let mut text: String = runs

@@ -10,7 +10,6 @@ use crate::run::{
     FILL_TRANSFER_BYTES, Range, Rate, Run, StorageDefinition, Stream, fill_transfer_bytes,
 };
 
-/// Name of its runs.
 pub const PRECONDITION_NAME: &str = "SD_precondition";
 /// More would be a mistake.
 const TIMES_MAX: u64 = 100;

@@ -31,10 +31,8 @@ const TIMES_BELOW: f64 = 100.0;
 /// Which SDs an RD uses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum SdChoice {
-    /// Those of the WDs.
     #[default]
     OfWorkloads,
-    /// These instead.
     Named(Vec<String>),
     /// One after the other, each alone.
     Single,
@@ -90,7 +88,6 @@ pub(super) enum Key {
     Steady,
 }
 
-/// In the language's order.
 const KEYWORDS: &[(&str, Key)] = &[
     ("wd", Key::Wd),
     ("sd", Key::Sd),

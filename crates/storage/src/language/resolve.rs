@@ -13,7 +13,6 @@ use crate::run::{DataContent, Journal, Range, Rate, Run, StorageDefinition, Stre
 /// Streams and SDs of one run, and of all runs together.
 pub(super) const PARTS_MAX: usize = 200_000;
 
-/// What is looked up.
 pub(super) struct Resolver<'a> {
     pub sections: &'a Sections,
     pub overrides: &'a Overrides,

@@ -53,7 +53,6 @@ pub(super) enum Key {
     Streams,
 }
 
-/// In the language's order.
 const KEYWORDS: &[(&str, Key)] = &[
     ("host", Key::Host),
     ("hd", Key::Host),

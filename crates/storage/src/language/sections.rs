@@ -10,7 +10,6 @@ use super::sd::Sd;
 use super::wd::Wd;
 use super::words::{Definitions, Section, nearest};
 
-/// What begins a definition.
 const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
 
 /// Where in the file we are.
@@ -147,9 +146,10 @@ fn set_host(parameter: &Parameter) -> Result<()> {
 }
 
 fn known<S: Section>(is_known: bool, parameter: &Parameter) -> Result<()> {
-    match is_known {
-        true => Ok(()),
-        false => Err(unknown(S::HEAD, &S::names(), parameter)),
+    if is_known {
+        Ok(())
+    } else {
+        Err(unknown(S::HEAD, &S::names(), parameter))
     }
 }
 

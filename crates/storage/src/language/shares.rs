@@ -4,7 +4,6 @@ use super::error::Result;
 use super::rd::Rd;
 use super::wd::{PERCENT_TOLERANCE, Wd};
 
-/// The outcome.
 pub(super) struct Shares {
     /// Part of the rate of each WD, from 0 to 1; together 1. WDs with a rate of their own have 0.
     pub of_workloads: Vec<f64>,

@@ -9,7 +9,6 @@ use super::error::{LanguageError, Place, Result};
 /// Reads a file; tests and the fuzzer have none.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
-/// Files, inclusions counted.
 const FILES_MAX: usize = 64;
 pub(super) const FILE_BYTES_MAX: usize = 4 << 20;
 /// Lines that count, over all files.
@@ -20,7 +19,6 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 /// What `$host` stands for.
 const THIS_MACHINE: &str = "localhost";
 
-/// A line that counts.
 #[derive(Debug)]
 pub(super) struct Line {
     pub place: Place,
@@ -31,7 +29,6 @@ pub(super) struct Line {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
-    /// What it stands for.
     pub value: String,
 }
 

@@ -81,7 +81,6 @@ impl Parameter {
             .wrong(format!("{}={shown}: {}", self.key, what.as_ref()))
     }
 
-    /// The one value.
     pub fn word(&self) -> Result<&str> {
         match self.values.as_slice() {
             [word] => Ok(word),
@@ -89,7 +88,6 @@ impl Parameter {
         }
     }
 
-    /// Yes or no.
     pub fn yes(&self) -> Result<bool> {
         let word = self.word()?;
         match (begins("yes", word), begins("no", word)) {

@@ -59,7 +59,6 @@ pub(super) enum Key {
     Streams,
 }
 
-/// In the language's order.
 const KEYWORDS: &[(&str, Key)] = &[
     ("sd", Key::Sd),
     ("skew", Key::Skew),

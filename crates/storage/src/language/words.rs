@@ -3,7 +3,6 @@
 use super::error::{Place, Result};
 use super::lexer::Parameter;
 
-/// Definitions of one kind.
 const DEFINITIONS_MAX: usize = 4096;
 
 /// What a keyword stands for: the first of the table that begins with `given`. Tables keep an order that is part of
@@ -22,13 +21,11 @@ pub(super) fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= (word.len() / 2).clamp(1, 3)).then_some(word)
 }
 
-/// What has keywords.
 pub(super) trait Section {
     /// `sd`, `wd` …; nothing for the general parameters.
     const HEAD: &'static str;
     /// What its keywords stand for.
     type Key: Copy + 'static;
-    /// In the language's order.
     const KEYWORDS: &'static [(&'static str, Self::Key)];
 
     /// Takes a parameter whose keyword stands for this.
@@ -43,7 +40,6 @@ pub(super) trait Section {
         Ok(true)
     }
 
-    /// Its keywords.
     fn names() -> Vec<&'static str> {
         Self::KEYWORDS.iter().map(|(name, _)| *name).collect()
     }

@@ -27,7 +27,6 @@ const NAME_CHARACTERS_MAX: usize = 32;
 #[serde(deny_unknown_fields)]
 pub struct Definition {
     pub name: String,
-    /// One sentence.
     pub about: String,
     #[serde(rename = "device")]
     pub devices: Vec<Device>,
@@ -46,7 +45,6 @@ pub struct Definition {
 #[serde(deny_unknown_fields)]
 pub struct Device {
     pub name: String,
-    /// Size of the file.
     pub size_mib: Option<u64>,
     /// The block device, which must carry no signature.
     pub path: Option<PathBuf>,
@@ -81,7 +79,6 @@ const fn yes() -> bool {
     true
 }
 
-/// What can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystem {
@@ -92,7 +89,6 @@ pub enum FileSystem {
     Raw,
 }
 
-/// How Btrfs spreads data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -172,7 +168,6 @@ impl Definition {
         Ok(layout)
     }
 
-    /// It as a file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("names, numbers and words are TOML")
     }
@@ -263,9 +258,10 @@ impl Definition {
             }
         }
         let places_something = !self.place.is_empty() || !self.tables.is_empty();
-        match places_something && !self.place.contains_key(&Purpose::Data) {
-            true => wrong("place.data is missing".into()),
-            false => Ok(()),
+        if places_something && !self.place.contains_key(&Purpose::Data) {
+            wrong("place.data is missing".into())
+        } else {
+            Ok(())
         }
     }
 
@@ -386,14 +382,15 @@ fn check_name(what: &str, name: &str) -> Result<(), LayoutError> {
     let fits = (1..=NAME_CHARACTERS_MAX).contains(&name.len())
         && name.chars().all(is_name)
         && !name.starts_with('-');
-    match fits {
-        true => Ok(()),
-        false => Err(invalid(
+    if fits {
+        Ok(())
+    } else {
+        Err(invalid(
             &name.escape_debug().to_string(),
             &format!(
                 "{what} has a name of 1 to {NAME_CHARACTERS_MAX} lower-case letters, digits and hyphens"
             ),
-        )),
+        ))
     }
 }
 

@@ -9,13 +9,11 @@ pub const VARIABLE: &str = "DBDYNO_LAYOUT_DIR";
 /// Why a layout cannot be made, shown or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
-    /// Its file is wrong.
     #[error("layout {name}: {why}")]
     Invalid { name: String, why: String },
     /// There is no such layout, neither built in nor as a file.
     #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
     Unknown { name: String, known: String },
-    /// It stands already.
     #[error(
         "layout {name} is made already; remove it with `dbdyno layout remove {name}`, or use it as it is"
     )]
@@ -29,7 +27,6 @@ pub enum LayoutError {
     /// Only root can attach and mount.
     #[error("layouts attach and mount devices; run as root")]
     NotRoot,
-    /// A program is missing.
     #[error("{program} is missing; install {package} (on Debian: apt-get install {package})")]
     Missing {
         program: &'static str,
@@ -64,10 +61,8 @@ pub enum LayoutError {
     /// Files on it are open.
     #[error("{} is in use; stop the database on it and close its files (`fuser -vm {}` lists who has them)", path.display(), path.display())]
     Busy { path: PathBuf },
-    /// A program failed.
     #[error("{program} failed: {said}")]
     Failed { program: String, said: String },
-    /// The system refused.
     #[error("{}: {reason}", path.display())]
     System { path: PathBuf, reason: io::Error },
 }

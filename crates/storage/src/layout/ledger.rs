@@ -21,10 +21,12 @@ const BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// The first line.
     Layout(Definition),
     /// A volume is about to be built; on given devices it is known again by its identity.
-    Build { uuid: String, given: Vec<PathBuf> },
+    Build {
+        uuid: String,
+        given: Vec<PathBuf>,
+    },
     /// Any other step, for people.
     Step(String),
     /// It stands until it is removed.

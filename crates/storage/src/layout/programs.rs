@@ -67,8 +67,9 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
     let lines = said.lines().map(str::trim);
     let told = lines.take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
-    Err(failed(match said.is_empty() {
-        true => output.status.to_string(),
-        false => said.join("; "),
+    Err(failed(if said.is_empty() {
+        output.status.to_string()
+    } else {
+        said.join("; ")
     }))
 }

@@ -16,7 +16,6 @@ use super::programs;
 use crate::engine::signature;
 use crate::exclusive;
 
-/// Files behind loop devices.
 const DEVICES: &str = "devices";
 /// Points where volumes are mounted.
 const VOLUMES: &str = "volumes";
@@ -134,11 +133,14 @@ pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError>
 }
 
 fn alone(path: &Path) -> Result<File, LayoutError> {
-    exclusive::open(path).map_err(|reason| match exclusive::is_busy(&reason) {
-        true => LayoutError::DeviceInUse {
-            path: path.to_owned(),
-        },
-        false => system(path)(reason),
+    exclusive::open(path).map_err(|reason| {
+        if exclusive::is_busy(&reason) {
+            LayoutError::DeviceInUse {
+                path: path.to_owned(),
+            }
+        } else {
+            system(path)(reason)
+        }
     })
 }
 
@@ -361,9 +363,10 @@ pub(super) fn remove(
         };
         step(ledger, told, &next)?;
         // What stood until it was removed may be in use by anybody; else only by what is ending.
-        let patience = match ledger.was_whole() {
-            true => Duration::ZERO,
-            false => SERVER_TIME_MAX,
+        let patience = if ledger.was_whole() {
+            Duration::ZERO
+        } else {
+            SERVER_TIME_MAX
         };
         unmount(&point, patience)?;
     }

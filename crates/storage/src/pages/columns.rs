@@ -7,9 +7,7 @@ const MIB: f64 = 1_048_576.0;
 /// Processor time of the whole machine, in percent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cpu {
-    /// In programs.
     pub user_pct: f64,
-    /// In the kernel.
     pub system_pct: f64,
     /// Idle, while I/O was under way.
     pub wait_pct: f64,
@@ -94,12 +92,10 @@ pub(super) fn mean_ms(tally: &Tally) -> f64 {
     tally.issued_mean_ms().unwrap_or(0.0)
 }
 
-/// Standard deviation of it.
 pub(super) fn deviation_ms(tally: &Tally) -> f64 {
     tally.issued_deviation_ms().unwrap_or(0.0)
 }
 
-/// Longest of it.
 pub(super) fn max_ms(tally: &Tally) -> f64 {
     tally.issued_max_ns as f64 / 1e6
 }

@@ -9,6 +9,5 @@ use std::path::PathBuf;
 pub struct PagesError {
     /// The page, or the folder.
     pub path: PathBuf,
-    /// Why.
     pub reason: io::Error,
 }

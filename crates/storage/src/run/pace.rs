@@ -43,7 +43,6 @@ pub struct CurvePoint {
 pub struct RateStep {
     /// I/Os a second over all streams.
     pub iops: f64,
-    /// How long.
     pub seconds: u32,
 }
 
@@ -64,7 +63,6 @@ pub enum Arrivals {
 /// What ends a run before its time. All limits look at what was done after the warm-up, at the ends of intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stop {
-    /// Data read and written.
     pub data_max: Option<DataLimit>,
     pub read_max: Option<DataLimit>,
     pub written_max: Option<DataLimit>,
@@ -72,7 +70,6 @@ pub struct Stop {
     pub response_ms_max: Option<f64>,
 }
 
-/// An amount of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DataLimit {
     Bytes(u64),

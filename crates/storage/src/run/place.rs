@@ -5,7 +5,6 @@ use std::path::PathBuf;
 /// A file or device, as one run uses it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageDefinition {
-    /// Name of the SD.
     pub name: String,
     /// Path of the file or device (`lun=`).
     pub path: PathBuf,
@@ -19,7 +18,6 @@ pub struct StorageDefinition {
     pub align_bytes: Option<u64>,
     /// Size of the area at the start of a stream's range where hits go.
     pub hit_area_bytes: u64,
-    /// How it is opened.
     pub open_flags: OpenFlags,
     /// What is written to it, and whether what is read is proven.
     pub content: DataContent,
@@ -46,7 +44,6 @@ impl StorageDefinition {
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenFlags {
-    /// Past the page cache.
     pub direct: bool,
     /// A write is over when its data is on stable storage (`O_DSYNC`).
     pub data_sync: bool,
@@ -71,9 +68,7 @@ pub enum Range {
         high_pct: f64,
     },
     Bytes {
-        /// First address.
         low: u64,
-        /// End.
         high: u64,
     },
 }
@@ -116,7 +111,6 @@ pub struct Dedup {
 /// Number of different contents: counted, or as a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DuplicateSets {
-    /// So many.
     Count(u64),
     /// So many percent.
     Percent(f64),

@@ -5,7 +5,6 @@ use super::place::Range;
 /// A sequence of I/Os with one order of addresses and one arrival process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stream {
-    /// Name of the WD.
     pub workload: String,
     /// Indices of its SDs in [`super::Run::storage`]; more than one: they are concatenated in this order, and an I/O
     /// that would straddle two moves to the start of the second.
@@ -22,9 +21,7 @@ pub struct Stream {
     pub sizes: Sizes,
     /// Percent of I/Os that read; the others write.
     pub read_pct: f64,
-    /// Order of addresses.
     pub seek: Seek,
-    /// Part of the SD.
     pub range: Range,
     /// Part that is used more than the rest.
     pub hot_band: Option<Range>,
@@ -61,7 +58,6 @@ impl Stream {
         }
     }
 
-    /// Largest transfer size.
     #[must_use]
     pub fn size_bytes_max(&self) -> u64 {
         match &self.sizes {
@@ -81,11 +77,8 @@ pub enum Sizes {
     Weighted(Vec<WeightedSize>),
     /// Uniform over min, min + align … max.
     Uniform {
-        /// Smallest.
         min_bytes: u64,
-        /// Largest, which occurs.
         max_bytes: u64,
-        /// Step between two sizes.
         align_bytes: u64,
     },
 }
@@ -114,7 +107,6 @@ pub struct WeightedSize {
     pub pct: f64,
 }
 
-/// Order of addresses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Seek {
     /// Each I/O goes to a random address with this probability, else to the block behind the one before it; above 0,
@@ -140,8 +132,6 @@ pub enum Seek {
 /// Bounds of a jump, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
-    /// Shortest.
     pub min_bytes: u64,
-    /// Longest.
     pub max_bytes: u64,
 }

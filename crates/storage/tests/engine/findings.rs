@@ -54,9 +54,12 @@ fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
         warmup_s: 5,
         ..paced(1000.0)
     };
-    let slow = MockDevice::new(8, |io| match io.at < Duration::from_secs(5) {
-        true => Duration::from_millis(80),
-        false => Duration::from_micros(100),
+    let slow = MockDevice::new(8, |io| {
+        if io.at < Duration::from_secs(5) {
+            Duration::from_millis(80)
+        } else {
+            Duration::from_micros(100)
+        }
     });
     let outcome = mocked(&asked, &slow);
     assert!(outcome.rate_iops() > 1300.0, "{}", outcome.rate_iops());

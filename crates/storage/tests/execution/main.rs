@@ -137,9 +137,12 @@ impl Place {
             files: vec![PathBuf::from("p")],
             ..CommandLine::default()
         };
-        let read = |path: &Path| match path == Path::new("p") {
-            true => Ok(text.clone()),
-            false => read_file(path),
+        let read = |path: &Path| {
+            if path == Path::new("p") {
+                Ok(text.clone())
+            } else {
+                read_file(path)
+            }
         };
         script(&asked, &read).unwrap()
     }

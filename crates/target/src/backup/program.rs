@@ -76,7 +76,6 @@ pub(crate) fn warm(file: &Path) -> Result<()> {
 struct Ended {
     status: ExitStatus,
     took: ProgramUse,
-    /// Both of its outputs.
     said: [Vec<u8>; 2],
 }
 

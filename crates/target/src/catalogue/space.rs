@@ -24,7 +24,6 @@ impl Space {
         })
     }
 
-    /// The same of keys.
     pub(crate) fn with_gaps(self) -> Self {
         Self {
             has_gaps: true,

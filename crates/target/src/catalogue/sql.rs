@@ -7,7 +7,6 @@ const TOTALS_MAX: usize = 1000;
 /// Digits of a decimal of which as many rows as a table can have sum up to no more than 38.
 const SUMMED_DIGITS_MAX: u8 = 27;
 
-/// Words of an engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect {
     /// What a name stands between.

@@ -36,7 +36,6 @@ impl From<TargetError> for Miss {
     }
 }
 
-/// A failure in words.
 pub(super) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Miss {
     Miss::Failed {
         expected: expected.into(),
@@ -46,13 +45,13 @@ pub(super) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Mi
 
 /// Compares what was seen of something.
 pub(super) fn same<T: PartialEq + Debug>(what: &str, expected: T, seen: T) -> Checked {
-    match expected == seen {
-        true => Ok(()),
-        false => Err(failed(format!("{what}: {expected:?}"), format!("{seen:?}"))),
+    if expected == seen {
+        Ok(())
+    } else {
+        Err(failed(format!("{what}: {expected:?}"), format!("{seen:?}")))
     }
 }
 
-/// What is tested.
 pub(super) struct Bench<'a> {
     pub target: &'a dyn Target,
     pub names: TypeNames,
@@ -163,7 +162,6 @@ impl RowSource for Numbers {
     }
 }
 
-/// These rows.
 pub(super) struct Rows<'a>(pub std::slice::Iter<'a, Vec<Value<'a>>>);
 
 impl RowSource for Rows<'_> {

@@ -15,7 +15,6 @@ use crate::{
 const TABLE: &str = "dbdyno_check_shared";
 const ROWS: i64 = 100;
 const SESSIONS: i64 = 4;
-/// Transactions of each session.
 const ROUNDS: i64 = 25;
 /// A wait of a session is seen within this time, or not at all.
 const WATCH_TIME_MAX: Duration = Duration::from_secs(15);
@@ -247,9 +246,10 @@ pub(super) fn waits(bench: &Bench<'_>) -> Checked {
         });
         ended?;
         let seen = seen?;
-        match seen.is_empty() {
-            true => Ok(()),
-            false => Err(failed("a session that waits for a lock", seen)),
+        if seen.is_empty() {
+            Ok(())
+        } else {
+            Err(failed("a session that waits for a lock", seen))
         }
     })
 }
@@ -281,8 +281,9 @@ fn look_for_lock(
         .keys()
         .map(|(_, event)| event.as_str())
         .collect();
-    Ok(match events.is_empty() {
-        true => "no wait of a session".into(),
-        false => events.join(", "),
+    Ok(if events.is_empty() {
+        "no wait of a session".into()
+    } else {
+        events.join(", ")
     })
 }

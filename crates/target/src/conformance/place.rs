@@ -44,7 +44,6 @@ impl CheckPlace {
         }
     }
 
-    /// In words.
     pub fn words(&self) -> String {
         match (&self.found.place, self.engine.reach()) {
             (_, Reach::LocalServer) => "a server that dbdyno starts for it".into(),

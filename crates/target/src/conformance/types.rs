@@ -99,9 +99,12 @@ pub(super) fn moments(bench: &Bench<'_>) -> Checked {
     both_ways(bench, bench.names.moment, &values, |seen| {
         // Zeros behind the point are a matter of writing.
         let plain = |text: Option<String>| {
-            text.map(|text| match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text,
+            text.map(|text| {
+                if text.contains('.') {
+                    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                } else {
+                    text
+                }
             })
         };
         let seen: Vec<Option<String>> = seen.into_iter().map(plain).collect();

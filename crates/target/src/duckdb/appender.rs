@@ -24,7 +24,6 @@ pub(super) struct Appender<'a> {
     columns: Vec<Column>,
     /// Texts of the rows in the chunk.
     heap: TextHeap,
-    /// Rows in the chunk.
     filled: usize,
     capacity: usize,
     /// Rows of the group that has begun, without those in the chunk.
@@ -140,7 +139,6 @@ impl<'a> Appender<'a> {
         }
     }
 
-    /// Adds one row.
     pub(super) fn put(&mut self, row: &BulkRow<'_>) -> Result<()> {
         self.check_width(row.len())?;
         for (index, value) in row.iter().enumerate() {
@@ -212,9 +210,10 @@ impl<'a> Appender<'a> {
         self.heap.clear();
         self.of_group += std::mem::take(&mut self.filled);
         self.take_vectors();
-        match self.of_group + self.capacity > GROUP_ROWS as usize {
-            true => self.end_group(),
-            false => Ok(()),
+        if self.of_group + self.capacity > GROUP_ROWS as usize {
+            self.end_group()
+        } else {
+            Ok(())
         }
     }
 

@@ -22,7 +22,6 @@ pub(super) fn methods() -> Vec<BackupMethod> {
 }
 
 impl Backup for DuckDbTarget {
-    /// Blocks in use.
     fn logical_bytes(&self) -> Result<u64> {
         let sql = "SELECT (used_blocks * block_size)::VARCHAR FROM pragma_database_size() \
                    WHERE database_name = current_database()";

@@ -35,17 +35,14 @@ fn columns<'a>(answer: &mut Answer, chunk: &'a Chunk) -> Answered<Vec<Column<'a>
                 type_id::DECIMAL => answer.decimal_type(column),
                 other => other,
             };
-            match is_read(stored) {
-                true => Ok(Column {
+            if is_read(stored) { Ok(Column {
                     stored,
                     rows: chunk.rows(),
                     vector: chunk.vector(column),
-                }),
-                false => Err(format!(
+                }) } else { Err(format!(
                     "column {} of a table has a type (number {stored} of the C API) that dbdyno does not read",
                     column + 1
-                )),
-            }
+                )) }
         })
         .collect()
 }

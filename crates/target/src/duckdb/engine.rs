@@ -15,7 +15,6 @@ use crate::engine::{Engine, EngineInfo};
 use crate::inspection::Inspection;
 use crate::{BackupMethod, Result, Target, TargetUrl};
 
-/// The engine.
 pub struct DuckDb;
 
 impl Engine for DuckDb {

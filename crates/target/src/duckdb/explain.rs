@@ -30,9 +30,10 @@ pub(super) fn explain(context: &str, message: &str) -> TargetError {
     };
     let line = headline(message);
     let quotes_values = OF_VALUES.iter().any(|of| line.starts_with(of));
-    let line = match quotes_values {
-        true => without_quoted(line),
-        false => line.to_owned(),
+    let line = if quotes_values {
+        without_quoted(line)
+    } else {
+        line.to_owned()
     };
     TargetError::new(kind, format!("DuckDB: {context}: {line}{advice}"))
 }

@@ -33,7 +33,6 @@ pub(super) fn c_string(text: &str) -> Answered<CString> {
     CString::new(text).map_err(|_| "the text contains a zero byte".into())
 }
 
-/// An open database instance.
 pub(super) struct Database {
     api: &'static Api,
     raw: *mut RawDatabase,
@@ -87,7 +86,6 @@ impl Database {
         }
     }
 
-    /// One more connection.
     pub(super) fn connect(&self) -> Answered<Connection> {
         let mut raw = null_mut();
         // SAFETY: the database is open and the out-pointer a local.
@@ -152,7 +150,6 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Prepares one statement.
     pub(super) fn prepare(&self, sql: &str) -> Answered<Prepared> {
         let sql = c_string(sql)?;
         let mut raw = null_mut();
@@ -289,7 +286,6 @@ impl Drop for Prepared {
     }
 }
 
-/// A result.
 pub(super) struct Answer {
     api: &'static Api,
     raw: RawResult,

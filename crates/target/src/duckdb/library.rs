@@ -9,9 +9,7 @@ use super::capi::Api;
 use super::locate::{Surroundings, locate, not_installed};
 use crate::Result;
 
-/// The loaded library.
 pub(super) struct Loaded {
-    /// Its functions.
     pub api: Api,
     /// Its version without the leading v, as it says itself.
     pub version: String,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::VERSION_TESTED;
 use crate::{ErrorKind, Result, TargetError};
 
-/// Names the library itself.
 const VARIABLE: &str = "DBDYNO_DUCKDB_LIB";
 
 /// Name of the library's file on this system.
@@ -21,7 +20,6 @@ const FILE_NAME: &str = if cfg!(target_os = "macos") {
 pub(super) struct Surroundings {
     /// `$DBDYNO_DUCKDB_LIB`.
     pub library: Option<OsString>,
-    /// The running program.
     pub program: Option<PathBuf>,
     /// `$XDG_CACHE_HOME`.
     pub cache_home: Option<OsString>,
@@ -30,7 +28,6 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Those of this process.
     pub(super) fn of_process() -> Self {
         let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
         Self {

@@ -249,12 +249,13 @@ fn known(connection: &Connection, mark: &Mark, path: &Path) -> Result<()> {
     if rows.len() != 1 || application != mark.application {
         return foreign(format!("is not a file of {}", mark.application));
     }
-    match *version == mark.version.to_string() {
-        true => Ok(()),
-        false => foreign(format!(
+    if *version == mark.version.to_string() {
+        Ok(())
+    } else {
+        foreign(format!(
             "has tables of version {version}, this dbdyno writes version {}",
             mark.version
-        )),
+        ))
     }
 }
 

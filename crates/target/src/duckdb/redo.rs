@@ -53,7 +53,6 @@ impl RedoMeter {
         outcome
     }
 
-    /// Where the log is.
     pub(super) fn log(&self) -> &Path {
         &self.log
     }

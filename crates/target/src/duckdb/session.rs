@@ -152,9 +152,10 @@ impl Session for DuckDbSession {
 
     fn is_entered(&mut self, table: &str) -> Result<bool> {
         // Nobody else can reach tables in memory: all of them are dbdyno's, and there is no register.
-        match self.guard.is_of_memory() {
-            true => Ok(self.relations()?.contains_key(table)),
-            false => Ok(register::entered(self)?.contains_key(table)),
+        if self.guard.is_of_memory() {
+            Ok(self.relations()?.contains_key(table))
+        } else {
+            Ok(register::entered(self)?.contains_key(table))
         }
     }
 

@@ -34,7 +34,6 @@ pub(super) struct SetUp {
     pub threads: Option<u32>,
     /// Limit of the memory in 10^6 bytes.
     pub memory_limit_mb: Option<u64>,
-    /// Directory of temporary files.
     pub temporary: Option<PathBuf>,
 }
 

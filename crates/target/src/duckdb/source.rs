@@ -18,7 +18,6 @@ use crate::open_sessions::{OpenSession, Owner, break_off_those_of};
 use crate::session::too_many_texts;
 use crate::{ErrorKind, Result, TargetError, TargetUrl, database_file};
 
-/// What DuckDB calls things.
 pub(super) const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: "strlen({})",
@@ -170,9 +169,10 @@ impl Source for DuckDbSource {
                 rows_estimated: rows,
                 disk_bytes: None,
                 has_statistics: false,
-                stored: match is_table {
-                    true => Stored::Here,
-                    false => Stored::Elsewhere("a view"),
+                stored: if is_table {
+                    Stored::Here
+                } else {
+                    Stored::Elsewhere("a view")
                 },
                 note: None,
                 omitted: Vec::new(),
@@ -201,9 +201,10 @@ impl Source for DuckDbSource {
     }
 
     fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
-        match streams < 2 || table.extent == 0 {
-            true => vec![None],
-            false => pieces(table.extent, PIECE_ROWS),
+        if streams < 2 || table.extent == 0 {
+            vec![None]
+        } else {
+            pieces(table.extent, PIECE_ROWS)
         }
     }
 
@@ -326,9 +327,10 @@ impl Reader for DuckDbReader {
                     misfits.enter(*place, || too_huge(table, *place, number, n));
                 }
             }
-            match misfits.is_empty() {
-                true => take(row),
-                false => Ok(()),
+            if misfits.is_empty() {
+                take(row)
+            } else {
+                Ok(())
             }
         })?;
         self.misfits.outcome()

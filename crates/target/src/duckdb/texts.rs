@@ -83,22 +83,22 @@ impl<'a> Cells<'a> {
             BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, UTINYINT, USMALLINT, UINTEGER, UBIGINT,
             FLOAT, DOUBLE, HUGEINT, VARCHAR, SQLNULL,
         ];
-        match can_read.contains(&stored) {
-            true => Ok(Self {
+        if can_read.contains(&stored) {
+            Ok(Self {
                 stored,
                 scale,
                 is_date: declared == DATE,
                 vector,
-            }),
-            false => Err(format!(
+            })
+        } else {
+            Err(format!(
                 "column {} of the result has a type (number {stored} of the C API) that dbdyno does not \
                  read; cast it to an integer, DOUBLE or VARCHAR",
                 column + 1
-            )),
+            ))
         }
     }
 
-    /// Whether they are integers.
     fn is_whole(&self) -> bool {
         use type_id::*;
         let is_other = [VARCHAR, FLOAT, DOUBLE].contains(&self.stored);

@@ -181,9 +181,10 @@ fn what_bears_the_names_of_snapshots_stays() {
             let path = dir.path().join(format!("data{end}"));
             put(&path, outside.path());
             let before = seen(&path);
-            let outcomes = match is_copy {
-                true => [files.take("start"), files.remove(), files.restore()],
-                false => [files.restore(), files.restore(), files.restore()],
+            let outcomes = if is_copy {
+                [files.take("start"), files.remove(), files.restore()]
+            } else {
+                [files.restore(), files.restore(), files.restore()]
             };
             assert!(outcomes.iter().all(Result::is_err), "{end} {name}");
             if end == ".restoring" {

@@ -5,12 +5,10 @@ use crate::{ErrorKind, Result, TargetError};
 /// Most `work` of one statement.
 const WORK_MAX: u32 = 1000;
 
-/// A parsed statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parsed {
     /// How many times the stated time is spent.
     pub(super) work: u32,
-    /// What the statement returns.
     pub(super) answer: i64,
 }
 

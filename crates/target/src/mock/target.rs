@@ -19,7 +19,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const ENGINE: &str = "no database (mock)";
 
-/// The engine.
 pub struct Mock;
 
 impl Engine for Mock {

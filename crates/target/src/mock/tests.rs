@@ -46,7 +46,6 @@ fn draws(settings: &str, count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Mean and standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

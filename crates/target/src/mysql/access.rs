@@ -221,15 +221,16 @@ pub(super) fn refuse_servers_own(database: &str) -> Result<()> {
     let is_servers = ["mysql", "sys", "information_schema", "performance_schema"]
         .iter()
         .any(|own| own.eq_ignore_ascii_case(database));
-    match is_servers {
-        false => Ok(()),
-        true => Err(TargetError::new(
+    if is_servers {
+        Err(TargetError::new(
             ErrorKind::Foreign,
             format!(
                 "\"{database}\" is the server's own database, and dbdyno makes no tables in it; name another one at the end of \
                  the URL, for example dbdyno"
             ),
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

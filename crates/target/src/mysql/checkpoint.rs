@@ -24,7 +24,6 @@ const MYSQL_LSN_NOW: &str = "innodb_redo_log_current_lsn";
 const MYSQL_LSN_CHECKPOINT: &str = "innodb_redo_log_checkpoint_lsn";
 const PAGES_DIRTY: &str = "innodb_buffer_pool_pages_dirty";
 
-/// Does it.
 pub(super) fn checkpoint(client: &mut Client) -> Result<()> {
     let has_command = facts::variable(client, "innodb_log_checkpoint_now")?.is_some();
     if has_command {

@@ -20,12 +20,9 @@ pub(super) use nonblocking::{Came, ClientRequest};
 /// A server that takes longer to greet or to log in is called unreachable.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Where the server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// Unix socket.
     Socket(PathBuf),
-    /// Host and port.
     Network(String, u16),
 }
 
@@ -45,7 +42,6 @@ fn open(place: &Place, patience: Duration) -> io::Result<Stream> {
     }
 }
 
-/// One connection.
 pub struct Client {
     /// In the register of sessions until the stream is closed.
     open: OpenSession,
@@ -133,7 +129,6 @@ impl Client {
         Ok(client)
     }
 
-    /// Begins TLS.
     fn secure(&mut self, place: &Place, tls: Option<&TlsClient>, deadline: Instant) -> Result<()> {
         let (Place::Network(host, _), Some(tls)) = (place, tls) else {
             return Err(self.out_of_turn());
@@ -188,7 +183,6 @@ impl Client {
         self.in_transaction
     }
 
-    /// Writes what is pending.
     fn flush(&mut self) -> Result<()> {
         while !self.wire.pending().is_empty() {
             match self.stream.write(self.wire.pending()) {

@@ -1,6 +1,5 @@
 //! The two servers that speak this protocol, where they differ.
 
-/// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flavour {
     MariaDb,

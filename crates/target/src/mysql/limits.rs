@@ -11,7 +11,6 @@ use crate::{ErrorKind, Result, TargetError};
 /// What the sessions that are measured set beside what all sessions set, and what they have to do without.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Limits {
-    /// Assignments of a SET.
     pub assignments: Vec<String>,
     pub replaced: Vec<Replaced>,
     /// Why no table without a primary key can be made, with the way out.

@@ -20,7 +20,6 @@ pub(super) fn statement(table: &str) -> String {
     )
 }
 
-/// Writes a row.
 #[inline]
 pub(super) fn put_row(row: &BulkRow<'_>, into: &mut Vec<u8>) {
     for (column, value) in row.iter().enumerate() {

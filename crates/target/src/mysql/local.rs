@@ -20,7 +20,6 @@ use crate::{ErrorKind, Result, TargetError};
 /// How many files hold undo; 0 by default before version 11.
 const UNDO_TABLESPACES: &str = "innodb_undo_tablespaces";
 
-/// The kind.
 pub struct MariaDbServer;
 
 /// Buffer pool, never more than a quarter of the memory: as much as the other servers are given.

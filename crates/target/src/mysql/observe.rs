@@ -23,7 +23,6 @@ use asking::Asking;
 use look::Looker;
 use statements::Statements;
 
-/// Looks at one server.
 pub(super) struct MySqlActivity {
     access: Access,
     rights_missing: Option<RightsMissing>,

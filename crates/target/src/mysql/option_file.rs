@@ -47,9 +47,10 @@ impl Options {
         let Some(metadata) = fs::metadata(path).ok().filter(|m| m.is_file()) else {
             return Ok(());
         };
-        let text = match metadata.len() <= FILE_BYTES_MAX && depth > 0 {
-            true => fs::read(path).unwrap_or_default(),
-            false => Vec::new(),
+        let text = if metadata.len() <= FILE_BYTES_MAX && depth > 0 {
+            fs::read(path).unwrap_or_default()
+        } else {
+            Vec::new()
         };
         let mut own = Self::default();
         let mut is_read = false;

@@ -134,9 +134,10 @@ pub(super) fn set_up_first(
     // A limit of time or rows may end even this; then what the server has for all sessions says the same.
     let found = client.read(&values("SESSION")).unwrap_or_default();
     client.run(&set_up(flavour, false, writes_anyway))?;
-    let found = match found.is_empty() {
-        true => client.read(&values("GLOBAL"))?,
-        false => found,
+    let found = if found.is_empty() {
+        client.read(&values("GLOBAL"))?
+    } else {
+        found
     };
     let defaults = client
         .read(&flavour.defaults_query(&names))

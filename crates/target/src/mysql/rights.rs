@@ -74,9 +74,10 @@ impl Grants {
             let missing = needed.iter().filter(|one| !self.on(database, one));
             let missing: Vec<&str> = missing.copied().collect();
             rights.push(Right {
-                name: match missing.is_empty() || missing.len() == needed.len() {
-                    true => format!("privileges on `{database}`"),
-                    false => format!("{} on `{database}`", missing.join(", ")),
+                name: if missing.is_empty() || missing.len() == needed.len() {
+                    format!("privileges on `{database}`")
+                } else {
+                    format!("{} on `{database}`", missing.join(", "))
                 },
                 is_held: missing.is_empty(),
                 needed_for: "dbdyno's database and its tables",
@@ -102,11 +103,10 @@ impl Grants {
             name: "PROCESS".into(),
             is_held: self.everywhere("PROCESS"),
             needed_for: "other active sessions; compression of a table",
-            without: match others_allowed {
-                true => "tests of compression are invalid",
-                false => {
-                    "other active sessions are not detected, and tests of compression are invalid"
-                }
+            without: if others_allowed {
+                "tests of compression are invalid"
+            } else {
+                "other active sessions are not detected, and tests of compression are invalid"
             },
             is_required: false,
             grant: format!("GRANT PROCESS ON *.* TO {account}"),

@@ -230,9 +230,10 @@ impl Session for MySqlSession {
 
     fn rollback(&mut self) -> Result<()> {
         // After a deadlock the server has rolled back already, which a second time does not hurt.
-        match self.client.in_transaction() {
-            true => self.client.run(ROLLBACK).map(drop),
-            false => Ok(()),
+        if self.client.in_transaction() {
+            self.client.run(ROLLBACK).map(drop)
+        } else {
+            Ok(())
         }
     }
 

@@ -64,7 +64,6 @@ pub(super) struct MySqlSource {
     /// Whether its sessions are those of a target.
     is_of_target: bool,
     version: String,
-    /// Sessions of the readers.
     readers: Mutex<Vec<String>>,
     /// Looks after them once one has waited.
     watcher: Mutex<Option<Client>>,
@@ -238,9 +237,12 @@ fn kind_of(
     places: &str,
 ) -> std::result::Result<Kind, String> {
     let is_unsigned = declared.contains("unsigned");
-    let integer = |bits| match is_unsigned {
-        true => Kind::Unsigned(bits),
-        false => Kind::Int(bits),
+    let integer = |bits| {
+        if is_unsigned {
+            Kind::Unsigned(bits)
+        } else {
+            Kind::Int(bits)
+        }
     };
     Ok(match data_type {
         "tinyint" => integer(8),
@@ -290,9 +292,10 @@ impl Reader for MySqlReader {
                 }
             })
             .map_err(|e| explain_wire(&e))?;
-            match misfits.is_empty() {
-                true => take(&cells),
-                false => Ok(()),
+            if misfits.is_empty() {
+                take(&cells)
+            } else {
+                Ok(())
             }
         })?;
         self.misfits.outcome()

@@ -210,9 +210,10 @@ impl MySqlTarget {
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
-        let client = match self.is_observed {
-            true => observe::asking::connect(&self.access, self.flavour),
-            false => connect(&self.access),
+        let client = if self.is_observed {
+            observe::asking::connect(&self.access, self.flavour)
+        } else {
+            connect(&self.access)
         };
         client.map_err(|error| self.control.because(error))
     }

@@ -28,12 +28,10 @@ const STATE: usize = 6;
 pub(super) struct MySqlWatch {
     client: Client,
     database: String,
-    /// Number of this connection.
     own: String,
     counts: counts::Source,
     /// The sessions' threads, where they are this machine's.
     threads: Option<Threads>,
-    /// That of this connection.
     own_thread: Option<u32>,
 }
 

@@ -71,7 +71,6 @@ pub enum WireError {
     /// The system gave no random bytes.
     #[error("the system provides no random numbers for the login; check /dev/urandom")]
     NoRandom,
-    /// Too many prepared statements.
     #[error("more than 4096 statements were prepared in one session; use fewer")]
     TooManyStatements,
 }

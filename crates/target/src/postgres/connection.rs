@@ -28,7 +28,6 @@ const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 /// What PgBouncer says of a setting in a logon that it neither knows nor was told to ignore.
 const UNSUPPORTED: &str = "unsupported startup parameter";
 
-/// A logged-on connection.
 pub(super) struct Connection {
     /// In the register of sessions until the stream is closed.
     open: OpenSession,

@@ -30,7 +30,6 @@ pub(super) struct Endpoint {
     /// Host name or address, when there is no socket.
     pub host: String,
     pub port: u16,
-    /// Who logs on.
     pub user: String,
     pub database: String,
     /// The schema in it that is dbdyno's own.

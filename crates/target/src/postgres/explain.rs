@@ -94,7 +94,6 @@ pub(super) fn no_tls(place: &str, why: &str) -> TargetError {
     )
 }
 
-/// A connection that broke.
 pub(super) fn lost(place: &str, why: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,

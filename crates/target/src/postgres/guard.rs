@@ -39,7 +39,6 @@ const ACTIVE_APART: Duration = Duration::from_millis(250);
 /// What the guard learned about the server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
-    /// Major version.
     pub major: u32,
     /// Parallel workers that the server starts at most.
     pub workers_max: u32,
@@ -117,9 +116,10 @@ pub(super) fn look(
 ) -> Result<Facts> {
     let mut facts = see(connection, set_up.others_allowed)?;
     facts.replaced = inherited.replaced;
-    facts.read_only = match facts.is_standby {
-        true => Some(STANDBY.into()),
-        false => inherited.read_only.filter(|_| !set_up.writes_anyway),
+    facts.read_only = if facts.is_standby {
+        Some(STANDBY.into())
+    } else {
+        inherited.read_only.filter(|_| !set_up.writes_anyway)
     };
     if facts.read_only.is_none() {
         refuse_no_rights(connection, facts.major)?;
@@ -345,9 +345,10 @@ fn is_own_table(identity: &str) -> bool {
 /// Makes the schema, or makes sure that it is dbdyno's own, and that what is made in it stays so.
 pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
     let is_there = is_there_and_own(connection, schema)?;
-    let make = match is_there {
-        true => String::new(),
-        false => format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}';"),
+    let make = if is_there {
+        String::new()
+    } else {
+        format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}';")
     };
     refuse_event_triggers(connection, schema, &make)?;
     if !is_there {

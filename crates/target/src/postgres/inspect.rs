@@ -241,9 +241,10 @@ impl Role {
             name: "pg_read_all_stats".into(),
             is_held: self.sees_activity,
             needed_for: "other active sessions, and what the server's own processes wait for",
-            without: match others_allowed {
-                true => "these waits are unknown",
-                false => "other active sessions are not detected, and these waits are unknown",
+            without: if others_allowed {
+                "these waits are unknown"
+            } else {
+                "other active sessions are not detected, and these waits are unknown"
             },
             is_required: false,
             grant: format!("GRANT pg_monitor TO {user}"),

@@ -14,7 +14,6 @@ use crate::server::{
 };
 use crate::{ErrorKind, Result, TargetError};
 
-/// The kind.
 pub struct PostgresServer;
 
 /// A setting that the server knows from a version on.

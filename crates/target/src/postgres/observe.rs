@@ -24,7 +24,6 @@ use account::Account;
 use asking::{APPLICATION, Asking};
 use statements::Statements;
 
-/// Looks at one server.
 pub(super) struct PostgresActivity {
     endpoint: Endpoint,
     facts: Facts,

@@ -119,7 +119,6 @@ impl Inherited {
         )
     }
 
-    /// What it answers.
     pub(super) fn of(major: u32, rows: Vec<Vec<Option<String>>>) -> Self {
         let found: Vec<Found> = rows.into_iter().filter_map(Found::of).collect();
         let of = |name: &str| found.iter().find(|found| found.name == name);
@@ -181,9 +180,10 @@ impl Found {
 
     fn refusal(&self) -> String {
         let by = self.set_by();
-        let lift = match by.starts_with("ALTER") {
-            true => format!("{by} SET {READ_ONLY} = off"),
-            false => format!("ALTER SYSTEM SET {READ_ONLY} = off; SELECT pg_reload_conf()"),
+        let lift = if by.starts_with("ALTER") {
+            format!("{by} SET {READ_ONLY} = off")
+        } else {
+            format!("ALTER SYSTEM SET {READ_ONLY} = off; SELECT pg_reload_conf()")
         };
         format!(
             "transactions are read-only by default ({READ_ONLY} = on, set by {by}); run only scripts that read, or let \

@@ -28,11 +28,12 @@ pub(super) fn is_server(pid: u32) -> bool {
 /// With the reason, where it is none of this machine that could be found.
 pub(super) fn postmaster(connection: &mut Connection) -> std::result::Result<u32, String> {
     if let Some(listener) = connection.listener() {
-        return match is_server(listener) {
-            true => Ok(listener),
-            false => Err(format!(
+        return if is_server(listener) {
+            Ok(listener)
+        } else {
+            Err(format!(
                 "the process that listens on the server's socket, {listener}, is not the server; name the server's own socket"
-            )),
+            ))
         };
     }
     let mut found = || {

@@ -89,7 +89,6 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Encodes a control statement.
     fn control(&mut self, control: Control) -> Result<()> {
         self.prepare_control(control)?;
         let place = control as usize;
@@ -343,11 +342,12 @@ impl Session for PostgresSession {
             }
             Ok(())
         })?;
-        match rolled_back {
-            false => Ok(()),
-            true => Err(statement(
+        if rolled_back {
+            Err(statement(
                 "COMMIT: the transaction had failed and was rolled back",
-            )),
+            ))
+        } else {
+            Ok(())
         }
     }
 

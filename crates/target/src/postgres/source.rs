@@ -21,7 +21,6 @@ const PIECE_BLOCKS: u64 = 8192;
 /// Ranges of row addresses are looked up, not filtered, from this version on.
 const VERSION_OF_RANGES: u32 = 14;
 
-/// What PostgreSQL calls things.
 const DIALECT: Dialect = Dialect {
     quote: '"',
     // Blanks behind a text of fixed length mean nothing and are not read.
@@ -41,11 +40,9 @@ pub(super) struct PostgresSource {
     /// The only schema whose tables are meant, that of a target; all that this user may read without it.
     only: Option<String>,
     snapshot: String,
-    /// Encoding of the database.
     encoding: String,
     /// In the transaction that has exported the snapshot.
     launcher: Mutex<Connection>,
-    /// Processes of the readers.
     readers: Mutex<Vec<i32>>,
     /// Looks after them once one has waited.
     watcher: Mutex<Option<Connection>>,
@@ -92,12 +89,13 @@ impl PostgresSource {
     }
 
     fn dialect(&self) -> Dialect {
-        match self.is_translated() {
-            true => Dialect {
+        if self.is_translated() {
+            Dialect {
                 text_bytes: TRANSLATED_BYTES,
                 ..DIALECT
-            },
-            false => DIALECT,
+            }
+        } else {
+            DIALECT
         }
     }
 
@@ -154,9 +152,10 @@ impl Source for PostgresSource {
     }
 
     fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
-        match self.has_ranges() {
-            true => Ok(Space::of("blocks", 0..table.extent)),
-            false => Ok(None),
+        if self.has_ranges() {
+            Ok(Space::of("blocks", 0..table.extent))
+        } else {
+            Ok(None)
         }
     }
 
@@ -231,7 +230,6 @@ fn decimal(modifier: i32) -> std::result::Result<Kind, String> {
 /// A connection in a transaction with the snapshot.
 struct PostgresReader {
     connection: Connection,
-    /// Begins the transaction.
     begin: String,
     dialect: Dialect,
     misfits: Misfits,

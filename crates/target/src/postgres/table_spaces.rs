@@ -11,7 +11,6 @@ use crate::server::{Apart, LocalServer};
 
 /// Where sorts and hashes go that do not fit into memory.
 pub(super) const OF_TEMPORARY: &str = "dbdyno_temporary";
-/// Where indexes go.
 pub(super) const OF_INDEXES: &str = "dbdyno_indexes";
 
 /// Where tables and indexes go that do not lie with the data.
@@ -41,9 +40,10 @@ impl TableSpaces {
 
     /// The statement that makes a table, with what sends it to its space.
     pub(super) fn create(&self, table: &str, sql: &str) -> String {
-        match self.tables.iter().any(|name| name == table) {
-            true => format!("SET LOCAL default_tablespace = {}; {sql}", of_table(table)),
-            false => sql.to_owned(),
+        if self.tables.iter().any(|name| name == table) {
+            format!("SET LOCAL default_tablespace = {}; {sql}", of_table(table))
+        } else {
+            sql.to_owned()
         }
     }
 
@@ -68,9 +68,10 @@ impl TableSpaces {
 
     /// Where the indexes of a table lie: apart, or with their table; `None` with the data.
     fn of_indexes(&self, table: &str) -> Option<String> {
-        match self.has_indexes {
-            true => Some(OF_INDEXES.to_owned()),
-            false => (self.tables.iter().any(|name| name == table)).then(|| of_table(table)),
+        if self.has_indexes {
+            Some(OF_INDEXES.to_owned())
+        } else {
+            (self.tables.iter().any(|name| name == table)).then(|| of_table(table))
         }
     }
 }

@@ -240,9 +240,10 @@ impl PostgresTarget {
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Connection> {
-        let settings = match self.facts.is_observed {
-            true => OF_OBSERVERS,
-            false => OF_SESSIONS,
+        let settings = if self.facts.is_observed {
+            OF_OBSERVERS
+        } else {
+            OF_SESSIONS
         };
         Connection::open(&self.endpoint, settings).map_err(|error| self.control.because(error))
     }
@@ -408,9 +409,10 @@ impl Target for PostgresTarget {
         if self.facts.is_observed {
             return Counters::default();
         }
-        let pages = match self.has_current_statistics() {
-            true => "(blks_hit + blks_read)::text, blks_read::text",
-            false => "NULL, NULL",
+        let pages = if self.has_current_statistics() {
+            "(blks_hit + blks_read)::text, blks_read::text"
+        } else {
+            "NULL, NULL"
         };
         let sql = format!(
             "SELECT {pages}, CASE WHEN NOT pg_is_in_recovery() \
@@ -521,12 +523,13 @@ impl Target for PostgresTarget {
     }
 
     fn set_compression(&self, compressed: bool) -> Result<()> {
-        match compressed {
-            false => Ok(()),
-            true => Err(TargetError::new(
+        if compressed {
+            Err(TargetError::new(
                 ErrorKind::Statement,
                 "PostgreSQL does not store tables compressed",
-            )),
+            ))
+        } else {
+            Ok(())
         }
     }
 

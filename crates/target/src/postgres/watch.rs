@@ -25,7 +25,6 @@ use profile::Profile;
 /// Why there are no histograms.
 const NO_HISTOGRAM: &str = "PostgreSQL keeps no distribution of its waits; the distribution of device requests is shown instead";
 
-/// The extension's view.
 const COUNTS: &str = "pg_wait_sampling_profile";
 
 /// A watch over one server.

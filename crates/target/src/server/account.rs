@@ -15,9 +15,7 @@ const ENTRY_BYTES_MAX: usize = 16 * 1024;
 pub struct Account {
     /// Its name, the number where it has none.
     pub name: String,
-    /// User.
     pub uid: u32,
-    /// Its primary group.
     pub gid: u32,
     /// Whether processes must change to it, because dbdyno itself is root.
     pub is_changed_to: bool,

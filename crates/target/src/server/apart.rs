@@ -10,9 +10,7 @@ pub(super) const TABLE: &str = "table.";
 /// Files that can lie apart from the data; shown as in a URL, without `place.`: "log", "table.stock".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Apart {
-    /// All of a kind.
     Kind(Purpose),
-    /// Those of one table.
     Table(String),
 }
 

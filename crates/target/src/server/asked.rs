@@ -104,11 +104,12 @@ fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String>
     if let Some(table) = key.strip_prefix(TABLE).filter(|_| kind.places_tables()) {
         let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let fits = (1..=TABLE_CHARACTERS_MAX).contains(&table.len()) && table.chars().all(is_fit);
-        return match fits {
-            true => Ok(Apart::Table(table.to_owned())),
-            false => Err(format!(
+        return if fits {
+            Ok(Apart::Table(table.to_owned()))
+        } else {
+            Err(format!(
                 "{PLACE}{key}: a table has a name of 1 to {TABLE_CHARACTERS_MAX} lower-case letters, digits and underscores"
-            )),
+            ))
         };
     }
     let known = kind.places().iter().find(|it| it.name() == key);

@@ -24,7 +24,6 @@ const NAME: &str = "blank";
 const LOCK: &str = ".lock";
 /// One that is not whole yet.
 const NEW: &str = ".new";
-/// One that is going.
 const OLD: &str = ".old";
 /// More are not kept; the one that was not used for longest goes first.
 const KEPT_MAX: usize = 8;
@@ -164,9 +163,10 @@ fn allocated_bytes(directory: &Path) -> io::Result<u64> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let found = entry.metadata()?;
-        sum += match found.is_dir() {
-            true => allocated_bytes(&entry.path())?,
-            false => taken_bytes(&found),
+        sum += if found.is_dir() {
+            allocated_bytes(&entry.path())?
+        } else {
+            taken_bytes(&found)
         };
     }
     Ok(sum)

@@ -12,7 +12,6 @@ pub(crate) struct ControlConnection<C> {
     connection: Mutex<Option<C>>,
     /// Whether it is that of a secondary target: the first one holds the lock, and alone restarts the server.
     is_secondary: bool,
-    /// Dropped last.
     server: Option<Arc<LocalServer>>,
 }
 

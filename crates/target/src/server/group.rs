@@ -145,7 +145,6 @@ impl MemoryGroup {
         Ok(OwnedFd::from(file))
     }
 
-    /// Its limit.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

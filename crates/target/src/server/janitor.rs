@@ -29,7 +29,6 @@ const DETACH_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Keys of the notes.
 pub(super) const PROGRAM: &str = "program";
 pub(super) const DATA: &str = "data";
 pub(super) const GROUP: &str = "group";

@@ -14,7 +14,6 @@ use crate::Result;
 pub struct Layout {
     /// The program and its version.
     pub installation: Installation,
-    /// Data directory.
     pub data: PathBuf,
     /// Directories of files that lie apart from the data.
     pub places: BTreeMap<Apart, PathBuf>,
@@ -104,7 +103,6 @@ pub trait ServerKind: Sync {
     /// Text of the configuration file.
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String;
 
-    /// The server itself.
     fn serve(&self, layout: &Layout) -> Command;
 
     fn socket_path(&self, socket_directory: &Path) -> PathBuf;
@@ -112,7 +110,6 @@ pub trait ServerKind: Sync {
     /// Whether the server takes connections.
     fn is_ready(&self, layout: &Layout, pid: u32) -> bool;
 
-    /// How it is ended.
     fn signals(&self) -> Signals;
 
     /// The version that made a data directory.

@@ -26,7 +26,6 @@ const LOST_AND_FOUND: &str = "lost+found";
 /// Where the data is, and whether it is there already.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// The server's data directory.
     pub data: PathBuf,
     /// Whether a server was made in it before.
     pub is_initialised: bool,
@@ -153,9 +152,10 @@ impl Place {
         for (apart, directory) in asked {
             let place = Self::given(directory, kind, account)?;
             if place.is_initialised != self.is_initialised {
-                let (new, old) = match self.is_initialised {
-                    true => (directory.as_path(), self.data.as_path()),
-                    false => (self.data.as_path(), directory.as_path()),
+                let (new, old) = if self.is_initialised {
+                    (directory.as_path(), self.data.as_path())
+                } else {
+                    (self.data.as_path(), directory.as_path())
                 };
                 return Err(TargetError::new(
                     ErrorKind::Foreign,

@@ -25,7 +25,6 @@ const KILL_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// What holds a process to dbdyno.
 pub(super) struct Bonds {
-    /// Who it runs as.
     pub account: Account,
     /// Membership file of the control group to enter.
     pub group: Option<OwnedFd>,

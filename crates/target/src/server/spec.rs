@@ -38,7 +38,6 @@ pub struct ServerSpec {
     pub version: Option<String>,
     /// Size of the memory group, page cache included.
     pub memory_bytes: Option<u64>,
-    /// The server's own settings.
     pub settings: BTreeMap<String, String>,
     /// Parent of the servers' directories, where neither the default nor `$DBDYNO_SERVER_DIR` will do.
     pub parent_directory: Option<PathBuf>,

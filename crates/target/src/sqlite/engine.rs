@@ -14,7 +14,6 @@ use crate::inspection::Inspection;
 use crate::url::{Foreign, Meaning};
 use crate::{BackupMethod, Result, Target, TargetUrl};
 
-/// SQLite.
 pub struct Sqlite;
 
 impl Engine for Sqlite {

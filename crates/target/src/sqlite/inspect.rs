@@ -42,9 +42,10 @@ fn look_into(found: &mut Inspection, path: &Path, apart: &Apart) -> Result<Place
     let context = format!("cannot read {}", path.display());
     let real = resolved(path, apart)?;
     // Its log is there, and so is the directory that it lies in.
-    let file_system = match log_of(&real).is_symlink() {
-        true => apart.file_system()?,
-        false => None,
+    let file_system = if log_of(&real).is_symlink() {
+        apart.file_system()?
+    } else {
+        None
     };
     let connection = open(&real, file_system).map_err(|e| explain(&context, &e))?;
     let own = refuse_foreign_tables(&connection, path);

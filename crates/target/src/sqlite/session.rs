@@ -40,7 +40,6 @@ impl Control {
     const SQL: [&str; 3] = ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"];
 }
 
-/// Statements of one connection.
 #[derive(Default)]
 struct Compiled {
     statements: Vec<rusqlite::Statement<'static>>,

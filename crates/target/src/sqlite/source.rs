@@ -22,7 +22,6 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 use kinds::{find_kinds, kind_of};
 use wait::Waiting;
 
-/// What SQLite calls things.
 const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: texts::BYTES,
@@ -37,7 +36,6 @@ const ALL_DAYS: &str =
 /// Names of the number of every row, unless the table is without them; one that a column has is that column.
 const ROW_NUMBERS: [&str; 3] = ["rowid", "_rowid_", "oid"];
 
-/// A database file.
 pub(super) struct SqliteSource {
     path: PathBuf,
     url: String,

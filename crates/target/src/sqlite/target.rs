@@ -87,7 +87,6 @@ fn file_snapshot(path: &Path) -> FileSnapshot {
     FileSnapshot::beside(path, &["-wal", "-shm", "-journal"])
 }
 
-/// Where the database is.
 #[derive(Clone)]
 enum Place {
     File(PathBuf),
@@ -216,12 +215,13 @@ impl SqliteTarget {
     fn secondary_url(&self, name: &str) -> Result<TargetUrl> {
         let url = TargetUrl::parse(&self.url);
         let url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-        match url.path.is_empty() {
-            true => Err(TargetError::new(
+        if url.path.is_empty() {
+            Err(TargetError::new(
                 ErrorKind::Statement,
                 "SQLite: an in-memory database has no secondary schema; name a file",
-            )),
-            false => Ok(url.with_path_end(&format!("-{name}"))),
+            ))
+        } else {
+            Ok(url.with_path_end(&format!("-{name}")))
         }
     }
 

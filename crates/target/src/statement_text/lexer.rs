@@ -26,7 +26,6 @@ enum Backslash {
     Unknown,
 }
 
-/// Where a string ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     At(usize),
@@ -185,9 +184,10 @@ impl<'s> Lexer<'s> {
         let end = rest.skip_while(is_of_number).map(|(at, _)| at).next();
         let end = end.unwrap_or(self.rest.len());
         // Some versions read letters behind digits as a name, which would have the dollar in it.
-        match self.rest[end..].starts_with('$') {
-            true => self.value(End::Unclear),
-            false => self.value(End::At(end)),
+        if self.rest[end..].starts_with('$') {
+            self.value(End::Unclear)
+        } else {
+            self.value(End::At(end))
         }
     }
 

@@ -16,7 +16,6 @@ pub(crate) struct Said {
     pub value: String,
 }
 
-/// Everything that was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     pub mode: Option<Said>,
@@ -39,7 +38,6 @@ pub(crate) enum Check {
 /// Where trusted authorities are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// The machine's own list.
     System,
     File(PathBuf),
 }

@@ -7,7 +7,6 @@ use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, OtherErr
 /// Why there is no connection with TLS.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
-    /// The socket broke.
     #[error("the TLS handshake failed: {0}")]
     Socket(io::Error),
     /// The server is not who it should be, or speaks something else.

@@ -208,9 +208,10 @@ fn an_end_is_announced() {
         let count = records.read(&mut room, |into| server.give(into)).unwrap();
         assert_eq!(&room[..count], b"the last words");
         let end = records.read(&mut room, |into| server.give(into));
-        match announces {
-            true => assert_eq!(end.unwrap(), 0),
-            false => assert_eq!(end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof),
+        if announces {
+            assert_eq!(end.unwrap(), 0)
+        } else {
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof)
         }
         // Ours is announced as well.
         records.close(|from| {

@@ -21,7 +21,6 @@ const OVERHEAD_BYTES: usize = 256;
 /// No record has more content.
 const RECORD_BYTES_MAX: usize = 16 << 10;
 
-/// A connection's records.
 pub(crate) struct Records {
     connection: UnbufferedClientConnection,
     incoming: Incoming,
@@ -74,12 +73,10 @@ impl Records {
         }
     }
 
-    /// What was agreed.
     pub(super) fn connection(&self) -> &UnbufferedClientConnection {
         &self.connection
     }
 
-    /// Makes the handshake.
     pub(super) fn shake_hands(
         &mut self,
         mut send: impl FnMut(&[u8]) -> io::Result<usize>,
@@ -248,15 +245,12 @@ impl Records {
 
 /// What is to be done next.
 enum Step {
-    /// Another step.
     Again,
     /// Nothing: all that has come is processed.
     Traffic,
-    /// The handshake needs more.
     Blocked,
 }
 
-/// Where content goes first.
 struct Reader<'a> {
     into: &'a mut [u8],
     count: usize,
@@ -334,7 +328,6 @@ impl Incoming {
         }
     }
 
-    /// Receives once.
     #[inline]
     fn receive(
         &mut self,
@@ -401,7 +394,6 @@ impl Outgoing {
         }
     }
 
-    /// Sends everything.
     #[inline]
     fn flush(&mut self, send: &mut impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
         while !self.is_empty() {

@@ -86,9 +86,10 @@ impl Trust {
                     .is_ok()
             })
         });
-        match is_valid {
-            true => Ok(HandshakeSignatureValid::assertion()),
-            false => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
+        if is_valid {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(Error::InvalidCertificate(CertificateError::BadSignature))
         }
     }
 }

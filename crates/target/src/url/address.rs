@@ -37,12 +37,13 @@ impl Password {
 
     /// What to say where a server refuses it: a token may have lost its own escapes in the URL.
     pub(crate) fn doubt(&self, variable: &str) -> String {
-        match self.was_decoded {
-            true => format!(
+        if self.was_decoded {
+            format!(
                 "; the URL's password contains %XX, which was decoded: put a password or token that has per cent signs itself \
                  into ${variable}"
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         }
     }
 }
@@ -56,13 +57,11 @@ impl fmt::Debug for Password {
 /// Where a server is and who logs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// User of the database.
     pub user: String,
     /// Host name or address; a path is the directory of a Unix socket.
     pub host: String,
     /// Port, when one is given.
     pub port: Option<u16>,
-    /// Name of the database.
     pub database: String,
 }
 
@@ -145,9 +144,10 @@ impl Partial {
             path += &format!("{}@", encode(user));
         }
         if let Some(host) = &self.host {
-            path += &match host.contains(':') {
-                true => format!("[{}]", host.replace('%', "%25")),
-                false => encode(host),
+            path += &if host.contains(':') {
+                format!("[{}]", host.replace('%', "%25"))
+            } else {
+                encode(host)
             };
         }
         if let Some(port) = self.port {

@@ -14,9 +14,7 @@ pub struct Foreign {
 /// What a setting of another client means here.
 #[derive(Clone, Copy)]
 pub enum Meaning {
-    /// That of this setting.
     Same(&'static str),
-    /// Nothing, for this reason.
     Nothing(&'static str),
     /// These values ask for what happens anyway; the sentence says what to do instead of any other.
     NothingIf(&'static [&'static str], &'static str),

@@ -49,9 +49,12 @@ pub(super) fn encode_where_needed(text: &str, special: &str) -> String {
     };
     let letters = text.char_indices();
     letters
-        .map(|(at, c)| match needs(at, c) {
-            true => format!("%{:02X}", u32::from(c)),
-            false => c.to_string(),
+        .map(|(at, c)| {
+            if needs(at, c) {
+                format!("%{:02X}", u32::from(c))
+            } else {
+                c.to_string()
+            }
         })
         .collect()
 }
@@ -61,9 +64,12 @@ pub(super) fn encode(text: &str) -> String {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~".contains(b);
     let bytes = text.bytes();
     bytes
-        .map(|byte| match is_plain(&byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
+        .map(|byte| {
+            if is_plain(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
         })
         .collect()
 }

@@ -39,9 +39,10 @@ impl Pooler {
         let owner = fs::metadata(server.socket_directory()).unwrap();
         let (user, group) = (owner.uid(), owner.gid());
         let is_other = user != fs::metadata("/proc/self").unwrap().uid();
-        let program = match is_other {
-            true => reachable(&program(), directory.path()),
-            false => program(),
+        let program = if is_other {
+            reachable(&program(), directory.path())
+        } else {
+            program()
         };
         chown(directory.path(), Some(user), Some(group)).unwrap();
         let mut command = Command::new(program);

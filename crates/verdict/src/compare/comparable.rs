@@ -15,37 +15,17 @@ const LOADED: &str = "OLTP-LOAD";
 /// Why two runs are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
-    /// One and the same.
     #[error("run {0} cannot be compared with itself; name two runs")]
     Itself(String),
     /// Changed behind the tool's back.
     #[error("run {run} cannot be compared: {reason}")]
-    Altered {
-        /// Label.
-        run: String,
-        /// What happened to it.
-        reason: String,
-    },
-    /// Nothing in common.
+    Altered { run: String, reason: String },
     #[error(
         "runs {a} and {b} have no test on a target of the same engine in common; choose runs of the same tests"
     )]
-    NothingInCommon {
-        /// Label.
-        a: String,
-        /// Label.
-        b: String,
-    },
-    /// Measured in different ways.
+    NothingInCommon { a: String, b: String },
     #[error("runs {a} and {b} were measured differently: {what}; measure both in the same way")]
-    Differently {
-        /// Label.
-        a: String,
-        /// Label.
-        b: String,
-        /// What differs.
-        what: String,
-    },
+    Differently { a: String, b: String, what: String },
 }
 
 /// How the two runs belong together.

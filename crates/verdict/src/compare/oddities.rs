@@ -57,7 +57,6 @@ pub enum Oddity {
     Outlier {
         /// Its number, from 1.
         pair: u32,
-        /// Its ratio B/A.
         ratio: f64,
         /// The median of all pairs.
         others: f64,
@@ -65,7 +64,6 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// Name in exports.
     pub fn code(&self) -> &'static str {
         match self {
             Oddity::Order { .. } => "order",
@@ -92,9 +90,10 @@ pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
     let each = false_alarm / KINDS;
     let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
     let levels: Vec<f64> = pairs.iter().map(level).collect();
-    let mut found: Vec<Oddity> = match pairs.iter().all(|pair| pair.by_order.is_some()) {
-        true => of_slices(pairs, each),
-        false => of_blocks(pairs, (&logs, &levels), each),
+    let mut found: Vec<Oddity> = if pairs.iter().all(|pair| pair.by_order.is_some()) {
+        of_slices(pairs, each)
+    } else {
+        of_blocks(pairs, (&logs, &levels), each)
     };
     let halves = |values: &[f64]| -> Option<(f64, f64)> {
         let (early, late) = values.split_at(values.len() / 2);

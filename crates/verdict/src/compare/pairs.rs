@@ -34,14 +34,12 @@ pub struct Pair {
 /// The slices of a pair by who was first in two that lie beside each other: A, or B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByOrder {
-    /// Ratio B/A.
     pub ratio: [f64; 2],
     /// Rate of both sides together, by that of all slices.
     pub level: [f64; 2],
 }
 
 impl Pair {
-    /// Ratio B/A.
     pub fn ratio(&self) -> f64 {
         self.figures[1] / self.figures[0]
     }

@@ -37,7 +37,6 @@ pub enum Between {
     Instances,
     /// Blocks, with everything that they begin with.
     Blocks,
-    /// Nobody recorded what.
     Pairs,
 }
 
@@ -68,9 +67,10 @@ pub(super) fn scatter(study: &StudyPart, metric: &Metric, pairs: &[Pair]) -> Opt
     let share = components.within_share;
     Some(Scatter {
         components,
-        within: match in_slices {
-            true => Within::Slices,
-            false => Within::Intervals,
+        within: if in_slices {
+            Within::Slices
+        } else {
+            Within::Intervals
         },
         between: match study.arranged.as_ref().map(|arranged| arranged.how) {
             Some(Arrangement::InPlace | Arrangement::OneServer) => Between::Sessions,

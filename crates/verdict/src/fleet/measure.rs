@@ -25,11 +25,9 @@ const RESAMPLES_WANTED: usize = 10_000;
 pub enum Figure {
     /// Share at or below the limit of this place.
     Within(usize),
-    /// Mean time.
     Mean,
 }
 
-/// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
     pub operation: Operation,
@@ -81,13 +79,11 @@ impl Measure {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
     pub measure: Measure,
-    /// Systems with both sides.
     pub systems: usize,
     /// Systems whose buckets do not tell the figure.
     pub undecided: usize,
     /// Mean over the systems of the figure before (of means the geometric mean).
     pub before: f64,
-    /// … and after.
     pub after: f64,
     /// Mean shift with its interval, at [`CONFIDENCE`]: of shares their difference, of means their ratio.
     pub interval: Result<Interval, Warning>,

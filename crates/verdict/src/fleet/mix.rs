@@ -25,7 +25,6 @@ pub enum MixClass {
 impl MixClass {
     pub const ALL: [Self; 4] = [Self::Writing, Self::Mixed, Self::Reading, Self::Changed];
 
-    /// Words of tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Writing => "same mix, fewer than 30 % reads",

@@ -7,7 +7,6 @@ use super::window::{LIMITS, Mix, Operation, Side, Window};
 /// The I/Os of one kind of one side of a system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times {
-    /// I/Os in all windows.
     pub count: u64,
     /// Share of them at or below each limit; `None` where a bucket holds times on both sides of it.
     pub shares: [Option<f64>; LIMITS],

@@ -19,9 +19,7 @@ const LOWEST_MAX: usize = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
     pub name: String,
-    /// The figure before.
     pub before: f64,
-    /// … and after.
     pub after: f64,
     /// p, adjusted for all systems that were tested; `None` where nothing is claimed.
     pub adjusted_p: Option<f64>,

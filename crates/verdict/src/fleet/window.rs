@@ -29,7 +29,6 @@ impl Side {
     }
 }
 
-/// Kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     Read,
@@ -68,7 +67,6 @@ pub struct Mix {
 /// One histogram of one system, summed up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Name of the system.
     pub system: String,
     /// When it began, µs since 1970 in UTC.
     pub began_us: i64,
@@ -76,7 +74,6 @@ pub struct Window {
     pub operation: Operation,
     /// What the system did in it.
     pub mix: Mix,
-    /// I/Os.
     pub count: u64,
     /// Those of them at or below each limit.
     pub within: [u64; LIMITS],

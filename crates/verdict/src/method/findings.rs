@@ -196,9 +196,10 @@ impl Clocks {
             low: self.server_s - self.uncertainty_s,
             high: self.server_s + self.uncertainty_s,
         };
-        match (self.server_s - self.driver_s).abs() <= bound_s {
-            true => Outcome::Holds(seen),
-            false => Outcome::Broken(seen),
+        if (self.server_s - self.driver_s).abs() <= bound_s {
+            Outcome::Holds(seen)
+        } else {
+            Outcome::Broken(seen)
         }
     }
 }

@@ -32,7 +32,6 @@ pub(super) struct Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     Both,
-    /// It may be less.
     AtMost,
 }
 
@@ -107,8 +106,9 @@ pub(super) fn equals(pairs: &[Pair]) -> Outcome {
         low: seen,
         high: seen,
     };
-    match pairs.iter().all(|pair| pair.seen == pair.expected) {
-        true => Outcome::Holds(told),
-        false => Outcome::Broken(told),
+    if pairs.iter().all(|pair| pair.seen == pair.expected) {
+        Outcome::Holds(told)
+    } else {
+        Outcome::Broken(told)
     }
 }

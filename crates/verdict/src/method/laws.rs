@@ -147,7 +147,6 @@ pub(super) fn waits(round: &Round<'_>) -> Found {
     Ok(delay.sessions())
 }
 
-/// The same in slices.
 pub(super) fn slices(point: &Point) -> Found {
     if let Some(reason) = point.reasons.first() {
         return Err(Lack::Invalid(reason.to_string()));
@@ -164,9 +163,10 @@ pub(super) fn committed(round: &Round<'_>, before: &mut f64) -> Found {
     Ok(Pair {
         expected: commit.figures.operations.unwrap_or_default(),
         // A look that found what does not add up is an operation that failed.
-        seen: match count.reasons.is_empty() {
-            true => came,
-            false => f64::NAN,
+        seen: if count.reasons.is_empty() {
+            came
+        } else {
+            f64::NAN
         },
     })
 }

@@ -10,9 +10,7 @@ pub enum Role {
     Idle,
     /// A few sessions that look up rows without think time.
     First,
-    /// The same again.
     Second,
-    /// Users with think time.
     Users,
     /// The same users with twice the think time.
     LongThink,
@@ -28,7 +26,6 @@ pub enum Role {
     TwiceAsMany,
     /// A statement that waits in the server.
     ShortDelay,
-    /// One that waits longer.
     LongDelay,
     /// Transactions that change rows, some of them the same ones.
     Commit,

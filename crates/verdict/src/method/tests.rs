@@ -478,9 +478,10 @@ fn a_true_law_is_rarely_called_broken() {
         for _ in 0..10_000 {
             let ratios: Vec<f64> = (0..8)
                 .map(|_| {
-                    let stretch = match tails && random.below(10) == 0 {
-                        true => 5.0,
-                        false => 1.0,
+                    let stretch = if tails && random.below(10) == 0 {
+                        5.0
+                    } else {
+                        1.0
                     };
                     (scatter * stretch * random.normal()).exp()
                 })

@@ -26,7 +26,6 @@ pub struct Platform {
 /// Who says what is known of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The file of prices.
     Prices,
     /// The platform file (`--platform`).
     Stated,
@@ -37,7 +36,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// In words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Prices => "prices file",
@@ -115,7 +113,6 @@ pub struct Line {
     pub amount: Option<Money>,
 }
 
-/// A platform's price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bill {
     pub file: String,
@@ -143,15 +140,15 @@ impl Bill {
         if let Some(why) = unknown.clone().next() {
             return Err(format!("the total is not known: {why}"));
         }
-        match self.without_source.is_empty() {
-            true => self
-                .total
-                .ok_or_else(|| "the total is not known".to_owned()),
-            false => Err(format!(
+        if self.without_source.is_empty() {
+            self.total
+                .ok_or_else(|| "the total is not known".to_owned())
+        } else {
+            Err(format!(
                 "a price without source and date is no basis for a ratio; add to {}: {}",
                 self.file,
                 self.without_source.join("; ")
-            )),
+            ))
         }
     }
 }
@@ -262,9 +259,10 @@ fn quantity(item: &Item, platform: &Platform) -> Result<Quantity, String> {
 }
 
 fn with_least(how: String, number: f64, least: f64) -> String {
-    match least > 0.0 && number == least {
-        true => format!("{how}, at least {least}"),
-        false => how,
+    if least > 0.0 && number == least {
+        format!("{how}, at least {least}")
+    } else {
+        how
     }
 }
 

@@ -14,7 +14,6 @@ pub struct Change {
     pub currency: String,
     /// Total of each side; `None` where it is not known, or is in another currency or for another time than the other.
     pub totals: [Option<Money>; 2],
-    /// Why nothing is divided.
     pub refused: Option<String>,
     /// For each primary metric; empty where `refused`.
     pub gains: Vec<Gain>,
@@ -48,9 +47,10 @@ pub struct Gain {
 pub fn change(a: &Bill, b: &Bill, compared: &Comparison) -> Change {
     let refused = refused(a, b);
     // Amounts of different currencies or times have no difference either.
-    let totals = match a.currency == b.currency && a.term_years == b.term_years {
-        true => [a.total, b.total],
-        false => [None, None],
+    let totals = if a.currency == b.currency && a.term_years == b.term_years {
+        [a.total, b.total]
+    } else {
+        [None, None]
     };
     let gains = match (&refused, totals) {
         (None, [Some(a), Some(b)]) => {

@@ -14,9 +14,7 @@ pub const ITEMS_MAX: usize = 1_000;
 /// What the parts of a platform cost, in one currency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
-    /// Name of the file.
     pub file: String,
-    /// Of all items.
     pub currency: String,
     /// Years for which the items with a term are paid; `None` if all are paid once.
     pub term_years: Option<f64>,
@@ -33,9 +31,7 @@ pub struct Item {
     pub part: String,
     /// What it is, in its owner's words.
     pub description: Option<String>,
-    /// How many are needed.
     pub rule: Rule,
-    /// List price of one.
     pub list: f64,
     /// Taken off the list price, as a share.
     pub discount: f64,
@@ -73,11 +69,9 @@ pub enum Rule {
 pub enum Factor {
     /// The same for every processor.
     Number(f64),
-    /// By the processor.
     Table(FactorTable),
 }
 
-/// Factors by processor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorTable {
     pub name: String,
@@ -105,21 +99,13 @@ pub struct Stated {
 /// Why a file of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
-    /// It cannot be read.
     #[error("the prices file {} cannot be read: {reason}", path.display())]
     Unreadable {
-        /// The file asked for.
         path: PathBuf,
-        /// What the system said.
         reason: std::io::Error,
     },
-    /// Its content is wrong.
     #[error("prices file {file}: {what}")]
-    Wrong {
-        file: String,
-        /// Line, fault and remedy.
-        what: String,
-    },
+    Wrong { file: String, what: String },
 }
 
 impl FactorTable {
@@ -170,7 +156,6 @@ impl PriceList {
     }
 }
 
-/// Place and fault.
 type Fault = (Range<usize>, String);
 
 /// The file as it is written.
@@ -517,12 +502,13 @@ fn number(
 fn positive(key: &'static str) -> impl Fn(Spanned<f64>) -> Result<f64, Fault> {
     move |value| {
         let n = *value.get_ref();
-        match n > 0.0 && n.is_finite() {
-            true => Ok(n),
-            false => Err((
+        if n > 0.0 && n.is_finite() {
+            Ok(n)
+        } else {
+            Err((
                 value.span(),
                 format!("{key} = {n} is not possible; write a number above 0"),
-            )),
+            ))
         }
     }
 }
@@ -530,14 +516,15 @@ fn positive(key: &'static str) -> impl Fn(Spanned<f64>) -> Result<f64, Fault> {
 fn currency(value: Spanned<String>) -> Result<String, Fault> {
     let text = value.get_ref();
     let is_code = text.len() == 3 && text.bytes().all(|b| b.is_ascii_uppercase());
-    match is_code {
-        true => Ok(text.clone()),
-        false => Err((
+    if is_code {
+        Ok(text.clone())
+    } else {
+        Err((
             value.span(),
             format!(
                 "\"{text}\" is no currency; write its three letters (ISO 4217), such as \"USD\""
             ),
-        )),
+        ))
     }
 }
 
@@ -559,14 +546,15 @@ fn date(value: Spanned<toml::Value>) -> Result<String, Fault> {
             .iter()
             .zip(lengths)
             .all(|(part, (digits, most))| is(part, digits, most));
-    match is_date {
-        true => Ok(text),
-        false => Err((
+    if is_date {
+        Ok(text)
+    } else {
+        Err((
             value.span(),
             format!(
                 "\"{text}\" is no date; write the day, the month or the year, such as \"2025-03-31\", \"2025-03\" or \"2025\""
             ),
-        )),
+        ))
     }
 }
 

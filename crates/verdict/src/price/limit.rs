@@ -53,8 +53,9 @@ pub fn orders_at_limit(run: &Run, target: u32) -> Option<Result<(Vec<u32>, Vec<f
         Some((users, point.figures.new_orders_per_min?))
     };
     let found: Vec<(u32, f64)> = (1..=run.repetitions).filter_map(of_repetition).collect();
-    Some(match found.is_empty() {
-        true => Err(NotKnown::NotSupported),
-        false => Ok(found.into_iter().unzip()),
+    Some(if found.is_empty() {
+        Err(NotKnown::NotSupported)
+    } else {
+        Ok(found.into_iter().unzip())
     })
 }

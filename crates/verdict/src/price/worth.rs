@@ -18,7 +18,6 @@ pub fn disks_15k(iops: f64) -> f64 {
     (iops / IOPS_PER_DISK_15K).ceil()
 }
 
-/// What is bought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     OrdersAtLimit,
@@ -28,7 +27,6 @@ pub enum What {
 }
 
 impl What {
-    /// Name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::OrdersAtLimit => "thousand_orders_per_min_at_limit",
@@ -71,13 +69,11 @@ impl What {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worth {
     pub what: What,
-    /// Name of the target.
     pub target: String,
     /// Test, and how parallel it was where all repetitions agree: "T626@8".
     pub place: String,
     /// The figure: median of the repetitions, the lowest and the highest.
     pub figure: Result<[f64; 3], NotKnown>,
-    /// Repetitions that tell it.
     pub repetitions: usize,
     /// Price of one unit, at the median, at the highest and at the lowest figure; `None` where there is no figure or
     /// the total is not fit for ratios.

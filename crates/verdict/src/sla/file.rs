@@ -24,7 +24,6 @@ pub struct Sla {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// What is limited.
     pub metric: Metric,
     /// Smallest value that keeps the limit, in the figure's unit.
     pub at_least: Option<f64>,
@@ -37,21 +36,13 @@ pub struct Limit {
 /// Why a file of limits cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
-    /// It cannot be read.
     #[error("the limits file {} cannot be read: {reason}", path.display())]
     Unreadable {
-        /// The file asked for.
         path: PathBuf,
-        /// What the system said.
         reason: std::io::Error,
     },
-    /// Its content is wrong.
     #[error("limits file {file}: {what}")]
-    Wrong {
-        file: String,
-        /// Place, fault and remedy.
-        what: String,
-    },
+    Wrong { file: String, what: String },
 }
 
 impl Sla {

@@ -43,7 +43,6 @@ pub struct Row {
     pub limit: Limit,
     /// Its metric with the target's name filled in.
     pub metric: Metric,
-    /// What came out.
     pub outcome: Outcome,
 }
 
@@ -54,11 +53,9 @@ pub enum Outcome {
     Met(Finding),
     /// The median does not keep it.
     Missed {
-        /// What was measured.
         finding: Finding,
         /// The bound that is not kept.
         bound: Bound,
-        /// The bound's value.
         limit: f64,
     },
     /// There is no valid figure to judge, which is never a pass.
@@ -77,7 +74,6 @@ pub enum Bound {
 /// The value that was judged, and how far it can be trusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Median over the repetitions.
     pub value: f64,
     /// Value of each repetition, `None` where it tells none.
     pub values: Vec<Option<f64>>,

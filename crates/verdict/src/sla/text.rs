@@ -6,7 +6,6 @@ use archive::Run;
 use super::hold::{Judgement, Outcome, Row, Surety};
 use super::words::{plain, sentence};
 
-/// The judgement as lines.
 pub fn text(run: &Run, judgement: &Judgement) -> String {
     let mut lines = about_the_run(run, judgement);
     let mut rows: Vec<&Row> = judgement.rows.iter().collect();

@@ -143,9 +143,10 @@ fn digits(value: f64, count: usize) -> String {
     let magnitude = value.abs().log10().floor() as i32;
     let decimals = (count as i32 - 1 - magnitude).clamp(0, 30) as usize;
     let text = format!("{value:.decimals$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     grouped(text)
 }

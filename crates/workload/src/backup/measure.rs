@@ -79,7 +79,6 @@ struct Seen {
     point: Point,
     told: BackedUp,
     logical_bytes: u64,
-    /// When its time began.
     started: Option<Instant>,
 }
 
@@ -218,12 +217,13 @@ impl Place<'_> {
         let quiet = self.digests()?;
         self.settle()?;
         let seen = self.back_up(method, repository, progress)?;
-        let evidence = match self.asked.point_in_time {
-            false => Evidence::Same {
+        let evidence = if self.asked.point_in_time {
+            self.work_past_a_point(method, repository)?
+        } else {
+            Evidence::Same {
                 digests: quiet,
                 journal: before,
-            },
-            true => self.work_past_a_point(method, repository)?,
+            }
         };
         Ok(Made {
             seen,
@@ -577,7 +577,6 @@ impl Place<'_> {
 struct Client<'c> {
     method: &'c Chosen<'c>,
     into: &'c Path,
-    /// What the backup told.
     made: &'c Mutex<BackedUp>,
 }
 

@@ -18,12 +18,13 @@ pub(super) fn take_in(
         return;
     }
     if let Some(elapsed_s) = point.figures.elapsed_s.filter(|s| *s > 0.0) {
-        let programs = match shares_device {
-            true => programs,
-            false => ProgramUse {
+        let programs = if shares_device {
+            programs
+        } else {
+            ProgramUse {
                 written_bytes: 0,
                 ..programs
-            },
+            }
         };
         move_to_driver(&mut point.figures, programs, (elapsed_s, threads));
     }

@@ -69,7 +69,6 @@ impl Evidence {
 pub struct Proven {
     /// What makes the backup worthless.
     pub reasons: Vec<Remark>,
-    /// Conditions that hold.
     pub conditions: u64,
     /// Acknowledged transactions that have to be there.
     pub acknowledged: u64,

@@ -32,7 +32,6 @@ pub struct Repository {
     _owner: File,
 }
 
-/// What the backup wrote.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -91,12 +90,10 @@ impl Repository {
         self.directory.path()
     }
 
-    /// Where the backup goes.
     pub fn backup(&self) -> PathBuf {
         self.path().join("backup")
     }
 
-    /// Where it is restored.
     pub fn restored(&self) -> PathBuf {
         self.path().join("restored")
     }
@@ -215,9 +212,10 @@ fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
                 continue;
             }
             // Of a link, where it leads to is what it holds.
-            let (bytes, sha256) = match kind.is_symlink() {
-                true => (0, of_link(&path)?),
-                false => checksum(&path)?,
+            let (bytes, sha256) = if kind.is_symlink() {
+                (0, of_link(&path)?)
+            } else {
+                checksum(&path)?
             };
             let name = path.strip_prefix(directory).unwrap_or(&path);
             found.push(Entry {

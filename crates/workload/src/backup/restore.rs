@@ -11,7 +11,6 @@ use super::repository::Repository;
 
 /// The method of a point, with what is asked of it.
 pub struct Chosen<'m> {
-    /// With its level.
     pub name: String,
     pub about: BackupMethod,
     pub options: BackupOptions,

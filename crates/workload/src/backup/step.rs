@@ -65,7 +65,6 @@ pub(super) struct BackupStep {
     /// Seconds for which a user enters orders before each backup.
     #[serde(default = "work_seconds")]
     pub work_seconds: f64,
-    /// Users who enter orders.
     #[serde(default = "users", skip_serializing_if = "is_one")]
     pub users: u32,
     /// Transactions per second that the users are offered before the backup and beside it; without it nobody works beside.
@@ -154,11 +153,12 @@ impl Processors {
             Self::Half => (there / 2, "half of the processors".into()),
             Self::Number(number) => (number as usize, counted(u64::from(number), "processor")),
         };
-        match (1..=there).contains(&few) {
-            true => Ok(Some(Few { few, there })),
-            false => Err(format!(
+        if (1..=there).contains(&few) {
+            Ok(Some(Few { few, there }))
+        } else {
+            Err(format!(
                 "the step asks for {words}, and dbdyno may use {there} here; ask for fewer, or leave out processors"
-            )),
+            ))
         }
     }
 }
@@ -170,7 +170,6 @@ pub(super) struct Few {
     pub there: usize,
 }
 
-/// Numbers of channels, rising.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ChannelsAsWritten", into = "Vec<u32>")]
 pub(super) struct Channels(Vec<u32>);
@@ -202,9 +201,10 @@ impl TryFrom<ChannelsAsWritten> for Channels {
                 "channels: {bad} is not between 1 and {CHANNELS_MAX}"
             ));
         }
-        match !numbers.is_empty() && numbers.is_sorted_by(|a, b| a < b) {
-            true => Ok(Self(numbers)),
-            false => Err("list the numbers of channels in increasing order".into()),
+        if !numbers.is_empty() && numbers.is_sorted_by(|a, b| a < b) {
+            Ok(Self(numbers))
+        } else {
+            Err("list the numbers of channels in increasing order".into())
         }
     }
 }
@@ -249,7 +249,6 @@ impl BackupStep {
         self.warehouse_rows.whole(self.warehouses)
     }
 
-    /// What contradicts itself.
     pub fn check(&self) -> Result<(), String> {
         if !(1..=WAREHOUSES_MAX).contains(&self.warehouses) {
             return Err(format!("warehouses is not between 1 and {WAREHOUSES_MAX}"));
@@ -282,9 +281,10 @@ impl BackupStep {
         let mut seen = self.methods.clone();
         seen.sort_unstable();
         seen.dedup();
-        match seen.len() == self.methods.len() {
-            true => Ok(()),
-            false => Err("methods names one twice".into()),
+        if seen.len() == self.methods.len() {
+            Ok(())
+        } else {
+            Err("methods names one twice".into())
         }
     }
 
@@ -292,15 +292,17 @@ impl BackupStep {
     /// has one point.
     pub fn points(&self, methods: &[BackupMethod]) -> Vec<(String, &[u32])> {
         let all = methods.iter().map(|method| method.name.to_owned());
-        let names = match self.methods.is_empty() {
-            true => all.collect(),
-            false => self.methods.clone(),
+        let names = if self.methods.is_empty() {
+            all.collect()
+        } else {
+            self.methods.clone()
         };
         let with_channels = |name: String| {
             let method = method_of(methods, &name);
-            let channels: &[u32] = match method.is_some_and(|(method, _)| method.has_channels) {
-                true => &self.channels.0,
-                false => &[1],
+            let channels: &[u32] = if method.is_some_and(|(method, _)| method.has_channels) {
+                &self.channels.0
+            } else {
+                &[1]
             };
             (name, channels)
         };

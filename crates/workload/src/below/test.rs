@@ -42,7 +42,6 @@ pub fn seconds(step: &Step, of_test: u32) -> u32 {
 pub struct FileTest<'a> {
     /// Parameters of a WD, as vdbench writes them.
     pub workload: &'a str,
-    /// Size of the file.
     pub file_mib: u64,
     /// Seconds that count.
     pub seconds: u32,

@@ -22,7 +22,6 @@ pub struct Chosen {
 /// What becomes of columns and values that no level can hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unfit {
-    /// Everything ends.
     #[default]
     Fail,
     /// Such a column is left out, and a table with such a value.
@@ -44,7 +43,6 @@ impl FromStr for Unfit {
     }
 }
 
-/// What is meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Tables, each with the columns that are meant.
@@ -126,9 +124,10 @@ impl Chosen {
                 None => (false, typed.as_str()),
             };
             let (place, column) = find_column(tables, name)?;
-            match minus {
-                true => tables[place].columns.retain(|c| c.name != column),
-                false => wanted[place].push(column),
+            if minus {
+                tables[place].columns.retain(|c| c.name != column)
+            } else {
+                wanted[place].push(column)
             }
         }
         for (table, wanted) in tables.iter_mut().zip(wanted) {
@@ -160,9 +159,10 @@ impl Chosen {
                 Some(LeftOut {
                     name: format!("{label}.{}", column.name),
                     // SQLite's columns may be without a type.
-                    why: match column.declared.is_empty() {
-                        true => why.clone(),
-                        false => format!("{}: {why}", column.declared),
+                    why: if column.declared.is_empty() {
+                        why.clone()
+                    } else {
+                        format!("{}: {why}", column.declared)
                     },
                 })
             };
@@ -273,12 +273,13 @@ fn find_tables<'a>(all: &'a [SourceTable], name: &str) -> Result<Vec<&'a SourceT
         _ => {}
     }
     let found = of(&|table| is_meant(table, name));
-    match found.is_empty() || !name.contains(['*', '?']) {
-        false => Ok(found),
-        true => Err(ColumnarError::Unknown(format!(
+    if found.is_empty() || !name.contains(['*', '?']) {
+        Err(ColumnarError::Unknown(format!(
             "the source has no table \"{name}\"{}",
             hint(name, all.iter().map(|table| table.name.as_str()))
-        ))),
+        )))
+    } else {
+        Ok(found)
     }
 }
 

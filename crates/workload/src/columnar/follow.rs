@@ -20,7 +20,6 @@ pub struct Changed {
     pub table: SourceTable,
     /// A column of integers that tells them from others.
     pub key: &'static str,
-    /// Its values.
     pub keys: Range<u64>,
 }
 
@@ -98,12 +97,9 @@ pub struct Lag {
 
 /// Changes the source, and brings the copy up to it: an operation ends when the change is seen in the copy.
 pub struct Follower<'s> {
-    /// What changes the source.
     pub change: Box<dyn BlockingClient + 's>,
     pub source: Arc<dyn Target>,
-    /// The copy.
     pub store: Arc<Store>,
-    /// What the change touches.
     pub changed: Vec<Changed>,
     /// For each commit at the source, the time until it was seen in the copy and the rows that were read again.
     pub lags: Arc<Mutex<Vec<Lag>>>,

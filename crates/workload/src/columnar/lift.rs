@@ -21,10 +21,8 @@ use crate::loading::{Event, Observer};
 pub use lifted_table::{LiftedTable, compress_factor};
 use table::Run;
 
-/// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiftOptions {
-    /// Which tables and columns.
     pub chosen: Chosen,
     /// How hard they are compressed.
     pub level: Level,
@@ -36,13 +34,10 @@ pub struct LiftOptions {
     pub jobs: Option<u32>,
 }
 
-/// Tables in memory.
 pub struct Lifted {
-    /// Where they are.
     pub store: Store,
     /// What is known of each, in the order in which they were lifted.
     pub tables: Vec<LiftedTable>,
-    /// Streams that read.
     pub jobs: u32,
     /// Of which moment the rows are.
     pub moment: &'static str,
@@ -64,7 +59,6 @@ impl Lifted {
         self.tables.iter().all(|table| table.reasons.is_empty())
     }
 
-    /// Rows of all tables.
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.digest.rows).sum()
     }

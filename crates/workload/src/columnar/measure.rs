@@ -35,7 +35,6 @@ const OF_TABLE: &str = "LIFT-";
 const FACTS: [&str; 1] = ["dbdyno_olap"];
 const MB: f64 = 1e6;
 
-/// Title of a point.
 pub fn title(code: &str) -> String {
     match code {
         ALL => "Columnar: all tables populated".into(),
@@ -239,9 +238,10 @@ impl Copies<'_> {
     ) -> std::result::Result<Vec<Point>, Failed> {
         let context = self.context;
         let target = &context.targets[key.target as usize];
-        let source = match target.is_replica() {
-            true => source_of(context.targets).ok_or_else(missing)?,
-            false => target,
+        let source = if target.is_replica() {
+            source_of(context.targets).ok_or_else(missing)?
+        } else {
+            target
         };
         let tables = match self.described.take() {
             Some(tables) => tables,
@@ -404,12 +404,15 @@ fn point(report: &Report, blank: Point) -> Point {
             .iter()
             .flat_map(|table| {
                 // Of all tables together it must be said which.
-                let reason = |reason: &Remark| match is_all {
-                    true => Remark::OfTable {
-                        table: table.label.clone(),
-                        what: Box::new(reason.clone()),
-                    },
-                    false => reason.clone(),
+                let reason = |reason: &Remark| {
+                    if is_all {
+                        Remark::OfTable {
+                            table: table.label.clone(),
+                            what: Box::new(reason.clone()),
+                        }
+                    } else {
+                        reason.clone()
+                    }
                 };
                 table.reasons.iter().map(reason).collect::<Vec<_>>()
             })

@@ -24,12 +24,13 @@ pub use stats::words::bytes as words;
 /// When it is none, or too small for the engine.
 pub fn limit_of(text: &str) -> Result<u64, String> {
     let bytes = bytes_of(text)?;
-    match bytes < MEMORY_BYTES_MIN {
-        true => Err(format!(
+    if bytes < MEMORY_BYTES_MIN {
+        Err(format!(
             "{text} is too small: the engine needs at least {} to compress tables",
             words(MEMORY_BYTES_MIN)
-        )),
-        false => Ok(bytes),
+        ))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -47,7 +48,6 @@ pub fn bytes_of(text: &str) -> Result<u64, String> {
 pub struct Grown {
     /// At most.
     pub peak_bytes: Option<u64>,
-    /// In the end.
     pub left_bytes: Option<u64>,
 }
 

@@ -30,19 +30,15 @@ pub use fit::{Cores, Fit, Published, cores, fit, holds, needs, published};
 pub use sample::Piece;
 use sample::{Limits, Sample};
 
-/// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeOptions {
-    /// Which tables and columns.
     pub chosen: Chosen,
     pub levels: Vec<Level>,
-    /// How much is read.
     pub budget: Budget,
     /// Of the choice of the blocks.
     pub seed: u64,
 }
 
-/// What lifting would take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sizes {
     /// Table by table, in the order in which they were named, or stand in the catalogue.
@@ -65,7 +61,6 @@ pub struct SizedTable {
     pub rows: Option<Interval>,
     /// Bytes that it takes at each level, or why that is not known.
     pub levels: Vec<(Level, std::result::Result<Interval, String>)>,
-    /// What was read.
     pub sampled: Sampled,
     /// What a reader should know.
     pub notes: Vec<Remark>,
@@ -84,12 +79,10 @@ pub struct Sampled {
     pub pieces: Vec<Piece>,
     /// Whether that is the whole table.
     pub is_whole: bool,
-    /// Time that it took.
     pub took: Duration,
 }
 
 impl Sampled {
-    /// Rows that were read.
     pub fn rows(&self) -> u64 {
         self.pieces.iter().map(Piece::count).sum()
     }
@@ -101,9 +94,10 @@ impl Sampled {
         }
         let addresses = self.pieces.iter().filter_map(|p| p.addresses.as_ref());
         let read: u64 = addresses.map(|range| range.end - range.start).sum();
-        match self.is_whole {
-            true => 1.0,
-            false => read as f64 / self.extent.max(1) as f64,
+        if self.is_whole {
+            1.0
+        } else {
+            read as f64 / self.extent.max(1) as f64
         }
     }
 }

@@ -20,7 +20,6 @@ pub(crate) const TABLE: TableKind = TableKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnarStep {
-    /// What is done.
     #[serde(rename = "do")]
     pub order: ColumnarOrder,
     /// Streams that read; one for each processor when nothing is said, one where the source cannot have more.
@@ -31,7 +30,6 @@ pub struct ColumnarStep {
     pub dop: Vec<u32>,
 }
 
-/// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnarOrder {
@@ -44,7 +42,6 @@ pub enum ColumnarOrder {
 }
 
 impl ColumnarStep {
-    /// What contradicts itself.
     pub(crate) fn check(&self) -> Result<(), String> {
         check_dop(&self.dop)?;
         match (self.order, self.jobs) {

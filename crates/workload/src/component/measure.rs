@@ -304,9 +304,10 @@ impl Task<'_> {
         let lacks = |f| self.target.lacks(f);
         let mut notes = Vec::new();
         if let Some(why) = sweep_obstacle(self.test, false, lacks) {
-            notes.push(match self.key.jobs > 1 {
-                true => Remark::ContentionExtra { why },
-                false => Remark::OnePoint { why },
+            notes.push(if self.key.jobs > 1 {
+                Remark::ContentionExtra { why }
+            } else {
+                Remark::OnePoint { why }
             });
         }
         let pool = self.target.first().threads();

@@ -12,13 +12,11 @@ use crate::transaction_error::TransactionError;
 pub struct Nonblocking<S: Source> {
     executor: Executor<S>,
     descriptor: RawFd,
-    /// What was sent last.
     sent: Part,
     /// Whether a part of it is still to be sent.
     is_writing: bool,
 }
 
-/// What is under way.
 #[derive(Debug)]
 enum Part {
     Nothing,
@@ -36,7 +34,6 @@ enum After {
     End,
     /// It is tried once more, from this group on.
     Again(usize),
-    /// It has failed.
     Failed(Failure),
 }
 
@@ -71,9 +68,10 @@ impl<S: Source> Nonblocking<S> {
     #[inline]
     fn waits(&mut self, sent: Sent) -> Turn {
         self.is_writing = sent == Sent::Part;
-        match self.is_writing {
-            true => Turn::Writing,
-            false => Turn::Reading,
+        if self.is_writing {
+            Turn::Writing
+        } else {
+            Turn::Reading
         }
     }
 
@@ -226,9 +224,10 @@ impl<S: Source> Executor<S> {
         }
         let all = session.receive(&mut self.replies)?;
         // An answer may have set free what follows it.
-        let sent = match session.waits_for_room() {
-            true => Sent::Part,
-            false => Sent::All,
+        let sent = if session.waits_for_room() {
+            Sent::Part
+        } else {
+            Sent::All
         };
         Ok((!all).then_some(sent))
     }

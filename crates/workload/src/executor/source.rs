@@ -66,7 +66,6 @@ pub trait Source: Send {
         0
     }
 
-    /// It is begun anew.
     fn tried_again(&mut self) {}
 
     /// It has failed; where the connection was lost in a commit, nobody will ever say what became of it.
@@ -88,7 +87,6 @@ pub trait Source: Send {
         false
     }
 
-    /// The ramp-up is over.
     fn measurement_begins(&mut self, _session: &mut dyn Session) {}
 
     /// The session is about to be closed.
@@ -100,7 +98,6 @@ pub trait Source: Send {
 pub struct Prepared {
     /// The session's name for it.
     pub statement: Statement,
-    /// Whether it returns rows.
     pub returns: bool,
 }
 
@@ -112,12 +109,10 @@ pub enum Opening {
     Read,
 }
 
-/// Requests that travel together.
 #[derive(Debug, Clone)]
 pub struct Group<A> {
     /// Whether a transaction begins in front of them, and how.
     pub begin: Option<Opening>,
-    /// What is asked.
     pub asks: Vec<A>,
     /// Whether a commit follows them.
     pub commit: bool,
@@ -158,18 +153,14 @@ pub struct Answers<'a> {
 /// What comes after the answers to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The next group.
     Group,
     /// A rollback, on purpose: the order names an item that there is not.
     RollBack,
-    /// Nothing: it is committed.
     Done(Ended),
 }
 
-/// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By a commit.
     Committed,
     /// By a rollback, on purpose.
     RolledBack,

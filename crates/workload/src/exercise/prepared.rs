@@ -14,7 +14,6 @@ pub struct Prepared {
     /// State of the data, e.g. "fresh, analysed".
     pub state: String,
     pub cache: CacheState,
-    /// What is wrong already.
     pub reasons: Vec<Remark>,
 }
 

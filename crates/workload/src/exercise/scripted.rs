@@ -55,9 +55,12 @@ impl Scripted {
         let mut session = self.bench.target.open_script_session()?;
         // Its time limits are for what is measured.
         session.limit_statements(None)?;
-        sql.iter().try_for_each(|text| match removes(text) {
-            true => session.batch_in_own_schema(text),
-            false => session.batch(text),
+        sql.iter().try_for_each(|text| {
+            if removes(text) {
+                session.batch_in_own_schema(text)
+            } else {
+                session.batch(text)
+            }
         })
     }
 

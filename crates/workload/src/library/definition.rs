@@ -28,9 +28,7 @@ pub struct Definition {
     /// Features the target must have, by name.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// What is swept.
     pub sweep: Sweep,
-    /// Whether the test writes.
     #[serde(default)]
     pub writes: bool,
     /// Whether an operation is a query, so that queries per minute apply.
@@ -44,19 +42,14 @@ pub struct Definition {
     /// The test whose SQL and stored code this one uses; its own when nothing is said.
     #[serde(default)]
     pub sql_of: Option<String>,
-    /// What a job does.
     pub exercise: Kind,
-    /// How much of it.
     pub work: Work,
 }
 
-/// Importance of a test.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Importance {
-    /// For OLTP systems.
     pub oltp: Weight,
-    /// For data warehouses.
     pub warehouse: Weight,
 }
 
@@ -64,10 +57,8 @@ pub struct Importance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// Less important.
     Less,
     Important,
-    /// Very important.
     Very,
 }
 
@@ -79,7 +70,6 @@ impl Definition {
 }
 
 impl Weight {
-    /// Words for a table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Less => "less important",
@@ -97,7 +87,6 @@ pub enum Sweep {
     Jobs,
     /// Threads inside one statement: 1, 2, 4 … cores.
     Threads,
-    /// Nothing: one point.
     One,
 }
 
@@ -109,7 +98,6 @@ pub enum Cache {
     Warm,
     /// From the device; engine and kernel were made to forget the files.
     Cold,
-    /// As it comes.
     Any,
 }
 
@@ -137,7 +125,6 @@ pub enum Table {
 }
 
 impl Table {
-    /// All of them.
     pub const ALL: [Table; 3] = [Self::Small, Self::Large, Self::Oltp];
 
     /// Its name in the database.
@@ -178,10 +165,8 @@ pub enum Kind {
         #[serde(default)]
         smaller: Option<Computation>,
     },
-    /// Reads rows by key.
     Lookup {
         table: Table,
-        /// Choice of keys.
         keys: Keys,
         /// Rows that surely fill a block of the engine, for [`Keys::EachBlockOnce`].
         #[serde(default)]
@@ -228,7 +213,6 @@ pub enum Kind {
     CreateTableAs { table: Table },
 }
 
-/// What a statement computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Computation {

@@ -8,13 +8,11 @@ use crate::{olap, oltp};
 /// Order entry on its own.
 pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
 
-/// Queries on their own.
 pub const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
 
 /// Order entry with queries beside it.
 pub const USERS: &str = "MIXED-OLTP";
 
-/// Those queries.
 pub const QUERIES: &str = "MIXED-OLAP";
 
 /// The same where queries are asked of the tables on which the users work: each code with that on other tables.
@@ -25,7 +23,6 @@ const ON_SAME_TABLES: [(&str, &str); 4] = [
     ("HTAP-OLAP", QUERIES),
 ];
 
-/// Codes with their titles.
 pub(crate) const TITLES: [(&str, &str); 8] = [
     ("HTAP-OLTP-ALONE", "Same tables: order entry alone"),
     ("HTAP-OLAP-ALONE", "Same tables: queries alone"),
@@ -58,7 +55,6 @@ pub(crate) fn role(code: &str) -> &str {
     same.map_or(code, |(_, other)| other)
 }
 
-/// Title of a point.
 pub fn title(code: &str) -> String {
     let known = TITLES.into_iter().find(|(known, _)| *known == code);
     known.map_or(code, |(_, title)| title).to_owned()
@@ -71,9 +67,10 @@ pub(crate) fn is_of_users(code: &str) -> bool {
 
 /// Users, of order entry or of queries.
 pub(crate) fn jobs_of(code: &str, oltp: &OltpStep, olap: &OlapStep) -> u32 {
-    match is_of_users(code) {
-        true => oltp.users()[0],
-        false => olap.streams().max(1),
+    if is_of_users(code) {
+        oltp.users()[0]
+    } else {
+        olap.streams().max(1)
     }
 }
 

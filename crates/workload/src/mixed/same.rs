@@ -28,7 +28,6 @@ use crate::olap::step::OlapStep;
 pub use query::{Query, fingerprint, queries};
 use snapshot::{Age, Clock, Snapshots};
 
-/// Where queries are asked.
 pub(super) struct Place<'a> {
     pub context: &'a RunContext<'a>,
     pub olap: &'a OlapStep,
@@ -176,9 +175,10 @@ impl<'a> Place<'a> {
                 mode: "time".into(),
                 seconds: Some(self.least.as_secs_f64()),
                 schedule: "closed, queries on the order-entry tables in whole passes".into(),
-                state: match self.is_quiet {
-                    true => "as loaded",
-                    false => "changed by order entry meanwhile",
+                state: if self.is_quiet {
+                    "as loaded"
+                } else {
+                    "changed by order entry meanwhile"
                 }
                 .into(),
                 cache: CacheState::Warm,
@@ -201,7 +201,6 @@ impl<'a> Place<'a> {
     }
 }
 
-/// One user's queries.
 struct User<'k> {
     snapshots: Snapshots<'k>,
     queries: Vec<&'static Query>,

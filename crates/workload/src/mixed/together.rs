@@ -425,9 +425,10 @@ impl MixedPoint<'_> {
     /// A point without anything measured.
     fn blank(&self, key: &PointKey) -> Point {
         let code = key.test.as_str();
-        let target = match is_of_users(code) {
-            true => self.source,
-            false => self.key.target as usize,
+        let target = if is_of_users(code) {
+            self.source
+        } else {
+            self.key.target as usize
         };
         let definition = definition(code, &self.context.targets[target].engine);
         let about = (title(code), Component::Database);

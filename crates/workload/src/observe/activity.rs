@@ -22,7 +22,6 @@ const CLASSES: [WaitClass; 9] = [
 const CPU: usize = 0;
 const UNTOLD: usize = 7;
 
-/// What one interval was.
 #[derive(Debug)]
 struct Interval {
     end_s: f64,

@@ -18,7 +18,6 @@ const NEWEST: f64 = 0.2;
 /// An answer that takes longer was held up: nobody saw what the sessions did meanwhile.
 pub(super) const HELD_UP: Duration = Duration::from_millis(500);
 
-/// The pauses between looks.
 #[derive(Debug)]
 pub(super) struct Pace {
     least: Duration,
@@ -58,9 +57,10 @@ impl Pace {
         let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
         let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
         // A look stands at the end of every interval, but a slow server is not asked sooner for it.
-        match pause <= PAUSE_MAX {
-            true => pause.min(left.max(self.least)),
-            false => pause,
+        if pause <= PAUSE_MAX {
+            pause.min(left.max(self.least))
+        } else {
+            pause
         }
     }
 }
@@ -106,9 +106,10 @@ impl Sight {
 /// How long a question was held up, where it was.
 fn held_up(asked: Instant, now: Instant) -> Duration {
     let answer = now - asked;
-    match answer > HELD_UP {
-        true => answer,
-        false => Duration::ZERO,
+    if answer > HELD_UP {
+        answer
+    } else {
+        Duration::ZERO
     }
 }
 

@@ -19,7 +19,6 @@ const ACCOUNTS_DIFFER_MIN: f64 = 1.05;
 /// Unseen time that is worth a word, as a part of the whole.
 const UNSEEN_MIN: f64 = 0.01;
 
-/// What observing cost.
 #[derive(Debug, Default)]
 pub(super) struct Cost {
     pub looks: u64,
@@ -70,7 +69,6 @@ impl Cost {
         self.is_known = is_known;
     }
 
-    /// A question failed.
     pub fn fail(&mut self, why: String) {
         self.failed += 1;
         self.first_failure.get_or_insert(why);
@@ -85,9 +83,10 @@ impl Cost {
         let columns = [("what", ""), ("amount", ""), ("unit", "")];
         let mut table = archive::Observed::new(About::Cost, "the observer itself", &columns);
         let pct = |s: f64| s * 100.0 / elapsed_s.max(1e-9);
-        let of_server = match self.is_known {
-            true => "processor time of the server for the observer's session",
-            false => "time of the server's answers, taken for its processor time",
+        let of_server = if self.is_known {
+            "processor time of the server for the observer's session"
+        } else {
+            "time of the server's answers, taken for its processor time"
         };
         let mean_ms = (self.answers > 0).then(|| self.answers_s * 1e3 / self.answers as f64);
         let rows: [(&str, Option<f64>, &str); 8] = [
@@ -112,7 +111,6 @@ impl Cost {
     }
 }
 
-/// All that was seen.
 pub(super) struct Observed<'a> {
     pub activity: &'a Activity,
     pub sessions: &'a Seen,
@@ -263,9 +261,10 @@ impl Observed<'_> {
         ];
         for table in of_views {
             let is_untold = table.about == About::Statements && table.columns.is_empty();
-            match is_untold {
-                true => tables.push(self.sampled_statements(source, table.remark)),
-                false => tables.push(table),
+            if is_untold {
+                tables.push(self.sampled_statements(source, table.remark))
+            } else {
+                tables.push(table)
             }
         }
         tables.sort_by_key(|table| table.about);

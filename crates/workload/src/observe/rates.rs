@@ -9,7 +9,6 @@ pub(super) struct Rates {
     last: Option<(f64, LoadCounts)>,
     /// Time of the intervals that count.
     pub covered_s: f64,
-    /// Transactions in it.
     pub transactions: Option<f64>,
     /// What each counter rose by; nothing where it is not told.
     pub risen: Vec<LoadCount>,

@@ -21,7 +21,6 @@ pub const SECONDS_MIN: f64 = 1.0;
 pub const SECONDS_MAX: f64 = 86_400.0;
 /// Statements, tables and the like of each kind, where nothing is said.
 pub const LINES_DEFAULT: u32 = 10;
-/// Most of them.
 const LINES_MAX: u32 = 200;
 
 /// What is kept of a database at work; how long it is looked at stands in `seconds` of the step.

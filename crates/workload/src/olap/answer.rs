@@ -28,7 +28,6 @@ pub struct Right {
 }
 
 impl Answer {
-    /// What a target said.
     pub fn of(rows: Vec<Vec<Option<String>>>) -> Self {
         let cell = |cell: Option<String>| match cell {
             None => NULL.to_owned(),

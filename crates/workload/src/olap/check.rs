@@ -34,11 +34,9 @@ pub struct Finding {
     /// Number of the query; 0 for the row counts.
     pub number: u32,
     pub title: String,
-    /// How it is.
     pub verdict: Verdict,
 }
 
-/// How something was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Right,
@@ -143,9 +141,10 @@ fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding>
     Ok(Finding {
         number: 0,
         title: "every table has the expected number of rows".into(),
-        verdict: match wrong.is_empty() {
-            true => Verdict::Right,
-            false => Verdict::Wrong(wrong.join("; ")),
+        verdict: if wrong.is_empty() {
+            Verdict::Right
+        } else {
+            Verdict::Wrong(wrong.join("; "))
         },
     })
 }

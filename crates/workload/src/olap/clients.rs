@@ -15,7 +15,6 @@ use super::refresh::{Function, RefreshSet, Statements};
 use super::{Answer, Scale};
 use crate::exercise::{Worker, failure};
 
-/// One user's queries.
 pub(super) struct Stream {
     pub worker: Worker,
     pub questions: Vec<Question>,

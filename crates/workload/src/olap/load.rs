@@ -21,7 +21,6 @@ use crate::owned::{count, placed};
 use crate::room;
 use crate::sql_folder::Step;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions {
     /// How large the database is.
@@ -32,12 +31,9 @@ pub struct LoadOptions {
     pub replace: bool,
 }
 
-/// What a load did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Rows of each table.
     pub rows: BTreeMap<&'static str, u64>,
-    /// Sessions that loaded.
     pub jobs: u32,
     /// Time that generating and loading the rows took.
     pub rows_took: Duration,
@@ -50,7 +46,6 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Rows of all tables.
     pub fn rows_in_all(&self) -> u64 {
         self.rows.values().sum()
     }
@@ -223,15 +218,14 @@ impl Load<'_> {
             self.refuse_other(&there)?;
             let kept = resume::kept(session, tables, &there)?;
             let names: Vec<&str> = kept.iter().map(|(table, _)| *table).collect();
-            let note = match names.is_empty() {
-                true => {
-                    "an earlier load was interrupted: the database is loaded again from the start"
-                        .to_owned()
-                }
-                false => format!(
+            let note = if names.is_empty() {
+                "an earlier load was interrupted: the database is loaded again from the start"
+                    .to_owned()
+            } else {
+                format!(
                     "an earlier load was interrupted; tables kept: {}",
                     names.join(", ")
-                ),
+                )
             };
             (self.tell)(Event::Note(&note));
             for (table, rows) in &kept {
@@ -257,9 +251,10 @@ impl Load<'_> {
         if let Some((what, there, asked)) = differences.into_iter().find(|(_, a, b)| a != b) {
             return Err(OlapError::Other { what, there, asked });
         }
-        match there.whole {
-            true => Err(OlapError::Present { scale: there.scale }),
-            false => Ok(()),
+        if there.whole {
+            Err(OlapError::Present { scale: there.scale })
+        } else {
+            Ok(())
         }
     }
 
@@ -372,9 +367,10 @@ impl Load<'_> {
     }
 
     fn go_on(&self) -> Result<()> {
-        match self.stop.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(OlapError::Interrupted),
+        if self.stop.load(Ordering::Relaxed) {
+            Err(OlapError::Interrupted)
+        } else {
+            Ok(())
         }
     }
 }

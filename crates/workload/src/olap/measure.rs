@@ -241,7 +241,6 @@ impl Measure for Asks<'_> {
 }
 
 impl<'a> Asks<'a> {
-    /// Nothing asked yet.
     pub fn new(context: &'a RunContext<'a>) -> Self {
         Self {
             context,

@@ -12,7 +12,6 @@ use crate::owned::{ANALYTICAL_MARK, Owned};
 pub(super) const GENERATOR: &str = "tpchgen 4";
 /// The fact that rows are not those of the load: the highest number of a set that may have been carried out.
 pub(super) const REFRESHED: &str = "before_refreshed";
-/// The tables.
 pub(crate) const OWNED: Owned = Owned {
     facts: "dbdyno_olap",
     notes: &[],
@@ -24,7 +23,6 @@ pub(crate) const OWNED: Owned = Owned {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metadata {
     pub scale: Scale,
-    /// What made its rows.
     pub generator: String,
     /// Rows of each table as they were sent.
     pub rows: BTreeMap<&'static str, u64>,
@@ -82,11 +80,12 @@ impl Metadata {
     /// When there is none, or its load was not finished.
     pub fn of_whole(session: &mut dyn Session) -> Result<Self> {
         let metadata = Self::read(session)?.ok_or(OlapError::Absent)?;
-        match metadata.whole {
-            true => Ok(metadata),
-            false => Err(OlapError::NotWhole {
+        if metadata.whole {
+            Ok(metadata)
+        } else {
+            Err(OlapError::NotWhole {
                 scale: metadata.scale,
-            }),
+            })
         }
     }
 

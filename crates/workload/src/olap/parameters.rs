@@ -25,7 +25,6 @@ pub enum Source {
 pub struct Parameters(Vec<(&'static str, String)>);
 
 impl Parameters {
-    /// Those of the qualification.
     pub fn qualification(query: u32, scale: Scale) -> Self {
         let text = |s: &str| s.to_owned();
         Self(match query {
@@ -80,7 +79,6 @@ impl Parameters {
         Drawn(Random::stream(seed, place)).parameters(query, scale)
     }
 
-    /// Those of a source.
     pub fn of(source: Source, query: u32, scale: Scale, seed: u64, stream: u32) -> Self {
         match source {
             Source::Qualification => Self::qualification(query, scale),

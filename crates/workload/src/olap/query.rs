@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::{OlapError, Parameters, QUERIES, Result};
 use crate::sql_folder::Folder;
 
-/// Where the files are.
 pub(super) const FOLDER: Folder = Folder("olap");
 
 /// A query of the library.
@@ -28,7 +27,6 @@ pub struct Query {
 #[serde(deny_unknown_fields)]
 pub struct Column {
     pub name: String,
-    /// How it is compared.
     pub compared: Compared,
 }
 

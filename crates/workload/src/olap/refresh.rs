@@ -24,9 +24,7 @@ const FOUR: u32 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
-    /// Orders come in.
     NewSales,
-    /// As many go.
     OldSales,
     /// Those that are going to go change before.
     ChangedSales,
@@ -57,7 +55,6 @@ impl Function {
 /// The orders of one pair of refresh functions, from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RefreshSet {
-    /// Scale of the database.
     pub scale: Scale,
     /// Number of the set, from 1 to [`SETS_MAX`].
     pub number: u32,
@@ -184,16 +181,17 @@ impl Statements {
             Function::OldSales => each(session, &self.delete, set, Eight::Loaded)?,
             Function::ChangedSales => each(session, &self.change, set, Eight::Loaded)?,
         };
-        match orders == set.orders() {
-            true => Ok(orders + items),
-            false => Err(TargetError::new(
+        if orders == set.orders() {
+            Ok(orders + items)
+        } else {
+            Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
                     "{} changed {orders} orders instead of {}",
                     function.code(),
                     set.orders()
                 ),
-            )),
+            ))
         }
     }
 

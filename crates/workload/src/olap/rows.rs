@@ -18,7 +18,6 @@ use tpchgen::text::TextPool;
 
 use super::Scale;
 
-/// Places of every amount.
 const PLACES: u8 = 2;
 /// Rows that a part holds at most: few enough for the sessions to end together, and for one transaction.
 const ROWS_PER_PART_MAX: u64 = 1_000_000;
@@ -37,7 +36,6 @@ pub struct Share {
     pub table: &'static str,
     /// Which part, from 1.
     pub part: i32,
-    /// How many there are.
     pub of: i32,
 }
 
@@ -85,7 +83,6 @@ type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
 
 /// A row as the generator makes it.
 pub(super) trait GeneratedRow {
-    /// Its words.
     fn comment(&self) -> &str;
     /// Hands its values out, in the order of the columns.
     fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()>;

@@ -8,7 +8,6 @@ const LEAST: f64 = 0.01;
 /// Largest scale that the specification knows.
 const MOST: f64 = 100_000.0;
 
-/// A scale factor.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Scale(f64);
 
@@ -24,12 +23,13 @@ impl Scale {
             ));
         }
         let scale = Self(factor);
-        match scale.repeats_a_supplier() {
-            false => Ok(scale),
-            true => Err(format!(
+        if scale.repeats_a_supplier() {
+            Err(format!(
                 "scale {factor} has too few suppliers: a part would have the same supplier twice; choose \
                  0.01, 0.02, or at least 0.025"
-            )),
+            ))
+        } else {
+            Ok(scale)
         }
     }
 
@@ -41,7 +41,6 @@ impl Scale {
         steps.into_iter().any(meets)
     }
 
-    /// As a number.
     pub fn factor(self) -> f64 {
         self.0
     }

@@ -48,13 +48,11 @@ const FOLLOW_S_MAX: f64 = 3600.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlapStep {
-    /// What is done.
     #[serde(rename = "do")]
     pub order: OlapOrder,
     /// Scale: needed to load; a run refuses a database of another one when it is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// Sessions that load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
     /// Queries that are asked; all when nothing is said.
@@ -104,17 +102,14 @@ pub enum Asked {
     OrderEntry,
 }
 
-/// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OlapOrder {
     /// Loads the tables, where they are not there as asked for.
     Load,
-    /// Asks queries.
     Run,
 }
 
-/// Numbers of queries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "QueriesAsWritten", into = "Vec<u32>")]
 pub struct Queries(Vec<u32>);
@@ -151,7 +146,6 @@ impl From<Queries> for Vec<u32> {
 }
 
 impl OlapStep {
-    /// What contradicts itself.
     pub(crate) fn check(&self) -> Result<(), String> {
         let is_run = self.order == OlapOrder::Run;
         if !is_run && self.scale.is_none() {
@@ -207,7 +201,6 @@ impl OlapStep {
         self.scale.and_then(|scale| Scale::new(scale).ok())
     }
 
-    /// Queries that are asked.
     pub fn queries(&self) -> Vec<u32> {
         let asked = self.queries.as_ref().map(|queries| queries.0.clone());
         asked.unwrap_or_else(|| (1..=QUERIES).collect())
@@ -223,7 +216,6 @@ impl OlapStep {
         self.iterations.unwrap_or(1)
     }
 
-    /// Rounds over all queries.
     pub fn rounds(&self) -> Option<u32> {
         self.rounds
     }

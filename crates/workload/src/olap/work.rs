@@ -31,7 +31,6 @@ pub struct WorkOptions {
     pub seed: u64,
     /// A query that takes longer is ended.
     pub limit: Option<Duration>,
-    /// What the queries meet.
     pub rows: Rows,
 }
 

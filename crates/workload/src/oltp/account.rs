@@ -10,7 +10,6 @@ use super::mix::KINDS;
 /// Numbers of lines that an order can have.
 pub(super) const LENGTHS: usize = (*ORDER_LINES.end() - *ORDER_LINES.start() + 1) as usize;
 
-/// What was drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Inputs {
     /// New-Orders by number of lines, from the fewest.
@@ -24,14 +23,11 @@ pub struct Inputs {
     pub payments_remote: u64,
     /// Payments of customers by last name.
     pub payments_named: u64,
-    /// Order-Statuses.
     pub statuses: u64,
-    /// Order-Statuses by last name.
     pub statuses_named: u64,
 }
 
 impl Inputs {
-    /// Counts a New-Order.
     pub fn new_order(&mut self, lines: usize, remote: usize, is_mistyped: bool) {
         let place = lines.saturating_sub(*ORDER_LINES.start() as usize);
         self.orders_by_lines[place.min(LENGTHS - 1)] += 1;
@@ -39,20 +35,17 @@ impl Inputs {
         self.orders_mistyped += u64::from(is_mistyped);
     }
 
-    /// Counts a Payment.
     pub fn payment(&mut self, is_remote: bool, is_named: bool) {
         self.payments += 1;
         self.payments_remote += u64::from(is_remote);
         self.payments_named += u64::from(is_named);
     }
 
-    /// Counts an Order-Status.
     pub fn order_status(&mut self, is_named: bool) {
         self.statuses += 1;
         self.statuses_named += u64::from(is_named);
     }
 
-    /// Adds other ones.
     pub fn add(&mut self, other: &Inputs) {
         let lengths = self.orders_by_lines.iter_mut();
         lengths
@@ -67,12 +60,10 @@ impl Inputs {
         self.statuses_named += other.statuses_named;
     }
 
-    /// New-Orders.
     pub fn orders(&self) -> u64 {
         self.orders_by_lines.iter().sum()
     }
 
-    /// Lines of all New-Orders.
     pub fn lines(&self) -> u64 {
         let lengths = (*ORDER_LINES.start()..).zip(&self.orders_by_lines);
         lengths.map(|(lines, orders)| lines * orders).sum()
@@ -90,26 +81,21 @@ impl Inputs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
     pub kinds: [KindAccount; KINDS],
-    /// What was drawn.
     pub inputs: Inputs,
     /// Lines of the orders that were entered, those that were rolled back left out.
     pub lines_entered: u64,
-    /// Orders delivered.
     pub delivered: u64,
     /// Districts in which a delivery found nothing to deliver.
     pub skipped: u64,
 }
 
-/// Counts of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KindAccount {
     /// Transactions that ended as they should, rollbacks on purpose among them.
     pub completed: u64,
-    /// Rollbacks on purpose.
     pub rolled_back: u64,
     /// Attempts that were rolled back and begun anew because another transaction was in the way.
     pub retries: u64,
-    /// Transactions that failed.
     pub failed: u64,
     /// Times that an answer was waited for, of all attempts.
     pub round_trips: u64,
@@ -123,7 +109,6 @@ impl KindAccount {
 }
 
 impl Account {
-    /// Adds another one.
     pub fn add(&mut self, other: &Account) {
         for (sum, more) in self.kinds.iter_mut().zip(&other.kinds) {
             sum.completed += more.completed;

@@ -20,12 +20,10 @@ const EXPECTED_MIN: u64 = 5;
 /// What was found of one bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audited {
-    /// What is bounded.
     pub what: &'static str,
     pub bounds: RangeInclusive<f64>,
     /// Its value; `None` where nothing was drawn.
     pub value: Option<f64>,
-    /// Draws behind the value.
     pub draws: u64,
     /// Draws without which it is not judged.
     pub draws_min: u64,

@@ -47,16 +47,12 @@ impl Checked {
 pub struct Finding {
     /// Its number in clause 3.3.2 of the specification; 0 for the row counts.
     pub number: u32,
-    /// What it says.
     pub title: String,
-    /// Whether it holds.
     pub verdict: Verdict,
 }
 
-/// Whether a condition holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// It does.
     Holds,
     /// It was not looked at, and why.
     PutOff(&'static str),
@@ -85,7 +81,6 @@ struct Condition {
     /// Reads every line or payment, and may be put off.
     #[serde(default)]
     heavy: bool,
-    /// Deliveries end it.
     #[serde(default)]
     after_load_only: bool,
 }
@@ -181,9 +176,10 @@ fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding>
     }
     Ok(Finding {
         number: 0,
-        title: match fresh {
-            true => "every table has the number of rows of a fresh load".into(),
-            false => "the tables of constant size have the expected number of rows".into(),
+        title: if fresh {
+            "every table has the number of rows of a fresh load".into()
+        } else {
+            "the tables of constant size have the expected number of rows".into()
         },
         verdict: match places.len() {
             0 => Verdict::Holds,

@@ -33,11 +33,8 @@ pub enum CommitLogError {
     /// The file cannot be used.
     #[error("the log of acknowledged transactions {path} {what}: {error}")]
     File {
-        /// Its place.
         path: PathBuf,
-        /// What was tried.
         what: &'static str,
-        /// Why it failed.
         error: std::io::Error,
     },
     /// It is not one.
@@ -47,12 +44,7 @@ pub enum CommitLogError {
     #[error(
         "the log of acknowledged transactions {path} is damaged at byte {at} and can no longer be used for a check"
     )]
-    Damaged {
-        /// Its place.
-        path: PathBuf,
-        /// Where.
-        at: u64,
-    },
+    Damaged { path: PathBuf, at: u64 },
 }
 
 /// What the database was when the log was begun.
@@ -61,31 +53,22 @@ pub struct Header {
     /// Number of the run, as in the marks of its payments.
     pub run: u32,
     pub warehouses: u32,
-    /// Σ d_next_o_id.
     pub next_orders: u64,
     /// Rows of `new_order`.
     pub new_orders: u64,
 }
 
-/// What a transaction changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record {
-    /// An order was entered.
     NewOrder {
-        /// Its warehouse.
         w: u32,
-        /// Its district.
         d: u8,
-        /// Its customer.
         c_id: u16,
         /// Its number; 0 when it is not known.
         o_id: u32,
     },
-    /// A customer paid.
     Payment {
-        /// The customer's warehouse.
         c_w: u32,
-        /// The customer's district.
         c_d: u8,
         /// The customer; 0 when it is not known.
         c_id: u16,
@@ -94,9 +77,7 @@ pub enum Record {
         /// The number of the user's payment.
         sequence: u32,
     },
-    /// Orders were delivered.
     Delivery {
-        /// The warehouse.
         w: u32,
         carrier: u8,
         /// The order of each district, 0 where there was none.
@@ -142,7 +123,6 @@ impl CommitLog {
         written.map_err(|error| wrong(&self.path, "cannot be written", error))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -38,7 +38,6 @@ pub struct ExecutorContext {
     pub engine: String,
     /// How transactions reach the database.
     pub mode: Mode,
-    /// The users.
     pub terminals: Arc<Terminals>,
     /// Where counts are added up.
     pub ledger: Arc<Ledger>,
@@ -211,9 +210,10 @@ impl Source for OrderEntrySource {
 
     fn failed(&mut self, is_unknown: bool) -> std::result::Result<(), Failure> {
         self.account.kinds[self.kind as usize].failed += 1;
-        match is_unknown {
-            true => self.write_down(false),
-            false => Ok(()),
+        if is_unknown {
+            self.write_down(false)
+        } else {
+            Ok(())
         }
     }
 

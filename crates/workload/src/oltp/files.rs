@@ -6,7 +6,6 @@ use super::{OltpError, Result};
 use crate::sql_folder::Folder;
 pub(super) use crate::sql_folder::Step;
 
-/// Where they are.
 const FOLDER: Folder = Folder("oltp");
 
 /// The file `oltp/NAME.sql`, or that of the engine.

@@ -15,7 +15,6 @@ use super::random::{
 pub const GENERATOR: u64 = 1;
 /// Items of the catalogue of whole warehouses.
 pub const ITEMS: u64 = 100_000;
-/// Districts of a warehouse.
 pub const DISTRICTS: u64 = 10;
 /// What each customer has paid, in one payment.
 const PAID_CENTS: i64 = 1000;
@@ -34,7 +33,6 @@ const TEXT_BYTES: usize = 600;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WarehouseRows {
-    /// All of them.
     #[default]
     Full,
     /// A tenth, which is loaded and checked in a tenth of the time: to try something out. Its figures are not those of whole
@@ -85,7 +83,6 @@ impl WarehouseRows {
         self.share_of(ITEMS)
     }
 
-    /// Customers of a district.
     pub fn customers(self) -> u64 {
         self.share_of(3000)
     }
@@ -129,7 +126,6 @@ type Put<'a> = Box<
     dyn FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>) -> target::Result<()> + 'a,
 >;
 
-/// Rows of one table.
 pub struct Rows<'a> {
     next: u64,
     end: u64,
@@ -285,7 +281,6 @@ impl InitialRows {
         ORDER_LINES.start() + (((bits >> 32) * kinds) >> 32)
     }
 
-    /// The catalogue.
     pub fn items(&self) -> Rows<'static> {
         let mut random = self.random(1, 0);
         let (mut name, mut data) = ([0; 24], [0; 50]);
@@ -383,9 +378,10 @@ impl InitialRows {
         rows(DISTRICTS * self.of.customers(), move |row, sink| {
             let (d, c) = (row / customers + 1, row % customers + 1);
             // The first thousand bear every name once.
-            let number = match c <= names {
-                true => c - 1,
-                false => last_names.draw(&mut random, 0, names - 1),
+            let number = if c <= names {
+                c - 1
+            } else {
+                last_names.draw(&mut random, 0, names - 1)
             };
             let mut last = [0; LAST_NAME_MAX];
             let last_bytes = put_last_name(number, &mut last);
@@ -502,9 +498,10 @@ impl InitialRows {
             fill_alphanumeric(&mut random, &mut info);
             let item = random.range(1, items);
             let amount = random.range(1, 999_999) as i64;
-            let (delivered, amount) = match o >= first_new {
-                true => (Value::Null, amount),
-                false => (Value::Moment(MOMENT_US), 0),
+            let (delivered, amount) = if o >= first_new {
+                (Value::Null, amount)
+            } else {
+                (Value::Moment(MOMENT_US), 0)
             };
             sink(&[
                 int(o),

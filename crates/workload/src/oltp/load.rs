@@ -19,7 +19,6 @@ use crate::owned::ANALYTICAL_MARK;
 use crate::owned::{count, placed};
 use crate::room;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions {
     pub warehouses: u32,
@@ -27,7 +26,6 @@ pub struct LoadOptions {
     pub rows: WarehouseRows,
     /// Sessions that load; [`JOBS_DEFAULT`] when nothing is said, one where the engine has one writer.
     pub jobs: Option<u32>,
-    /// Seed of everything random.
     pub seed: u64,
     /// Whether foreign keys are added.
     pub foreign_keys: bool,
@@ -35,7 +33,6 @@ pub struct LoadOptions {
     pub replace: bool,
 }
 
-/// What a load did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
     /// Warehouses loaded by this command; the others were there.
@@ -155,11 +152,12 @@ impl Load<'_> {
         match there {
             Some(there) => {
                 refuse_other(&there, &wanted)?;
-                match there.whole {
-                    true => Err(OltpError::Present {
+                if there.whole {
+                    Err(OltpError::Present {
                         warehouses: there.warehouses,
-                    }),
-                    false => Ok(()),
+                    })
+                } else {
+                    Ok(())
                 }
             }
             None => {
@@ -295,13 +293,14 @@ impl Load<'_> {
     /// Counts rows that were loaded, and makes sure that the engine took all of them.
     fn account(&self, table: &'static str, found: u64, right: u64) -> Result<()> {
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) += found;
-        match found == right {
-            true => Ok(()),
-            false => Err(OltpError::Rows {
+        if found == right {
+            Ok(())
+        } else {
+            Err(OltpError::Rows {
                 table,
                 found,
                 right,
-            }),
+            })
         }
     }
 
@@ -310,9 +309,10 @@ impl Load<'_> {
     }
 
     fn go_on(&self) -> Result<()> {
-        match self.stop.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(OltpError::Interrupted),
+        if self.stop.load(Ordering::Relaxed) {
+            Err(OltpError::Interrupted)
+        } else {
+            Ok(())
         }
     }
 }

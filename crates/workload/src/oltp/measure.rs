@@ -132,7 +132,6 @@ impl Workload for OrderEntry {
             .unwrap_or(1)
     }
 
-    /// With the longest warm-up.
     fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
         let oltp: &OltpStep = step.table();
         let warehouses = warehouses_of(plan);

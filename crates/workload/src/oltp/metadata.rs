@@ -6,7 +6,6 @@ use super::initial_rows::WarehouseRows;
 use super::{OltpError, Result, TABLES};
 use crate::owned::{ORDER_ENTRY_MARK, Owned, finds};
 
-/// One row a fact.
 const FACTS: &str = "dbdyno_oltp";
 /// The fact that says how many rows a warehouse has.
 const ROWS: &str = "warehouse_rows";
@@ -14,7 +13,6 @@ const ROWS: &str = "warehouse_rows";
 const PLAN: &str = "plan";
 /// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
 pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
-/// The tables.
 pub(crate) const OWNED: Owned = Owned {
     facts: FACTS,
     notes: &[WAREHOUSES],
@@ -29,9 +27,7 @@ pub struct Metadata {
     pub warehouses: u32,
     /// How many rows each has; those that older versions loaded have all.
     pub rows: WarehouseRows,
-    /// Seed of the load.
     pub seed: u64,
-    /// Version of the generator.
     pub generator: u64,
     /// Constant of the non-uniform choice of last names while loading.
     pub c_last_load: u64,
@@ -91,9 +87,10 @@ impl Metadata {
         Err(OltpError::NotWhole {
             done,
             warehouses: metadata.warehouses,
-            missing: match done == metadata.warehouses {
-                true => "but keys or statistics are missing".into(),
-                false => "without keys or statistics".into(),
+            missing: if done == metadata.warehouses {
+                "but keys or statistics are missing".into()
+            } else {
+                "without keys or statistics".into()
             },
             seed: metadata.seed,
         })
@@ -130,9 +127,10 @@ pub fn note_transactions(session: &mut dyn Session) -> Result<()> {
 
 /// Whether a plan of this fingerprint has loaded the database, or found it as it would load it.
 pub(super) fn is_of_plan(session: &mut dyn Session, plan: &str) -> Result<bool> {
-    let facts = match OWNED.has_facts(session)? {
-        true => OWNED.read(session)?,
-        false => return Ok(false),
+    let facts = if OWNED.has_facts(session)? {
+        OWNED.read(session)?
+    } else {
+        return Ok(false);
     };
     Ok(facts.get(PLAN).is_some_and(|of| of == plan))
 }
@@ -164,7 +162,6 @@ pub(super) fn has_items(session: &mut dyn Session) -> Result<bool> {
     )?)
 }
 
-/// Warehouses that are whole.
 pub(super) fn whole_warehouses(session: &mut dyn Session) -> Result<Vec<u32>> {
     let rows = session.texts(&format!(
         "SELECT w_id FROM {WAREHOUSES} WHERE w_id > 0 ORDER BY w_id"

@@ -18,9 +18,7 @@ pub enum Kind {
     StockLevel,
 }
 
-/// Kinds there are.
 pub const KINDS: usize = 5;
-/// Cards of a deck.
 pub const CARDS: usize = 23;
 /// A think time is cut at so many times its mean (clause 5.2.5.4).
 const THINK_CUT: f64 = 10.0;
@@ -49,7 +47,6 @@ impl Kind {
         "stock-level",
     ];
 
-    /// Its name in results.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -93,7 +90,6 @@ impl Kind {
     }
 }
 
-/// Whether users pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pacing {
     /// Keying and think times as the specification says.

@@ -12,7 +12,6 @@ const SYLLABLES: [&str; 10] = [
 ];
 /// Length of the longest last name.
 pub const LAST_NAME_MAX: usize = 15;
-/// Last names there are.
 pub const LAST_NAMES: u64 = 1000;
 
 /// A non-uniform choice: some values are drawn far more often than others (clause 2.1.6).

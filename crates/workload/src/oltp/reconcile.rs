@@ -23,7 +23,6 @@ const PAYMENTS: &str = "dbdyno_oltp_acknowledged_payment";
 /// What was found of one kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Side {
-    /// Changes that were acknowledged.
     pub acknowledged: u64,
     /// Those of them that the tables do not hold.
     pub missing: u64,
@@ -46,10 +45,8 @@ impl Side {
 /// A log held against the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
-    /// Orders entered.
     pub orders: Side,
     pub payments: Side,
-    /// Orders delivered.
     pub deliveries: Side,
     /// The first of what is missing, in words.
     pub places: Vec<String>,
@@ -80,7 +77,6 @@ impl Reconciled {
         self.sides().iter().all(none)
     }
 
-    /// Changes that were acknowledged.
     pub fn acknowledged(&self) -> u64 {
         self.sides().iter().map(|side| side.acknowledged).sum()
     }
@@ -164,7 +160,6 @@ struct Order {
     carrier: Option<u8>,
 }
 
-/// A payment.
 #[derive(Clone, Copy)]
 struct Paid {
     c_w: u32,

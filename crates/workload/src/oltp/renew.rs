@@ -13,7 +13,6 @@ use crate::loading::Observer;
 /// How a database came to be as it is after its load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewed {
-    /// In words.
     pub how: String,
     /// What was loaded; `None` where nothing had to be, or a copy was put back.
     pub loaded: Option<Loaded>,

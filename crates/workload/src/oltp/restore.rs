@@ -33,13 +33,10 @@ pub enum Way {
 /// A database that is at its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// How it came there.
     pub way: Way,
-    /// What the database is.
     pub metadata: Metadata,
     /// What is left in the caches.
     pub cooled: Cooled,
-    /// Time that it took.
     pub took: Duration,
 }
 
@@ -133,9 +130,10 @@ impl Start<'_> {
         let is_right = self
             .metadata()?
             .is_some_and(|m| m.whole && !m.transactions_since_load && label(&m) == called);
-        match is_right {
-            true => Ok((Way::CopyRestored, cooled)),
-            false => Err(OltpError::Copy(called.to_owned())),
+        if is_right {
+            Ok((Way::CopyRestored, cooled))
+        } else {
+            Err(OltpError::Copy(called.to_owned()))
         }
     }
 
@@ -147,11 +145,12 @@ impl Start<'_> {
     fn cooled(&self, was_fresh: bool, no_copy: String) -> Result<(Way, Cooled)> {
         (self.tell)(Event::Step("dropping the caches"));
         let cooled = self.target.cool()?;
-        let way = match was_fresh {
-            true => Way::Untouched { no_copy },
-            false => Way::Reloaded {
+        let way = if was_fresh {
+            Way::Untouched { no_copy }
+        } else {
+            Way::Reloaded {
                 no_copy: Some(no_copy),
-            },
+            }
         };
         Ok((way, cooled))
     }

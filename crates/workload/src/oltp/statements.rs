@@ -25,7 +25,6 @@ const REPEATED: [char; 2] = ['{', '}'];
 /// How transactions reach the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Statements of the client.
     Client,
     /// One call of a stored procedure each.
     Procedure,
@@ -53,7 +52,6 @@ const NAMES: [&str; 16] = [
     "stock level: count",
 ];
 
-/// One prepared statement.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// As the session knows it.
@@ -225,12 +223,13 @@ fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8
             put(end, 0, &mut text)?;
         }
     }
-    match sources.len() <= VALUES_MAX {
-        true => Ok((text, sources)),
-        false => Err(format!(
+    if sources.len() <= VALUES_MAX {
+        Ok((text, sources))
+    } else {
+        Err(format!(
             "{} parameters exceed the limit of {VALUES_MAX}",
             sources.len()
-        )),
+        ))
     }
 }
 

@@ -47,7 +47,6 @@ const USERS_MAX: u32 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OltpStep {
-    /// What is done.
     #[serde(rename = "do")]
     pub order: Order,
     /// Size: needed to load; a run refuses a database of another size when it is told.
@@ -56,7 +55,6 @@ pub struct OltpStep {
     /// How many of the specification's rows each has: all when it is loaded and nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouse_rows: Option<WarehouseRows>,
-    /// Sessions that load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
     /// Whether foreign keys are added.
@@ -65,7 +63,6 @@ pub struct OltpStep {
     /// Where the logic of the transactions is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub statements: Statements,
-    /// Levels of the ramp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Levels>,
     /// Connections that the users share; one for each user when it is not said.
@@ -101,15 +98,12 @@ fn yes() -> bool {
     true
 }
 
-/// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Loads the tables, or brings them back to what they were after the load.
     Load,
-    /// Lets users work.
     Run,
-    /// Checks the database.
     Check,
 }
 
@@ -117,18 +111,15 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Statements {
-    /// The driver sends statements.
     #[default]
     Client,
     /// The driver calls stored procedures.
     Procedure,
 }
 
-/// What is checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
-    /// Every condition.
     #[default]
     Full,
     /// Not those that read every order line.
@@ -137,7 +128,6 @@ pub enum Check {
     None,
 }
 
-/// Numbers of users, rising.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "LevelsAsWritten", into = "String")]
 pub struct Levels {
@@ -217,7 +207,6 @@ impl Levels {
 }
 
 impl OltpStep {
-    /// What contradicts itself.
     pub(crate) fn check(&self, step: &Step) -> Result<(), String> {
         let is_run = self.order == Order::Run;
         if is_run && step.seconds.is_none() {
@@ -291,7 +280,6 @@ impl OltpStep {
         Some(Duration::from_secs_f64(said).max(WARM_UP_LEAST))
     }
 
-    /// Connections of a level.
     pub fn connections(&self, users: u32) -> u32 {
         self.connections.unwrap_or(users).min(users)
     }

@@ -22,7 +22,6 @@ pub struct Constants {
     pub c_last_load: u64,
     /// Last names that are asked for.
     pub c_last_run: u64,
-    /// Customers.
     pub c_id: u64,
     pub c_item: u64,
     /// Names, customers and items that there are.
@@ -64,7 +63,6 @@ impl Constants {
         choice.draw(random, 1, self.rows.customers())
     }
 
-    /// Draws an item.
     pub fn item(&self, random: &mut Random) -> u64 {
         let choice = Nurand {
             a: 8191,
@@ -78,17 +76,14 @@ fn is_far(distance: u64) -> bool {
     (65..=119).contains(&distance) && distance != 96 && distance != 112
 }
 
-/// One user.
 #[derive(Debug, Clone)]
 pub struct Terminal {
-    /// Its random numbers.
     pub random: Random,
     deck: Deck,
     /// What it asked for last.
     previous: Option<Kind>,
     /// Its number, from 0.
     pub user: u32,
-    /// Its home, for good.
     pub w: u32,
     /// The district whose stock it looks at.
     pub district: u8,
@@ -119,11 +114,9 @@ impl Terminal {
 /// What the users of a run have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct World {
-    /// Warehouses of the database.
     pub warehouses: u32,
     /// Constants of the non-uniform choices.
     pub constants: Constants,
-    /// Whether users pause.
     pub pacing: Pacing,
     /// Number of the run in the marks of its payments; no two runs on a database share one.
     pub run: u32,
@@ -168,7 +161,6 @@ impl Terminals {
         &self.world
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.users.len()
     }

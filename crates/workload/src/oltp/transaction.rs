@@ -26,7 +26,6 @@ use crate::executor;
 pub(super) use crate::executor::{Answers, Ended, Next, Opening};
 use crate::transaction_error::TransactionError;
 
-/// One of the five.
 pub(super) trait Transaction: Send {
     /// Draws its inputs, which a retry keeps; `now_us` is the moment that it writes.
     fn draw(&mut self, terminal: &mut Terminal, world: &World, now_us: i64);
@@ -116,7 +115,6 @@ impl Name {
     }
 }
 
-/// Steps that travel together.
 pub(super) type Group = executor::Group<StatementRequest>;
 
 /// One step of a group.
@@ -130,7 +128,6 @@ pub struct StatementRequest {
 }
 
 impl Group {
-    /// Adds a step.
     pub fn ask(&mut self, step: Step) {
         self.ask_of(step, 0);
     }
@@ -214,7 +211,6 @@ pub(super) fn cents(unscaled: i64) -> Value<'static> {
 /// Who is meant: a customer by number, or by the number of a last name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Its number.
     Id(u16),
     /// Its last name: the middle one of those who bear it, by first name.
     Named(LastName),
@@ -224,9 +220,10 @@ impl Who {
     /// Draws one: by last name in 60 of 100 cases (clauses 2.5.1.2 and 2.6.1.2).
     pub fn draw(terminal: &mut Terminal, world: &World) -> Self {
         let random = &mut terminal.random;
-        match random.below(100) < 60 {
-            true => Who::Named(LastName::new(world.constants.last_name(random))),
-            false => Who::Id(world.constants.customer(random) as u16),
+        if random.below(100) < 60 {
+            Who::Named(LastName::new(world.constants.last_name(random)))
+        } else {
+            Who::Id(world.constants.customer(random) as u16)
         }
     }
 

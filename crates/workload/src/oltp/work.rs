@@ -23,7 +23,6 @@ pub struct WorkOptions {
     pub users: u32,
     /// Connections that they share.
     pub connections: u32,
-    /// Whether they pause.
     pub pacing: Pacing,
     /// How transactions reach the database.
     pub mode: Mode,
@@ -41,7 +40,6 @@ pub struct Work {
     target: Arc<dyn Target>,
     context: ExecutorContext,
     connections: u32,
-    /// Before the users work.
     totals: Totals,
 }
 
@@ -171,12 +169,10 @@ impl Work {
         Ok(Some(found.remark(Some(journal.path()))))
     }
 
-    /// Size of the database.
     pub fn warehouses(&self) -> u32 {
         self.context.terminals.world().warehouses
     }
 
-    /// The same in words.
     pub fn size(&self) -> String {
         let world = self.context.terminals.world();
         world.constants.rows.size(world.warehouses)

@@ -21,13 +21,11 @@ pub struct Script {
     pub retries: u32,
     /// Mean think time, unless the plan says another one.
     pub think_ms: Option<f64>,
-    /// What travels together.
     pub pipeline: Pipeline,
     /// How often the data are set up.
     pub when: When,
     /// What sets the data up.
     pub set_up: PerEngine,
-    /// What removes them.
     pub teardown: PerEngine,
     /// The transactions, one at least.
     pub transactions: Vec<Transaction>,
@@ -62,7 +60,6 @@ pub struct PerEngine {
     pub(super) own: BTreeMap<String, Vec<String>>,
 }
 
-/// One kind of transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
     pub name: String,
@@ -94,7 +91,6 @@ impl PerEngine {
         self.own.get(engine).unwrap_or(&self.common)
     }
 
-    /// All texts there are.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         self.common.iter().chain(self.own.values().flatten())
     }

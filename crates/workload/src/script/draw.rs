@@ -6,29 +6,19 @@ use stats::random::{Random, mix};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draw {
     /// Every number of a range equally likely.
-    Uniform {
-        /// Smallest.
-        low: i64,
-        /// Largest.
-        high: i64,
-    },
+    Uniform { low: i64, high: i64 },
     /// The smallest number most often: number *k* of the range with a chance in proportion to 1/k^exponent.
     Zipf(Zipf, i64),
     /// The non-uniform random number of TPC-C: some numbers of the range are more likely than others, spread
     /// over all of it.
     NuRand {
-        /// Smallest.
         low: i64,
-        /// Largest.
         high: i64,
         /// Width of the bit pattern that makes it uneven.
         a: i64,
     },
     /// One number after another, none twice over all jobs since the data were set up.
-    Sequence {
-        /// The first.
-        start: i64,
-    },
+    Sequence { start: i64 },
     /// One of a list of numbers.
     Numbers(Vec<i64>),
     /// One of a list of texts.
@@ -40,10 +30,8 @@ pub enum Draw {
 /// A value that was drawn, in memory that is used again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Drawn {
-    /// Nothing yet.
     #[default]
     Nothing,
-    /// A number.
     Int(i64),
     Text(String),
 }
@@ -53,7 +41,6 @@ pub enum Drawn {
 pub struct Place {
     /// Number of the job, from 0.
     pub job: u64,
-    /// How many there are.
     pub jobs: u64,
     /// Seed of the point; constants that all jobs share follow from it.
     pub seed: u64,
@@ -150,7 +137,6 @@ impl Zipf {
         zipf
     }
 
-    /// The next rank.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> u64 {
         loop {

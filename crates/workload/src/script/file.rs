@@ -41,9 +41,12 @@ impl Script {
     /// # Errors
     /// One sentence with the place of what is wrong.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
-        let table: Table = toml::from_str(text).map_err(|e| match is_of_pgbench(text) {
-            true => PGBENCH.to_owned(),
-            false => format!("not valid TOML: {}", archive::toml_sentence(text, &e)),
+        let table: Table = toml::from_str(text).map_err(|e| {
+            if is_of_pgbench(text) {
+                PGBENCH.to_owned()
+            } else {
+                format!("not valid TOML: {}", archive::toml_sentence(text, &e))
+            }
         })?;
         let known = [
             "name",
@@ -309,7 +312,6 @@ fn texts(place: &Place, key: &str, value: Option<&Value>) -> Result<Vec<String>,
     texts.collect::<Option<Vec<_>>>().ok_or_else(wrong)
 }
 
-/// SQL by engine.
 fn engines(place: &Place, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut own = BTreeMap::new();
     for (engine, sql) in place.table(key)?.into_iter().flatten() {
@@ -325,13 +327,14 @@ fn engines(place: &Place, key: &str) -> Result<BTreeMap<String, Vec<String>>, St
 fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
     let schemes = target::engines().iter().map(|e| e.scheme());
     let known: Vec<&str> = schemes.filter(|s| !s.contains('+')).collect();
-    match known.contains(&engine) {
-        true => Ok(()),
-        false => Err(place.wrong(&format!(
+    if known.contains(&engine) {
+        Ok(())
+    } else {
+        Err(place.wrong(&format!(
             "there is no engine \"{engine}\"{}; the engines are {}",
             archive::nearest(engine, &known),
             known.join(", ")
-        ))),
+        )))
     }
 }
 

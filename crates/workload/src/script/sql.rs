@@ -5,7 +5,6 @@ use target::verbatim;
 /// A statement with `?` for its parameters, and `??` for a question mark that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
-    /// The statement.
     pub sql: String,
     /// Name of each parameter, in the order of the marks.
     pub names: Vec<String>,
@@ -115,7 +114,6 @@ pub fn removes(sql: &str) -> bool {
 const TARGET_FILLERS: [&str; 5] = ["into", "from", "only", "ignore", "or"];
 /// Words between what is made and its name.
 const FILLERS: [&str; 5] = ["if", "not", "exists", "only", "concurrently"];
-/// What set-ups make.
 const KINDS_MADE: [&str; 10] = [
     "table",
     "view",

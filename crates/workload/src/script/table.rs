@@ -43,7 +43,6 @@ impl<'a> Place<'a> {
         text.ok_or_else(|| self.wrong(&format!("{key} is missing or empty")))
     }
 
-    /// True or false.
     pub fn flag(&self, key: &str) -> Result<Option<bool>, String> {
         self.get(key, "true or false", Value::as_bool)
     }

@@ -32,7 +32,6 @@ impl Figure {
     }
 }
 
-/// All figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit(pub Vec<Figure>);
 
@@ -88,9 +87,10 @@ impl Fit {
         let read = |name, observed, twin| exact(name, observed, twin, of_reads(observed));
         let mut figures = vec![
             exact(
-                match profile.counts_ends {
-                    true => "statements",
-                    false => "statements without BEGIN and COMMIT",
+                if profile.counts_ends {
+                    "statements"
+                } else {
+                    "statements without BEGIN and COMMIT"
                 },
                 profile.statements,
                 means.statements,

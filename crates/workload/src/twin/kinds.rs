@@ -8,15 +8,12 @@ const WEIGHTS: f64 = 1e6;
 /// What the transactions of one kind consist of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Kind {
-    /// Part of all transactions.
     pub share: f64,
-    /// Whether they change rows.
     pub writes: bool,
     /// Statements that update, insert and delete, with as many rows each as all of their sort.
     pub updates: u32,
     pub inserts: u32,
     pub deletes: u32,
-    /// Statements that change nothing.
     pub others: u32,
     /// Those of them that read rows by their keys …
     pub reads: u32,

@@ -11,7 +11,6 @@ use super::shape::Shape;
 /// A plan that was made of an observation, and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Twin {
-    /// Label of the run.
     pub(super) of: String,
     /// Engine and version that were observed.
     pub(super) engine: String,

@@ -22,7 +22,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Transaction => "transaction",
@@ -36,7 +35,6 @@ impl Unit {
 pub(super) struct Profile {
     pub unit: Unit,
     pub per_s: f64,
-    /// Part that changes anything.
     pub writing: Option<f64>,
     pub statements: Option<f64>,
     /// Whether BEGIN and COMMIT are among them. PostgreSQL counts one that is prepared only when it is first executed.

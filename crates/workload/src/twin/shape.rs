@@ -56,7 +56,6 @@ pub(super) struct Shape {
 pub(super) struct Means {
     pub writing: f64,
     pub statements: f64,
-    /// However they are found.
     pub rows_read: f64,
     pub rows_fetched: f64,
     pub rows_returned: f64,
@@ -161,7 +160,6 @@ impl Shape {
         (rows / THOUSAND as f64).round() as u64 * THOUSAND
     }
 
-    /// Sum of all weights.
     pub fn weights(&self) -> u64 {
         self.kinds.iter().map(|(weight, _)| weight).sum()
     }
@@ -233,7 +231,6 @@ impl Shape {
     }
 }
 
-/// How statements are counted.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     /// BEGIN and COMMIT as well.
@@ -246,7 +243,6 @@ impl Counted {
         if self.ends { 2.0 } else { 0.0 }
     }
 
-    /// Statements of a transaction.
     fn of(self, kind: &Kind) -> f64 {
         let ends = if kind.is_wrapped() { self.ends() } else { 0.0 };
         f64::from(kind.statements()) + ends

@@ -205,9 +205,10 @@ impl Words {
         for number in 0..kind.reads {
             let rows = shape.rows.read;
             let found = self.found(&format!("read{}", number + 1), rows, shape.table_rows);
-            let (what, rows) = match number < kind.returning {
-                true => ("letters", rows),
-                false => ("count(letters)", 1),
+            let (what, rows) = if number < kind.returning {
+                ("letters", rows)
+            } else {
+                ("count(letters)", 1)
             };
             let scanned = if scan() {
                 format!(", ({SCAN})")

@@ -38,7 +38,6 @@ impl Twin {
         lines
     }
 
-    /// The plan as TOML.
     pub fn plan(&self) -> String {
         let mut text = format!("{FIRST_LINE} a twin of the load\n");
         let mut comment = |line: &str| {

@@ -62,9 +62,10 @@ fn of_fifty(rows: u64) -> Vec<String> {
     }
     println!("fifty shapes of {rows} rows: {held} of {all} intervals held the truth");
     missed.iter().for_each(|line| println!("{line}"));
-    match held * 20 >= all * 19 {
-        true => Vec::new(),
-        false => missed,
+    if held * 20 >= all * 19 {
+        Vec::new()
+    } else {
+        missed
     }
 }
 

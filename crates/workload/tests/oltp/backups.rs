@@ -173,9 +173,10 @@ fn walk(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() && !path.is_symlink() {
-            true => found.extend(walk(&path)),
-            false => found.push(path),
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(walk(&path))
+        } else {
+            found.push(path)
         }
     }
     found

@@ -128,9 +128,10 @@ fn refuses(database: &Database, takes_no_foreign_keys: bool) {
         foreign_keys: true,
         ..options(2)
     });
-    let says = match takes_no_foreign_keys {
-        true => "load without foreign keys",
-        false => "differs in foreign keys (1 = with): 0 instead of 1",
+    let says = if takes_no_foreign_keys {
+        "load without foreign keys"
+    } else {
+        "differs in foreign keys (1 = with): 0 instead of 1"
     };
     assert!(keys.contains(says), "{keys}");
 }

@@ -41,7 +41,6 @@ pub(super) fn choice(words: &[&str], description: &str) -> Value {
     json!({ "enum": words, "description": description })
 }
 
-/// The same, or unknown.
 pub(super) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get_mut("type") {
         *kind = json!([kind.take(), "null"]);

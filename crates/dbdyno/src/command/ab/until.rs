@@ -30,7 +30,6 @@ pub struct Known {
     pub spreads: Vec<(String, f64)>,
     /// Time that a pair took.
     pub pair: Option<Duration>,
-    /// How many studies.
     pub studies: usize,
 }
 

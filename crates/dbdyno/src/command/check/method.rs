@@ -52,7 +52,6 @@ pub(super) struct Method {
 /// Processor time of the driver, µs an operation, and its share in percent of a statement that asks for nothing.
 type Own = (f64, f64);
 
-/// One measurement of everything.
 struct Round {
     run: Run,
     mock: Run,
@@ -86,9 +85,10 @@ impl Method {
         };
         let outcome = bench.find(found);
         // What was made is removed however it ended; the first error is the one to tell.
-        let removed = match place.is_private() {
-            true => Ok(()),
-            false => place.clear(),
+        let removed = if place.is_private() {
+            Ok(())
+        } else {
+            place.clear()
         };
         let (findings, own) = match outcome {
             Ok(found) => found,
@@ -315,7 +315,6 @@ fn mock_plan((jobs, us): (u32, u64), seconds: f64) -> Result<(String, TargetUrl)
     Ok((plan, TargetUrl::parse(&url).map_err(LabError::from)?))
 }
 
-/// In one block.
 fn mock(directory: &Path, library: &Library) -> Result<Run> {
     let (plan, url) = mock_plan((1, Asked::MOCK_US as u64), MOCK_S)?;
     measure(

@@ -236,9 +236,10 @@ fn clock_words(clock: ClockOffset) -> String {
     if clock.ahead_us.abs() <= clock.uncertainty_us {
         return format!("as this machine's (± {uncertainty})");
     }
-    let side = match clock.ahead_us > 0 {
-        true => "ahead of",
-        false => "behind",
+    let side = if clock.ahead_us > 0 {
+        "ahead of"
+    } else {
+        "behind"
     };
     let offset = ms(clock.ahead_us.unsigned_abs() as f64);
     format!("{offset} {side} this machine's (± {uncertainty})")

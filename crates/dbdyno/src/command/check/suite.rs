@@ -9,7 +9,6 @@ use target::conformance::{CheckResult, Outcome, Suite};
 
 use crate::consent::Permission;
 
-/// What the suite found.
 pub(super) struct Carried {
     place: String,
     results: Vec<CheckResult>,

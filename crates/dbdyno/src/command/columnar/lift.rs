@@ -16,7 +16,6 @@ use crate::command::database::{bar, show, sound};
 use crate::command::{print, print_json};
 use crate::exit::Status;
 
-/// Version of the JSON.
 const FORMAT: u32 = 1;
 
 pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
@@ -37,9 +36,10 @@ pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let lifted = outcome.map_err(told)?;
-    match asked.json {
-        true => print_json(&format!("{:#}\n", document(source.as_ref(), &lifted)))?,
-        false => print(&lines(source.as_ref(), &lifted))?,
+    if asked.json {
+        print_json(&format!("{:#}\n", document(source.as_ref(), &lifted)))?
+    } else {
+        print(&lines(source.as_ref(), &lifted))?
     }
     Ok(sound(lifted.is_valid()))
 }

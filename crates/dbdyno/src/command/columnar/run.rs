@@ -19,9 +19,10 @@ const SEED: u64 = 1;
 const RAMP_UP_S: f64 = 5.0;
 
 pub(super) fn study(asked: &StudyArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let levels = match asked.levels.is_empty() {
-        true => Level::ALL.to_vec(),
-        false => asked.levels.clone(),
+    let levels = if asked.levels.is_empty() {
+        Level::ALL.to_vec()
+    } else {
+        asked.levels.clone()
     };
     // All levels are in memory at the same time.
     let usable = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);

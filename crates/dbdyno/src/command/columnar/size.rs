@@ -20,7 +20,6 @@ use crate::exit::Status;
 use sizing::{Sizing, interval};
 use verdict::price::PriceList;
 
-/// Version of the JSON.
 const FORMAT: u32 = 1;
 /// Pieces of a table that the text names; the JSON names all.
 const PIECES_SHOWN: usize = 6;
@@ -63,14 +62,14 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
         fits: &fits,
         cores,
     };
-    match asked.json {
-        true => print_json(&format!("{:#}\n", answer.document()))?,
-        false => print(&answer.lines())?,
+    if asked.json {
+        print_json(&format!("{:#}\n", answer.document()))?
+    } else {
+        print(&answer.lines())?
     }
     Ok(Status::Fine)
 }
 
-/// Everything that is said.
 struct Answer<'a> {
     source: &'a dyn Source,
     asked: &'a SizeArguments,
@@ -179,9 +178,10 @@ impl Answer<'_> {
 
     fn put_fits(&self, text: &mut String) {
         if let Some(memory) = self.asked.memory {
-            let rule = match self.asked.wanted.tables.is_empty() {
-                true => "first those that save the most disk space per byte of memory",
-                false => "in the order of --tables",
+            let rule = if self.asked.wanted.tables.is_empty() {
+                "first those that save the most disk space per byte of memory"
+            } else {
+                "in the order of --tables"
             };
             let _ = writeln!(
                 text,
@@ -190,9 +190,12 @@ impl Answer<'_> {
             );
         }
         for fit in self.fits {
-            let names = |names: &[String]| match names.is_empty() {
-                true => "nothing".to_owned(),
-                false => names.join(", "),
+            let names = |names: &[String]| {
+                if names.is_empty() {
+                    "nothing".to_owned()
+                } else {
+                    names.join(", ")
+                }
             };
             let _ = write!(
                 text,

@@ -9,7 +9,6 @@ use workload::columnar::{Chosen, ColumnarError, LeftOut};
 use crate::arguments::columnar::Wanted;
 use crate::exit::InvalidInput;
 
-/// The database to read.
 pub(super) fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
     let url = wanted.from.url()?;
     target::find(&url)?;

@@ -108,9 +108,10 @@ impl Asked<'_> {
 
     /// The size that is asked for: with the document's protocol its own, unless another is said.
     pub fn size(&self) -> Size {
-        self.arguments.size.unwrap_or(match self.is_published() {
-            true => Size::Published,
-            false => Size::default(),
+        self.arguments.size.unwrap_or(if self.is_published() {
+            Size::Published
+        } else {
+            Size::default()
         })
     }
 
@@ -153,9 +154,10 @@ impl Asked<'_> {
         let Some(first) = &self.first else {
             let given = &self.arguments.targets;
             let own = self.built_in.target.iter();
-            return Ok(match given.is_empty() {
-                true => own.map(|url| SecretText::from(url.clone())).collect(),
-                false => given.clone(),
+            return Ok(if given.is_empty() {
+                own.map(|url| SecretText::from(url.clone())).collect()
+            } else {
+                given.clone()
             });
         };
         if place::work_files_of(first)?.is_some() {

@@ -20,9 +20,10 @@ use crate::progress::Screen;
 
 pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     lab::signal::install();
-    let study = match asked.is_resumed() {
-        true => Study::begun(asked)?,
-        false => Study::new(asked)?,
+    let study = if asked.is_resumed() {
+        Study::begun(asked)?
+    } else {
+        Study::new(asked)?
     };
     let (before, after) = study.carry_out()?;
     let how = How {
@@ -36,7 +37,6 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
     Ok(judged(status, &[&before, &after]))
 }
 
-/// The two runs.
 #[derive(Clone, Copy)]
 enum Side {
     Before,
@@ -75,7 +75,6 @@ struct Study<'a> {
 /// How far the run before the change is.
 enum Before {
     New,
-    /// Interrupted or killed.
     Begun,
     Complete,
 }

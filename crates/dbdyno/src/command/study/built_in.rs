@@ -20,7 +20,6 @@ pub struct BuiltIn {
     pub name: String,
     /// Number of the published report whose method it repeats, as in `dbdyno list references`; "–" for one of our own.
     pub document: String,
-    /// One sentence.
     pub about: String,
     pub design: Design,
     /// Published figures that stand on its page.
@@ -94,7 +93,6 @@ pub struct Published {
     pub unsound: Vec<Remark>,
 }
 
-/// What each size sets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sizes {
@@ -103,7 +101,6 @@ struct Sizes {
     published: Scale,
 }
 
-/// One size.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
@@ -128,7 +125,6 @@ pub struct Scale {
     runs: Vec<Part>,
 }
 
-/// One of several runs.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -164,9 +160,10 @@ impl Scale {
 
     /// The runs: a single one without a name of its own where nothing is said.
     pub fn parts(&self) -> Vec<Part> {
-        match self.runs.is_empty() {
-            true => vec![Part::default()],
-            false => self.runs.clone(),
+        if self.runs.is_empty() {
+            vec![Part::default()]
+        } else {
+            self.runs.clone()
         }
     }
 
@@ -190,7 +187,6 @@ impl Scale {
 }
 
 impl BuiltIn {
-    /// All studies, by name.
     pub fn all() -> anyhow::Result<Vec<Self>> {
         let texts = STUDIES.files().filter_map(|file| file.contents_utf8());
         let studies = texts.map(|text| Ok(toml::from_str::<Self>(text)?));
@@ -242,7 +238,6 @@ impl BuiltIn {
         }
     }
 
-    /// What a size sets.
     pub fn scale(&self, size: Size) -> &Scale {
         match size {
             Size::Quick => &self.sizes.quick,

@@ -19,11 +19,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Variable in which a hook finds the name of the study.
 const STUDY: &str = "DBDYNO_STUDY";
 
-/// Who makes the change.
 pub enum Change {
     /// Somebody, who is told what to do and presses Enter when it is done.
     Pause(String),
-    /// A command.
     Hook(SecretText),
 }
 

@@ -18,15 +18,12 @@ use crate::say::say;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     pub written_bytes: u64,
-    /// Taken at once.
     pub room_bytes: u64,
     /// Memory of the database, where the study sets it.
     pub memory_bytes: Option<u64>,
-    /// About.
     pub time_s: f64,
 }
 
-/// What this machine has.
 #[derive(Clone, Copy)]
 pub struct Machine {
     pub free_bytes: Option<u64>,

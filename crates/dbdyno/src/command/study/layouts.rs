@@ -55,9 +55,10 @@ pub(super) fn room_bytes(asked: &Asked<'_>, size: Size) -> Result<Option<u64>> {
         let own = |device: &&Device| volume.devices.contains(&device.name);
         let devices = side.layout.devices.iter().filter(own);
         let log = side.layout.place.get(&Purpose::Log);
-        let log_bytes = match log.is_none_or(|log| *log == volume.name) {
-            true => LOG_BYTES,
-            false => 0,
+        let log_bytes = if log.is_none_or(|log| *log == volume.name) {
+            LOG_BYTES
+        } else {
+            0
         };
         let bytes = devices.map(|device| Some(device.size_mib? << 20));
         let bytes = bytes.sum::<Option<u64>>()?;
@@ -121,7 +122,6 @@ fn layout_of(run: &Run) -> Result<Definition> {
     Ok(Definition::parse(&layout.ok_or_else(none)?)?)
 }
 
-/// Sides and rounds.
 pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Blocks {
     let scale = asked.built_in.scale(size);
     let sides = match asked.arguments.layouts.len() {

@@ -21,7 +21,6 @@ use crate::progress::Screen;
 /// A run of the study.
 enum Stage {
     Complete(Box<Run>),
-    /// Interrupted or killed.
     Begun(Box<Run>),
     New(Box<Prepared>),
 }
@@ -141,9 +140,10 @@ fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
     (arguments.settings).splice(at..at, planned.settings.clone());
     arguments.of_target = planned.of_target.clone();
     let prepared = Prepared::unasked(&RunArguments {
-        replicas: match levels.is_empty() {
-            true => Vec::new(),
-            false => urls(&levels, memory, None),
+        replicas: if levels.is_empty() {
+            Vec::new()
+        } else {
+            urls(&levels, memory, None)
         },
         cache_bytes: memory.filter(|_| !levels.is_empty()),
         ..arguments

@@ -163,13 +163,14 @@ fn read(text: &str) -> Result<Factor> {
 
 /// A URL that fixes what is varied contradicts it.
 fn refuse_fixed(url: &TargetUrl, key: &str, asked: &Asked<'_>) -> Result<()> {
-    match url.settings.contains_key(key) {
-        false => Ok(()),
-        true => Err(InvalidInput(format!(
+    if url.settings.contains_key(key) {
+        Err(InvalidInput(format!(
             "{url} sets {key}, which study {} varies; leave it out of the URL",
             asked.built_in.name
         ))
-        .into()),
+        .into())
+    } else {
+        Ok(())
     }
 }
 
@@ -195,10 +196,7 @@ fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
     Err(InvalidInput(format!(
         "version {version} of {title} is not installed (found: {}); install its package (PostgreSQL on Debian: apt-get install \
          postgresql-{version}; `make postgres` in dbdyno's source gets 18), or compare others: --vary {VERSION}=A,B",
-        match versions.is_empty() {
-            true => "none".to_owned(),
-            false => versions.join(", "),
-        }
+        if versions.is_empty() { "none".to_owned() } else { versions.join(", ") }
     ))
     .into())
 }

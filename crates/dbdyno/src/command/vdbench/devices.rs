@@ -45,7 +45,6 @@ impl Devices {
         }
     }
 
-    /// Who times their requests.
     pub fn watch(&self) -> Option<&BlockWatch> {
         self.watch.as_ref().ok()
     }

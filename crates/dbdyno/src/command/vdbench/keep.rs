@@ -76,7 +76,6 @@ impl Keeper {
         })
     }
 
-    /// Name of the run.
     pub fn label(&self) -> Result<String> {
         Ok(self.archive.label(self.id)?)
     }

@@ -19,7 +19,6 @@ pub struct OfTest {
     pub devices: Vec<OfAlternative>,
 }
 
-/// What an alternative moved.
 pub struct Moved {
     pub name: String,
     /// Peak, 95th percentile and mean of reads and writes together, then means of reads and of writes, MB/s; median time.

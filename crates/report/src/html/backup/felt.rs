@@ -17,7 +17,6 @@ const LINES_MAX: usize = 8;
 /// Colours alone would not tell neighbours apart.
 const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
 
-/// What a chart shows.
 struct Quantity {
     caption: &'static str,
     how: &'static str,
@@ -67,9 +66,10 @@ fn figure(quantity: &Quantity, drawn: &[&(String, &Point)]) -> Option<Figure> {
         let all: Vec<(f64, Option<f64>)> = all.map(|s| (s.at_s, (quantity.value)(s))).collect();
         let points = thin(&all, SAMPLES_MAX, quantity.is_latency);
         rows.extend(points.iter().map(|(at_s, value)| {
-            let value = match quantity.is_latency {
-                true => number::latency(*value),
-                false => number::figure_or_unknown(*value),
+            let value = if quantity.is_latency {
+                number::latency(*value)
+            } else {
+                number::figure_or_unknown(*value)
             };
             (name.clone(), vec![number::figure(*at_s), value])
         }));
@@ -91,12 +91,11 @@ fn figure(quantity: &Quantity, drawn: &[&(String, &Point)]) -> Option<Figure> {
             .filter_map(|p| p.1)
     };
     let high = values().reduce(f64::max).filter(|high| *high > 0.0)?;
-    let y = match quantity.is_latency {
-        false => Axis::linear("", high, tick),
-        true => {
-            let low = values().filter(|v| *v > 0.0).fold(high, f64::min);
-            Axis::log("", low, high, tick_latency)
-        }
+    let y = if quantity.is_latency {
+        let low = values().filter(|v| *v > 0.0).fold(high, f64::min);
+        Axis::log("", low, high, tick_latency)
+    } else {
+        Axis::linear("", high, tick)
     };
     let chart = Chart {
         title: quantity.caption.to_owned(),

@@ -13,11 +13,9 @@ use crate::number;
 struct Codes {
     /// Order entry on its own.
     users_alone: &'static str,
-    /// Queries on their own.
     queries_alone: &'static str,
     /// Order entry with queries beside it.
     users: &'static str,
-    /// Those queries.
     queries: &'static str,
     title: &'static str,
     /// What both share, in a sentence or two.
@@ -80,9 +78,10 @@ fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
         let name = at_degree(name(run, target), threads, &degrees);
         let queries = [codes.queries, codes.queries_alone].map(|test| side(test).at(threads));
         let users = side(codes.users).at(threads);
-        let label = match target == DISK {
-            true => format!("with queries on the rows, {name}"),
-            false => format!("with queries on the copy, {name}"),
+        let label = if target == DISK {
+            format!("with queries on the rows, {name}")
+        } else {
+            format!("with queries on the copy, {name}")
         };
         rows.push(line(label, &users, &alone, Some(&queries)));
     }

@@ -18,7 +18,6 @@ pub(super) struct Study {
     pub title: String,
     pub sizes: Vec<Grid>,
     pub figures: Vec<Figure>,
-    /// Speed-up of each query.
     pub speed_up: Option<Grid>,
     /// What order entry and queries cost each other.
     pub mixed: Vec<Grid>,

@@ -11,7 +11,6 @@ const POWER: &str = "OLAP-POWER";
 /// All queries of several users.
 const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 
-/// Who asked.
 pub(super) struct Queries {
     test: &'static str,
     users: u32,
@@ -38,7 +37,6 @@ impl Queries {
         }
     }
 
-    /// In words.
     pub fn who(&self) -> String {
         match self.users {
             1 => "1 user".into(),
@@ -58,7 +56,6 @@ impl Queries {
         points.map(|point| point.key.threads).collect()
     }
 
-    /// Time of all queries.
     pub fn elapsed_s(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
         figure_of(self.points(run, target, dop), |point| {
             point.figures.elapsed_s
@@ -77,7 +74,6 @@ impl Queries {
         })
     }
 
-    /// The busiest sample.
     pub fn cpu_pct_peak(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
         if !self.is_alone() {
             return figure_of(self.points(run, target, dop), |point| {
@@ -96,9 +92,10 @@ impl Queries {
 
     /// Whether it tells the degrees of parallelism that were measured.
     fn is_measured(&self, point: &Point) -> bool {
-        match self.is_alone() {
-            true => is_query(point) || self.is_of(point),
-            false => self.is_of(point),
+        if self.is_alone() {
+            is_query(point) || self.is_of(point)
+        } else {
+            self.is_of(point)
         }
     }
 
@@ -155,14 +152,11 @@ impl Queries {
 
     /// Where another platform's are drawn.
     pub fn published_speed(&self) -> &'static str {
-        match self.is_alone() {
-            true => {
-                "Figures 6 and 12 of HPE's study show the same without numbers; its text says slightly more than 9 \
+        if self.is_alone() {
+            "Figures 6 and 12 of HPE's study show the same without numbers; its text says slightly more than 9 \
                  times at 3 TB (query-high)."
-            }
-            false => {
-                "Figures 10 and 13 of HPE's study show the same without numbers; its callout says more than 20 times at 3 TB."
-            }
+        } else {
+            "Figures 10 and 13 of HPE's study show the same without numbers; its callout says more than 20 times at 3 TB."
         }
     }
 
@@ -171,16 +165,18 @@ impl Queries {
     }
 
     pub fn published_average(&self) -> &'static str {
-        match self.is_alone() {
-            true => "Figures 7 and 12 of HPE's study show the same without numbers.",
-            false => "HPE's study has no such figure for several users.",
+        if self.is_alone() {
+            "Figures 7 and 12 of HPE's study show the same without numbers."
+        } else {
+            "HPE's study has no such figure for several users."
         }
     }
 
     pub fn published_peak(&self) -> &'static str {
-        match self.is_alone() {
-            true => "Figures 8 and 12 of HPE's study show the same without numbers.",
-            false => "Figures 11 and 14 of HPE's study show the same without numbers.",
+        if self.is_alone() {
+            "Figures 8 and 12 of HPE's study show the same without numbers."
+        } else {
+            "Figures 11 and 14 of HPE's study show the same without numbers."
         }
     }
 }

@@ -80,13 +80,14 @@ fn known(line: &[(f64, Option<f64>)]) -> usize {
 
 /// How to read a chart of such requests: by which lines, and what they tell.
 fn how(what: &str, tells: &str, is_timed: bool) -> String {
-    match is_timed {
-        true => format!(
+    if is_timed {
+        format!(
             "Time of the {what} that ended in each interval, logarithmic. Solid: mean; dashed: p99; dotted: maximum. {tells}"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "Mean time of the {what} that ended in each interval, logarithmic; the kernel did not time them one by one."
-        ),
+        )
     }
 }
 

@@ -14,7 +14,6 @@ use crate::scorecard::{self, Against, Cell, Column, Row};
 const ROWS_MAX: usize = 16;
 const OWN_MAX: usize = 3;
 
-/// The table.
 pub struct Delivers {
     /// Heads of the columns with figures.
     pub heads: Vec<String>,
@@ -25,7 +24,6 @@ pub struct Delivers {
     pub more: usize,
 }
 
-/// One figure.
 pub struct RowView {
     /// Component, at its first row.
     pub component: Option<&'static str>,
@@ -45,7 +43,6 @@ impl Delivers {
     }
 }
 
-/// Builds the table.
 pub fn view(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> Delivers {
     let card = scorecard::scorecard(run, against);
     let other = card.columns.iter().position(|column| !column.own);
@@ -63,9 +60,10 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> Del
                 "throughput" => row.line.group.clone(),
                 label => format!("{}, {label}", row.line.group),
             },
-            id: match measured.contains(row.line.test.as_str()) {
-                true => id_of(&row.line.test),
-                false => String::new(),
+            id: if measured.contains(row.line.test.as_str()) {
+                id_of(&row.line.test)
+            } else {
+                String::new()
             },
             unit: row.line.unit.clone(),
             cells: cells(row, &shown, ratio),

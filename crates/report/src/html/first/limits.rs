@@ -8,7 +8,6 @@ use crate::level::TestGroup;
 /// A resource, with the tests whose best level it held back.
 pub struct Limit<'a> {
     pub resource: Resource,
-    /// Codes of the tests.
     pub tests: Vec<&'a str>,
     /// What was said of the first of them, with its figures.
     pub sentence: &'a str,

@@ -19,7 +19,6 @@ const TESTS_MAX: usize = 4;
 /// A measure with the figures that it rests on.
 #[derive(Debug, PartialEq)]
 pub enum Measure<'a> {
-    /// Points failed their checks.
     FindFailures {
         invalid: usize,
         points: usize,
@@ -33,7 +32,10 @@ pub enum Measure<'a> {
         is_of_parameter_file: bool,
     },
     /// A comparison has not decided.
-    MorePairs { undecided: usize, primary: usize },
+    MorePairs {
+        undecided: usize,
+        primary: usize,
+    },
     /// A resource was at its end.
     Relieve {
         resource: Resource,
@@ -52,15 +54,28 @@ pub enum Measure<'a> {
         test: &'a str,
     },
     /// A rule that is known to matter is not followed.
-    FollowRule { rule: &'a Advice, more: usize },
+    FollowRule {
+        rule: &'a Advice,
+        more: usize,
+    },
     /// Other programs took processors or the device.
-    QuietMachine { crowded: usize, points: usize },
+    QuietMachine {
+        crowded: usize,
+        points: usize,
+    },
     /// Throughput scattered, rose or fell.
-    RunLonger { unsteady: usize, judged: usize },
+    RunLonger {
+        unsteady: usize,
+        judged: usize,
+    },
     /// The highest level was the best one, and nothing was at its end.
-    LoadMore { tests: Vec<&'a str>, of: usize },
-    /// Nothing was measured twice.
-    Repeat { points: usize },
+    LoadMore {
+        tests: Vec<&'a str>,
+        of: usize,
+    },
+    Repeat {
+        points: usize,
+    },
 }
 
 /// Measures in the order of their weight: first what spoils the figures, then what limits the platform, then what
@@ -246,7 +261,6 @@ fn repeat<'a>(run: &'a Run, groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
 }
 
 impl Measure<'_> {
-    /// What to do.
     pub fn what(&self) -> String {
         match self {
             Self::FindFailures { .. } => {

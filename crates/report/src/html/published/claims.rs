@@ -7,7 +7,6 @@ use crate::html::sweep::Rate;
 use crate::level::{Curve, Level, TestGroup};
 use crate::number;
 
-/// One published figure.
 pub struct Claim {
     pub name: String,
     /// "< 5 ms".
@@ -45,9 +44,10 @@ pub fn claims(run: &Run, group: &TestGroup<'_>, rate: Rate, reference: &Referenc
 }
 
 fn printed(figure: &StatedFigure) -> String {
-    match figure.unit.is_empty() || figure.printed.ends_with(&figure.unit) {
-        true => figure.printed.clone(),
-        false => format!("{} {}", figure.printed, figure.unit),
+    if figure.unit.is_empty() || figure.printed.ends_with(&figure.unit) {
+        figure.printed.clone()
+    } else {
+        format!("{} {}", figure.printed, figure.unit)
     }
 }
 

@@ -82,9 +82,10 @@ fn cells(
     let mut cells = vec![number.unwrap_or_default()];
     cells.extend([point.nodes, point.jobs, point.threads].map(|n| n.to_string()));
     cells.extend(columns.iter().map(|column| {
-        match table.service_is.as_deref() == Some(column.figure) {
-            true => labels(point).unwrap_or_else(|| (column.write)(None)),
-            false => (column.write)(published_figure(point, column.figure)),
+        if table.service_is.as_deref() == Some(column.figure) {
+            labels(point).unwrap_or_else(|| (column.write)(None))
+        } else {
+            (column.write)(published_figure(point, column.figure))
         }
     }));
     if with_repetitions {

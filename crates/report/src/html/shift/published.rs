@@ -94,9 +94,10 @@ fn row(stated: &StatedFigure, shifts: &[Shift]) -> [String; 4] {
     };
     [
         stated.name.clone(),
-        match stated.printed.ends_with(&stated.unit) {
-            true => stated.printed.clone(),
-            false => format!("{} {}", stated.printed, stated.unit),
+        if stated.printed.ends_with(&stated.unit) {
+            stated.printed.clone()
+        } else {
+            format!("{} {}", stated.printed, stated.unit)
         },
         here(&stated.name, shifts),
         place,

@@ -14,7 +14,6 @@ use crate::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
 /// The database in a repository.
 const FILE: &str = "backup.duckdb";
-/// As it is attached.
 const NAME: &str = "dbdyno_backup";
 
 pub(super) const COPY: Adapter<DuckDbTarget> = Adapter {

@@ -108,7 +108,6 @@ impl Method for Exported<'_> {
     }
 }
 
-/// The files with rows.
 fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in directory.read_dir()? {

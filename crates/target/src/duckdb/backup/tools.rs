@@ -43,7 +43,6 @@ impl DuckDbTarget {
         }))
     }
 
-    /// Closes it again.
     pub(super) fn take_back(&self) -> Result<()> {
         self.instance.lend(None)
     }

@@ -166,7 +166,6 @@ impl Replica {
         self.memory_bytes
     }
 
-    /// Whether there are any.
     pub fn is_filled(&self) -> bool {
         self.state().filled.is_some()
     }

@@ -12,7 +12,6 @@ use crate::level::Level;
 
 /// Codecs that stand for nothing at all: a segment without values, or with a single one.
 const NEUTRAL: [&str; 3] = ["Constant", "Empty", "Empty Validity"];
-/// What has no codec.
 const AS_IT_IS: &str = "Uncompressed";
 /// The table of our own.
 const CONTROL: &str = "dbdyno_control";

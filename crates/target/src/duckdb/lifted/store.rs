@@ -36,7 +36,6 @@ pub struct Codec {
     pub unpacked: u64,
 }
 
-/// Memory for lifted tables.
 pub struct Store {
     pub(super) instance: Arc<Instance>,
     pub(super) level: Level,
@@ -83,7 +82,6 @@ impl Store {
         self.level
     }
 
-    /// Engine and version.
     pub fn title(&self) -> String {
         format!("DuckDB {}", self.instance.loaded.version)
     }

@@ -82,9 +82,10 @@ impl<'a> Writer<'a> {
         self.bytes += appender.put_cells(row)? as u64;
         // A batch of whole groups is packed once and for all: what is left of a group would be packed with the
         // rows of another batch anew.
-        let is_full = match appender.is_between_groups() {
-            true => self.bytes >= self.batch_bytes / 2,
-            false => self.bytes >= self.batch_bytes,
+        let is_full = if appender.is_between_groups() {
+            self.bytes >= self.batch_bytes / 2
+        } else {
+            self.bytes >= self.batch_bytes
         };
         if is_full {
             self.commit()?;

@@ -91,9 +91,10 @@ impl Method for Files<'_> {
     fn verify(&self, from: &Path) -> Result<Option<String>> {
         for file in table_spaces(from).map_err(|e| failed("cannot read the backup", &e))? {
             let is_system = (file.file_name()).is_some_and(|name| name == SYSTEM_TABLE_SPACE);
-            let parts = match is_system {
-                true => AROUND_DOUBLE_WRITES,
-                false => WHOLE,
+            let parts = if is_system {
+                AROUND_DOUBLE_WRITES
+            } else {
+                WHOLE
             };
             for pages in parts {
                 let mut command = self.0.program("innochecksum")?;

@@ -9,10 +9,8 @@ use crate::mysql::wire::{Event, StatementId, Wire, WireResult};
 use crate::nonblocking::Sent;
 use crate::{Result, TargetError, Value};
 
-/// What has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::mysql) enum Came {
-    /// The group is answered.
     All,
     /// Nothing more is there yet, or something waits for room.
     Part,

@@ -179,9 +179,10 @@ pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> 
             },
         }
     });
-    let lag_s = match is_replica {
-        true => replica(asking).ok().and_then(|all| lag_s(&all)),
-        false => None,
+    let lag_s = if is_replica {
+        replica(asking).ok().and_then(|all| lag_s(&all))
+    } else {
+        None
     };
     Ok(LoadCounts {
         transactions: sum(&["com_commit", "com_rollback"]),

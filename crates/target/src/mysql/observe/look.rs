@@ -64,16 +64,18 @@ impl Looker {
     }
 
     pub(super) fn rest(&self) -> Duration {
-        match self.sees_transactions {
-            true => REST,
-            false => Duration::ZERO,
+        if self.sees_transactions {
+            REST
+        } else {
+            Duration::ZERO
         }
     }
 
     pub(super) fn look(&mut self, asking: &mut Asking) -> Result<Look> {
-        let transactions = match self.sees_transactions {
-            true => transactions(asking)?,
-            false => HashMap::new(),
+        let transactions = if self.sees_transactions {
+            transactions(asking)?
+        } else {
+            HashMap::new()
         };
         let sql = sessions_sql(asking.flavour, self.texts);
         let rows = asking.rows("the process list", &sql)?;
@@ -140,9 +142,10 @@ fn sessions_sql(flavour: Flavour, texts: bool) -> String {
         Flavour::MariaDb => "TID",
         Flavour::MySql => "NULL",
     };
-    let statement = match texts {
-        true => format!("LEFT(INFO, {TEXT_MAX})"),
-        false => "NULL".to_owned(),
+    let statement = if texts {
+        format!("LEFT(INFO, {TEXT_MAX})")
+    } else {
+        "NULL".to_owned()
     };
     format!(
         "SELECT ID, CONCAT(USER, IF(DB IS NULL, '', CONCAT(' in ', DB))), COMMAND <> 'Sleep', STATE, {statement}, {thread} {}",

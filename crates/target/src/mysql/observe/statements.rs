@@ -151,9 +151,10 @@ fn texts(
     if digests.is_empty() {
         return Ok(HashMap::new());
     }
-    let shown = match wanted {
-        true => "LEFT(DIGEST_TEXT, 1000)",
-        false => "CONCAT('statement ', LEFT(DIGEST, 12))",
+    let shown = if wanted {
+        "LEFT(DIGEST_TEXT, 1000)"
+    } else {
+        "CONCAT('statement ', LEFT(DIGEST, 12))"
     };
     let sql = format!(
         "SELECT CONCAT_WS(' ', DIGEST, SCHEMA_NAME), {shown}, DIGEST_TEXT LIKE '%{OWN}%' FROM {SOURCE} AS {OWN} \
@@ -162,9 +163,10 @@ fn texts(
     );
     let rows = asking.rows(SOURCE, &sql)?.into_iter().map(|row| {
         let is_own = text(row.get(2)) == "1";
-        let shown = match wanted {
-            true => without_values(&text(row.get(1)), Dialect::MySql),
-            false => text(row.get(1)),
+        let shown = if wanted {
+            without_values(&text(row.get(1)), Dialect::MySql)
+        } else {
+            text(row.get(1))
         };
         (text(row.first()), (shown, is_own))
     });

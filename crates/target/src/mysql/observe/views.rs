@@ -13,7 +13,6 @@ use crate::risen::{SIZE, add_sizes, hottest, number, text};
 /// Schemas of the server itself.
 const SERVERS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
 
-/// Facts of the server.
 pub(super) fn server(asking: &mut Asking, is_replica: bool) -> Result<Observed> {
     let mut table = Observed::new(About::Server, "the server", &[("fact", ""), ("value", "")]);
     let schema = asking.flavour.status_schema();

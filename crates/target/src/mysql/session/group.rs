@@ -6,7 +6,6 @@ use crate::mysql::wire::{Event, Wire};
 use crate::nonblocking::Replies;
 use crate::{ErrorKind, TargetError};
 
-/// The group under way.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// Rows of the answer that is coming in.

@@ -55,13 +55,13 @@ impl Source {
 
     /// A statement that waits for nothing that is told, where the processors' time is not known.
     pub fn at_work(&self) -> &'static str {
-        match self.has_waits {
-            true => "DB CPU",
-            false => "at work, reads of data included",
+        if self.has_waits {
+            "DB CPU"
+        } else {
+            "at work, reads of data included"
         }
     }
 
-    /// The counters now.
     pub fn read(&self, client: &mut Client) -> Result<ServerCounts> {
         let counted = status(client, COUNTED)?;
         let of = |name: &str| counted.get(&name.to_ascii_lowercase()).copied();
@@ -132,7 +132,6 @@ fn log_syncs(client: &mut Client) -> Result<Counted> {
     Ok(rows.into_iter().next().map(counted).unwrap_or_default())
 }
 
-/// Number and nanoseconds.
 fn counted(row: Vec<Option<String>>) -> Counted {
     let mut cells = row.into_iter().map(|cell| cell?.parse().ok());
     Counted {

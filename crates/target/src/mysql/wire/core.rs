@@ -28,17 +28,14 @@ const END_BYTES_MAX: usize = 0xff_ffff;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementId(pub usize);
 
-/// Something that came whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The server takes TLS as soon as what is pending is written; [`Wire::secured`] goes on behind it.
     Secure,
-    /// The login is through.
     Connected,
     Prepared(StatementId),
     /// A row came; [`Wire::row`] shows it until more bytes are fed in.
     Row,
-    /// A result is complete.
     Finished(Finished),
     /// The server takes the rows of a LOAD DATA LOCAL now; see [`Wire::upload`].
     Upload,
@@ -66,7 +63,6 @@ struct Behind {
     start: usize,
 }
 
-/// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Greeting,
@@ -80,7 +76,6 @@ enum Phase {
     /// So many columns of a result.
     Columns(Form, u32),
     Rows(Form),
-    /// The client sends rows.
     Upload,
     Prepare,
     /// So many parameters and columns of a prepared statement.
@@ -100,7 +95,6 @@ pub struct Wire {
     line: VecDeque<Behind>,
     releases: u64,
     login: Secret,
-    /// Kept while TLS begins.
     greeting: Option<Greeting>,
     scramble: Vec<u8>,
     server: Server,
@@ -209,7 +203,6 @@ impl Wire {
     }
 }
 
-/// What came.
 impl Wire {
     #[inline]
     fn take(&mut self, packet: Packet) -> WireResult<Option<Event>> {

@@ -18,7 +18,6 @@ const TYPE_DECIMAL: [u8; 2] = [246, 0];
 pub struct Prepared {
     /// The server's number for it.
     pub id: u32,
-    /// Parameters that it takes.
     pub parameters: u16,
     /// Columns of its last result.
     pub columns: Vec<Column>,

@@ -53,11 +53,9 @@ const VERSION_BYTES_MAX: usize = 256;
 /// Who logs in, and to what.
 #[derive(Clone)]
 pub struct Login {
-    /// User of the database.
     pub user: String,
     /// Password; empty for none.
     pub password: Vec<u8>,
-    /// Database to begin in.
     pub database: Option<String>,
     /// Whether TLS is to begin before anything is said of this.
     pub with_tls: bool,
@@ -85,7 +83,6 @@ impl Server {
     }
 }
 
-/// The server's first packet.
 #[derive(Debug)]
 pub struct Greeting {
     pub server: Server,

@@ -166,7 +166,6 @@ pub struct Inbox {
 /// A whole packet in the inbox.
 #[derive(Debug, Clone)]
 pub struct Packet {
-    /// Where its payload lies.
     pub payload: Range<usize>,
     /// Sequence number that an answer to it has.
     pub answer_sequence: u8,

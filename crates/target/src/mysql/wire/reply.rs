@@ -13,9 +13,7 @@ pub const LOCAL_FILE: u8 = 0xfb;
 pub const END: u8 = 0xfe;
 pub const ERR: u8 = 0xff;
 
-/// Another result follows.
 const STATUS_MORE_RESULTS: u16 = 1 << 3;
-/// A transaction is open.
 const STATUS_IN_TRANSACTION: u16 = 1;
 /// A message longer than that is cut.
 const MESSAGE_BYTES_MAX: usize = 1024;
@@ -27,10 +25,8 @@ const OF_VALUES: &[u16] = &[
 /// Those that quote the key behind the value.
 const OF_KEYS: &[u16] = &[1062, 1586];
 
-/// How a result ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Finished {
-    /// Rows changed.
     pub changed: u64,
     pub warnings: u16,
     /// Whether another result of the same request follows.
@@ -46,7 +42,6 @@ pub struct ServerError {
     pub code: u16,
     /// The standard's code, e.g. "40001".
     pub sqlstate: String,
-    /// The server's sentence.
     pub message: String,
 }
 

@@ -55,11 +55,9 @@ impl Column {
 /// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing.
     Null,
     /// An integer; unsigned ones above 2^63 wrap.
     Int(i64),
-    /// A floating-point number.
     Double(f64),
     /// Digits with or without a point.
     Decimal(&'a [u8]),

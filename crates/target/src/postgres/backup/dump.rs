@@ -40,7 +40,6 @@ pub(super) const GZIP: Adapter<PostgresTarget> = Adapter {
 struct Dump<'t>(&'t PostgresTarget, u32);
 
 impl Method for Dump<'_> {
-    /// Of one database alone.
     fn logical_bytes(&self) -> Result<Option<u64>> {
         let bytes = self
             .0

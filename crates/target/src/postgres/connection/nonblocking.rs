@@ -8,7 +8,6 @@ use crate::Result;
 use crate::nonblocking::Sent;
 use crate::postgres::wire::{Event, Transaction};
 
-/// What has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::postgres) enum Came {
     /// The server is ready for the next group.

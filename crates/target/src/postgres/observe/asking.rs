@@ -32,7 +32,6 @@ pub(super) struct Asking {
     pub process: Option<u32>,
     /// Texts come as the bytes that they are: one of them has no characters.
     is_raw: bool,
-    /// Different questions so far.
     questions: BTreeSet<String>,
 }
 
@@ -111,9 +110,10 @@ impl Asking {
 
     /// The text of a statement as a column.
     pub fn text(&self) -> String {
-        match self.is_raw {
-            false => format!("left(query, {TEXT_MAX})"),
-            true => format!("CASE WHEN octet_length(query) <= {RAW_BYTES_MAX} THEN query END"),
+        if self.is_raw {
+            format!("CASE WHEN octet_length(query) <= {RAW_BYTES_MAX} THEN query END")
+        } else {
+            format!("left(query, {TEXT_MAX})")
         }
     }
 }

@@ -138,9 +138,10 @@ fn cell(cells: &[Option<String>], at: usize) -> Option<&str> {
 }
 
 fn session(process: &Seen, more: &[Option<String>]) -> SessionSeen {
-    let state = match process.is_at_work {
-        true => class::of(process.wait.as_ref()).1,
-        false => text(more.get(1)),
+    let state = if process.is_at_work {
+        class::of(process.wait.as_ref()).1
+    } else {
+        text(more.get(1))
     };
     let statement = cell(more, TEXT).map(|text| without_values(text, Dialect::Postgres));
     let numbered = || cell(more, NUMBER).map(|number| format!("statement {number}"));

@@ -290,9 +290,10 @@ impl Extension {
         if numbers.is_empty() {
             return Ok(HashMap::new());
         }
-        let shown = match wanted {
-            true => asking.text(),
-            false => format!("CASE WHEN query LIKE '%{OWN}%' THEN '{OWN}' END"),
+        let shown = if wanted {
+            asking.text()
+        } else {
+            format!("CASE WHEN query LIKE '%{OWN}%' THEN '{OWN}' END")
         };
         let sql = |shown: &str| {
             format!(

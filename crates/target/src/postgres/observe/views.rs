@@ -9,7 +9,6 @@ use super::asking::{APPLICATION, Asking};
 use crate::Result;
 use crate::risen::{SIZE, add_sizes, hottest, number, text};
 
-/// Facts of the server.
 pub(super) fn server(asking: &mut Asking) -> Result<Observed> {
     let sql = format!(
         "SELECT /* {APPLICATION} */ 'role', CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END \

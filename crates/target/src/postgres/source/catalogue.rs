@@ -78,9 +78,10 @@ impl PostgresSource {
                 from: format!("{only}{from}"),
                 // A partitioned table has no blocks of its own; addresses of rows are for who may read whole rows.
                 address: String::new(),
-                extent: match kind == "p" || !may_read_rows {
-                    true => 0,
-                    false => blocks,
+                extent: if kind == "p" || !may_read_rows {
+                    0
+                } else {
+                    blocks
                 },
                 // Less than 0 when it was never analysed.
                 rows_estimated: rows.parse().ok(),

@@ -26,7 +26,6 @@ pub(in crate::postgres) const WORKER: &str = "parallel worker";
 /// Which processes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::postgres) enum Scope {
-    /// Those at work.
     AtWork,
     /// Idle ones as well, whose waits somebody else has counted.
     All,

@@ -7,7 +7,6 @@ use crate::{Counted, Result, ServerCounts};
 
 /// The checkpointer has its own view from this version on.
 const VERSION_OF_CHECKPOINTER: u32 = 17;
-/// The log's own view.
 const VERSION_OF_LOG: u32 = 14;
 
 fn sql(major: u32) -> String {
@@ -55,7 +54,6 @@ fn sql(major: u32) -> String {
     parts.join(" UNION ALL ")
 }
 
-/// The counters now.
 pub(in crate::postgres) fn read(connection: &mut Connection, major: u32) -> Result<ServerCounts> {
     if major >= VERSION_OF_CHECKPOINTER - 2 {
         // What this session itself counted is of no interest; that the others' is new is.

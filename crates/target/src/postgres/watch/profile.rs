@@ -86,7 +86,6 @@ impl WithoutWait {
 /// What was taken into account since the window began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// Looks of the collector.
     pub collected: u64,
     /// Looks of this watch that stood for themselves …
     pub alone: u64,
@@ -212,9 +211,10 @@ impl Profile {
         let has_workers = rise.as_ref().is_some_and(Rise::has_waits_for_workers);
         match &rise {
             Some(rise) if rise.samples > 0 && !has_workers => {
-                match rise.is_of_sessions {
-                    true => self.taken.collected += rise.samples,
-                    false => self.taken.alone += 1,
+                if rise.is_of_sessions {
+                    self.taken.collected += rise.samples
+                } else {
+                    self.taken.alone += 1
                 }
                 rise.add(processes, self.without_wait.in_statement(), tally);
             }

@@ -48,7 +48,6 @@ pub(super) struct Standing {
 /// What was counted between two looks, of groups that had the same processes at both.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rise {
-    /// Looks of the collector.
     pub samples: u64,
     /// Whether what they saw is told of the sessions.
     pub is_of_sessions: bool,

@@ -29,7 +29,6 @@ impl Row {
         self.number(view, column).map(|n| n as u64)
     }
 
-    /// Milliseconds in nanoseconds.
     pub(super) fn ms(&self, view: &str, column: &str) -> Option<u64> {
         self.number(view, column).map(|ms| (ms * 1e6) as u64)
     }

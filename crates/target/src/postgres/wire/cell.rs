@@ -35,7 +35,6 @@ pub(super) const NUMERIC_NEGATIVE: u16 = 0x4000;
 /// Why a row cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Its message is damaged.
     #[error(transparent)]
     Wire(#[from] WireError),
     /// A number that no engine compares: more than 64 bits, or NaN.

@@ -17,7 +17,6 @@ const TENS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000
 /// Why a row cannot be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
-    /// The rows are damaged.
     #[error(transparent)]
     Wire(#[from] WireError),
     /// A value that its column's kind has no place for.
@@ -28,7 +27,6 @@ pub enum Undecodable {
     Type(usize, u32),
 }
 
-/// How a column comes.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     Bool,
@@ -216,9 +214,10 @@ fn in_a_word(digits: &[[u8; 2]], power: i32) -> Option<u64> {
     let magnitude = digits.iter().fold(0, |sum, digit| {
         sum * BASE + u64::from(u16::from_be_bytes(*digit))
     });
-    match power < 0 {
-        false => magnitude.checked_mul(unit),
-        true => magnitude.is_multiple_of(unit).then(|| magnitude / unit),
+    if power < 0 {
+        magnitude.is_multiple_of(unit).then(|| magnitude / unit)
+    } else {
+        magnitude.checked_mul(unit)
     }
 }
 
@@ -230,9 +229,10 @@ fn in_two_words(digits: &[[u8; 2]], power: i32) -> Option<i128> {
         sum.checked_mul(i128::from(BASE))?.checked_add(digit)
     })?;
     let unit = 10_i128.checked_pow(power.unsigned_abs())?;
-    match power < 0 {
-        false => magnitude.checked_mul(unit),
-        true => (magnitude % unit == 0).then(|| magnitude / unit),
+    if power < 0 {
+        (magnitude % unit == 0).then(|| magnitude / unit)
+    } else {
+        magnitude.checked_mul(unit)
     }
 }
 

@@ -10,22 +10,25 @@ pub enum Event<'a> {
     /// A step of the logon, for [`super::Logon`].
     Authentication(Authentication),
     /// A setting that the server reports, e.g. its version.
-    Setting { name: &'a str, value: &'a str },
+    Setting {
+        name: &'a str,
+        value: &'a str,
+    },
     /// The number of the server's process, and what a request to cancel its statement has to know.
-    Process { number: i32, secret: u32 },
+    Process {
+        number: i32,
+        secret: u32,
+    },
     /// Everything up to a synchronisation was done; the server waits.
     Ready(Transaction),
-    /// A statement was prepared.
     Prepared,
     /// Types of the parameters of a described statement.
     ParameterTypes(Numbers<'a>),
     /// Types of the columns of a described statement; none when it returns no rows.
     ColumnTypes(ColumnTypes<'a>),
-    /// Parameters were bound.
     Bound,
     /// A row of a result.
     Row(Row<'a>),
-    /// A statement is complete.
     Complete(Tag<'a>),
     /// The server takes rows of a COPY.
     CopyIn,
@@ -47,11 +50,9 @@ pub enum Authentication {
     Cleartext,
     /// A digest of the password with this salt.
     Md5([u8; 4]),
-    /// One of these mechanisms.
     Mechanisms(Vec<String>),
     /// The server's part of the mechanism.
     Continue(Vec<u8>),
-    /// The server's proof.
     Final(Vec<u8>),
     /// A method by its number.
     Other(u32),

@@ -45,7 +45,6 @@ pub enum LogonError {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Binding {
     Never,
-    /// Where the server can.
     #[default]
     Possible,
     Required,

@@ -16,7 +16,6 @@ const TEXT: i16 = 0;
 const BINARY: i16 = 1;
 /// PostgreSQL's epoch, 2000-01-01, in microseconds since 1970.
 pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
-/// The same in days.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
 /// The length of a cell without a value.
 pub(super) const NULL_LENGTH: i32 = -1;
@@ -26,13 +25,10 @@ pub(super) const NULL_LENGTH: i32 = -1;
 pub struct Prepared {
     /// Its name on the server.
     pub name: String,
-    /// Types of the parameters.
     pub parameters: Vec<u32>,
-    /// Types of the columns.
     pub columns: Vec<u32>,
 }
 
-/// What cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// A text with a zero byte, or one too long for a message.
@@ -127,7 +123,6 @@ impl Wire {
         frontend::sync(&mut self.out);
     }
 
-    /// Says goodbye.
     pub fn terminate(&mut self) {
         frontend::terminate(&mut self.out);
     }

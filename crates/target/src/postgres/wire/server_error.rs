@@ -21,9 +21,7 @@ pub struct ServerError {
     pub code: String,
     /// What is wrong, in the server's language.
     pub message: String,
-    /// More about it.
     pub detail: Option<String>,
-    /// What may help.
     pub hint: Option<String>,
 }
 

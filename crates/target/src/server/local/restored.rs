@@ -18,9 +18,10 @@ impl LocalServer {
     /// # Errors
     /// When it cannot.
     pub fn check_reaches(&self, directory: &Path) -> Result<()> {
-        match !self.account.is_changed_to || self.account.reaches(directory) {
-            true => Ok(()),
-            false => Err(TargetError::new(
+        if !self.account.is_changed_to || self.account.reaches(directory) {
+            Ok(())
+        } else {
+            Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
                     "the user {} of the server cannot access {}, where the backup would be restored; make it and its parent \
@@ -28,7 +29,7 @@ impl LocalServer {
                     self.account.name,
                     directory.display()
                 ),
-            )),
+            ))
         }
     }
 

@@ -68,9 +68,10 @@ pub(super) fn find_kinds(connection: &Connection, table: &mut SourceTable) -> ru
 }
 
 fn settle(column: &mut SourceColumn, classes: &[&str]) {
-    let found = match classes.is_empty() {
-        true => Some(Kind::Text).filter(|_| column.kind.is_err()),
-        false => kind_of_classes(classes),
+    let found = if classes.is_empty() {
+        Some(Kind::Text).filter(|_| column.kind.is_err())
+    } else {
+        kind_of_classes(classes)
     };
     let is_declared = match (&column.kind, found) {
         (Ok(Kind::Double), Some(Kind::Int(_))) => true,

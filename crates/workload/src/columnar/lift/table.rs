@@ -333,9 +333,10 @@ impl Run<'_> {
     }
 
     fn go_on(&self) -> target::Result<()> {
-        match self.stop.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(TargetError::new(ErrorKind::Statement, "interrupted")),
+        if self.stop.load(Ordering::Relaxed) {
+            Err(TargetError::new(ErrorKind::Statement, "interrupted"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -383,9 +384,12 @@ impl Streams<'_> {
                 is_ours |= taken.is_err();
                 taken
             });
-            outcome.map_err(|error| match is_ours {
-                true => Failed::from(error),
-                false => Failed::Source(error),
+            outcome.map_err(|error| {
+                if is_ours {
+                    Failed::from(error)
+                } else {
+                    Failed::Source(error)
+                }
             })?;
         }
         Ok(writer.finish()?)
@@ -393,12 +397,13 @@ impl Streams<'_> {
 
     /// Nobody needs the rest of what is going to be thrown away.
     fn go_on(&self) -> target::Result<()> {
-        match self.failed.load(Ordering::Relaxed) {
-            false => self.run.go_on(),
-            true => Err(TargetError::new(
+        if self.failed.load(Ordering::Relaxed) {
+            Err(TargetError::new(
                 ErrorKind::Statement,
                 "another stream has failed",
-            )),
+            ))
+        } else {
+            self.run.go_on()
         }
     }
 

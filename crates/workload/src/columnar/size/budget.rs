@@ -12,7 +12,6 @@ const TIME_MOST: Duration = Duration::from_secs(7 * 24 * 3600);
 pub struct Budget {
     /// Share of each table.
     pub share: Option<f64>,
-    /// Time for all tables.
     pub time: Option<Duration>,
 }
 

@@ -47,12 +47,11 @@ pub fn fit(tables: &[SizedTable], level: Level, memory_bytes: u64, in_order: boo
         known.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
     }
     for (table, high) in known {
-        match fit.bytes_high + high <= memory_bytes as f64 {
-            true => {
-                fit.bytes_high += high;
-                fit.tables.push(table.label.clone());
-            }
-            false => fit.left_out.push(table.label.clone()),
+        if fit.bytes_high + high <= memory_bytes as f64 {
+            fit.bytes_high += high;
+            fit.tables.push(table.label.clone());
+        } else {
+            fit.left_out.push(table.label.clone())
         }
     }
     fit
@@ -63,7 +62,6 @@ pub fn fit(tables: &[SizedTable], level: Level, memory_bytes: u64, in_order: boo
 pub struct Cores {
     /// Threads that run at the same time.
     pub threads: u64,
-    /// One core for each.
     pub ample: u64,
     /// The fewest, each with [`THREADS_PER_CORE`].
     pub fewest: u64,

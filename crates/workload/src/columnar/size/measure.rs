@@ -60,22 +60,22 @@ pub fn alike(sample: &Sample) -> Result<Alike> {
         each(&mixed, Encoding::Compressed)?,
     );
     let all: Vec<Range<u64>> = filled.iter().map(|p| p.rows.clone()).collect();
-    let together = match all.is_empty() {
-        true => 0.0,
-        false => bytes(&all, Encoding::Plain)?.iter().sum(),
+    let together = if all.is_empty() {
+        0.0
+    } else {
+        bytes(&all, Encoding::Plain)?.iter().sum()
     };
-    let luck_share = match sample.is_whole() {
-        true => 0.0,
-        false => {
-            let per_row = |groups: &[Vec<Range<u64>>]| -> Result<f64> {
-                Ok(total(&each(groups, Encoding::Compressed)?) / rows(groups))
-            };
-            let whole = per_row(std::slice::from_ref(&all))?.max(f64::MIN_POSITIVE);
-            let thirds = thirds(&all).into_iter().map(|third| per_row(&[third]));
-            let thirds = thirds.collect::<Result<Vec<f64>>>()?;
-            let differ = thirds.iter().map(|third| (third / whole - 1.0).abs());
-            differ.fold(0.0, f64::max)
-        }
+    let luck_share = if sample.is_whole() {
+        0.0
+    } else {
+        let per_row = |groups: &[Vec<Range<u64>>]| -> Result<f64> {
+            Ok(total(&each(groups, Encoding::Compressed)?) / rows(groups))
+        };
+        let whole = per_row(std::slice::from_ref(&all))?.max(f64::MIN_POSITIVE);
+        let thirds = thirds(&all).into_iter().map(|third| per_row(&[third]));
+        let thirds = thirds.collect::<Result<Vec<f64>>>()?;
+        let differ = thirds.iter().map(|third| (third / whole - 1.0).abs());
+        differ.fold(0.0, f64::max)
     };
     let is_number = |at: usize| {
         let kind = table.columns.get(at).map(|column| &column.kind);
@@ -235,9 +235,10 @@ fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Re
 fn copies(sample: &Sample, lifted: &Lifted) -> usize {
     let fills_a_group = sample.rows() >= GROUP_ROWS * 9 / 10;
     let is_coarse = lifted.bytes().unwrap_or(0) < lifted.store.grain_bytes() * GRAINS_WANTED;
-    match fills_a_group && is_coarse && !sample.is_whole() {
-        true => (sample.scale() as usize).clamp(1, COPIES_MOST),
-        false => 1,
+    if fills_a_group && is_coarse && !sample.is_whole() {
+        (sample.scale() as usize).clamp(1, COPIES_MOST)
+    } else {
+        1
     }
 }
 

@@ -6,7 +6,6 @@
 use stats::Interval;
 use target::lifted::GROUP_ROWS;
 
-/// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 /// What a group of pieces from everywhere differs by from one that lies together, when nothing else tells.
 const MODEL_SHARE: f64 = 0.05;
@@ -24,7 +23,6 @@ const GAIN_MOST: f64 = 0.8;
 pub struct Evidence {
     /// Bytes that the sample takes, packed at the level, perhaps several times over.
     pub bytes: f64,
-    /// Rows of the sample.
     pub rows: f64,
     /// Whether the sample is the whole table.
     pub is_whole: bool,
@@ -40,7 +38,6 @@ pub struct Evidence {
     pub together_share: f64,
     /// By how much thirds of the sample differ from it for each row, when packing depends on what happens to lie together.
     pub luck_share: f64,
-    /// Pieces of the sample.
     pub pieces: f64,
 }
 

@@ -60,11 +60,9 @@ impl Piece {
 
 /// Pieces of a table, kept as they are.
 pub struct Sample {
-    /// Where its rows are.
     pub store: Store,
     /// What the table is called there.
     pub copy: SourceTable,
-    /// By their addresses.
     pub pieces: Vec<Piece>,
     /// Addresses of the whole table; `None` where it was read as a whole for want of them.
     pub space: Option<Space>,
@@ -74,7 +72,6 @@ pub struct Sample {
     pub is_by_rows: bool,
     /// Whether the time ended before as many pieces were read as were meant to be.
     pub cut_short: bool,
-    /// Time that reading took.
     pub read_took: Duration,
 }
 
@@ -107,7 +104,6 @@ impl Sample {
 pub struct Limits<'a> {
     /// Share of its pieces; without one as many as are of use.
     pub share: Option<f64>,
-    /// When to stop.
     pub deadline: Option<Instant>,
     /// Of the choice of the pieces.
     pub seed: u64,
@@ -223,9 +219,10 @@ impl Taker<'_> {
     /// Pieces from all over the table; gives how many it has, and how many were to be read.
     fn spread(&mut self, space: &Space) -> Result<(u64, u64)> {
         let mut reader = self.source.open_reader()?;
-        let pieces = match self.is_sparse(space) {
-            true => self.by_rows(reader.as_mut(), space)?,
-            false => self.by_width(space)?,
+        let pieces = if self.is_sparse(space) {
+            self.by_rows(reader.as_mut(), space)?
+        } else {
+            self.by_width(space)?
         };
         let population = pieces.count();
         let meant = meant(population, self.limits.share);
@@ -373,7 +370,6 @@ impl Taker<'_> {
         (PIECE_BYTES / row_bytes.max(1)).clamp(1, PIECE_ROWS)
     }
 
-    /// Addresses of a piece.
     fn width(&self, space: &Space, rows: u64) -> u64 {
         let addresses_per_row = space.extent() as f64 / rows.max(1) as f64;
         ((self.piece_rows(rows) as f64 * addresses_per_row).ceil() as u64).max(1)

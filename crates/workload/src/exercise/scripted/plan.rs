@@ -11,13 +11,10 @@ use crate::script::sql;
 #[derive(Debug)]
 pub struct Ready {
     pub transactions: Vec<ReadyTransaction>,
-    /// Sum of their weights.
     pub weights: u64,
-    /// Retries after conflicts.
     pub retries: u32,
 }
 
-/// One kind of transaction.
 #[derive(Debug)]
 pub struct ReadyTransaction {
     pub name: String,
@@ -39,7 +36,6 @@ pub struct ReadyStatement {
     pub parameters: Vec<Parameter>,
     /// Rows that it has to return or change.
     pub rows: RangeInclusive<u64>,
-    /// Columns that are kept.
     pub columns: Vec<usize>,
 }
 
@@ -50,10 +46,8 @@ pub enum Parameter {
     Drawn(usize),
     /// A column of the first row of this statement.
     Kept {
-        /// Number of the statement.
         statement: usize,
         column: usize,
-        /// Its name, for messages.
         name: String,
     },
 }

@@ -34,7 +34,6 @@ pub struct ScriptSource {
     before: Counters,
 }
 
-/// What jobs leave behind.
 pub struct Accounts {
     pub tally: Tally,
     pub meter: Arc<Meter>,
@@ -192,9 +191,10 @@ impl Source for ScriptSource {
     #[inline]
     fn check_rows(&self, statement: usize, rows: u64) -> std::result::Result<(), TransactionError> {
         let expected = &self.transaction().statements[statement].rows;
-        match expected.contains(&rows) {
-            true => Ok(()),
-            false => Err(self.wrong_rows(statement, rows)),
+        if expected.contains(&rows) {
+            Ok(())
+        } else {
+            Err(self.wrong_rows(statement, rows))
         }
     }
 
@@ -204,9 +204,10 @@ impl Source for ScriptSource {
         number: usize,
         _answers: &Answers<'_>,
     ) -> std::result::Result<Next, TransactionError> {
-        Ok(match number + 1 < self.transaction().groups.len() {
-            true => Next::Group,
-            false => Next::Done(Ended::Committed),
+        Ok(if number + 1 < self.transaction().groups.len() {
+            Next::Group
+        } else {
+            Next::Done(Ended::Committed)
         })
     }
 

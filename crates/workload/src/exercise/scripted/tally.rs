@@ -90,12 +90,10 @@ impl Tally {
         }
     }
 
-    /// The ramp-up is over.
     pub fn measurement_begins(&mut self) {
         self.measured = true;
     }
 
-    /// A transaction begins.
     #[inline]
     pub fn begin(&mut self) {
         if self.kinds.len() > 1 {

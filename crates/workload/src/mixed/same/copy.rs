@@ -85,7 +85,6 @@ struct Place {
     open: i64,
 }
 
-/// Warehouse and district.
 type District = (i64, i64);
 
 /// A copy, and how far it has followed.
@@ -263,9 +262,10 @@ impl Places {
         take: Taker<'_>,
     ) -> target::Result<()> {
         let is_district = table.name == "district";
-        let names = match is_district {
-            true => ["d_w_id", "d_id", "d_next_o_id"],
-            false => ["no_w_id", "no_d_id", "no_o_id"],
+        let names = if is_district {
+            ["d_w_id", "d_id", "d_next_o_id"]
+        } else {
+            ["no_w_id", "no_d_id", "no_o_id"]
         };
         let places = names.map(|name| table.columns.iter().position(|c| c.name == name));
         let all = &mut self.all;

@@ -55,7 +55,6 @@ pub(super) fn tell(ages: &[Age], figures: &mut Figures) {
     figures.copy_lag_transactions_max = quantile(&behind, 1.0);
 }
 
-/// What following took.
 pub fn cost(cycles: &[Cycle], every: Duration) -> Remark {
     let took_ms = |q| {
         let all: Vec<f64> = (cycles.iter())

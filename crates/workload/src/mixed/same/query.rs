@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::olap::Answer;
 use crate::sql_folder::Folder;
 
-/// Where the files are.
 const FOLDER: Folder = Folder("htap");
 /// What sums in another order, or of binary instead of decimal numbers, may differ by.
 const PART_MAX: f64 = 1e-9;

@@ -48,7 +48,6 @@ fn conditions() -> &'static [Condition] {
 /// What came of a query.
 pub struct Asked {
     pub answer: Answer,
-    /// Of the query alone.
     pub took: Duration,
     /// How old the rows of a copy were when the query began.
     pub age: Option<Age>,

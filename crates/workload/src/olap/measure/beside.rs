@@ -16,14 +16,10 @@ pub(super) struct Beside<'s> {
     functions: u64,
 }
 
-/// What became of it.
 #[derive(Default)]
 pub(super) struct Refreshed {
-    /// How long it took.
     pub took: Duration,
-    /// A function that failed.
     pub failure: Option<Remark>,
-    /// The target gave out.
     pub fatal: Option<String>,
 }
 
@@ -36,9 +32,10 @@ impl<'s> Beside<'s> {
     ) -> Result<Self, OlapError> {
         Ok(Self {
             functions: functions.len() as u64,
-            client: match functions.is_empty() {
-                true => None,
-                false => Some(work.refresher(functions.to_vec(), meter, stop)?),
+            client: if functions.is_empty() {
+                None
+            } else {
+                Some(work.refresher(functions.to_vec(), meter, stop)?)
             },
         })
     }

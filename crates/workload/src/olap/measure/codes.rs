@@ -2,7 +2,6 @@
 
 use crate::olap::{Function, Query, queries};
 
-/// Loads the database.
 pub const LOAD: &str = "OLAP-LOAD";
 
 /// All queries of one user, as one figure.
@@ -17,7 +16,6 @@ pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 /// What both amount to together.
 pub const COMPOSITE: &str = "OLAP-COMPOSITE";
 
-/// Title of a point.
 pub fn title(code: &str) -> String {
     match (code, of_code(code)) {
         (LOAD, _) => "Analytical: load".into(),

@@ -20,10 +20,7 @@ pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
             degrees.push(taken);
         }
     }
-    match degrees.is_empty() {
-        true => vec![1],
-        false => degrees,
-    }
+    if degrees.is_empty() { vec![1] } else { degrees }
 }
 
 /// What the engine makes of a degree.

@@ -10,7 +10,6 @@ pub(crate) const PASSES_MAX: u64 = 100_000;
 /// A user who asks in whole passes.
 pub(crate) struct Passes<'s> {
     pub client: Box<dyn BlockingClient + 's>,
-    /// Queries of a pass.
     pub queries: u64,
     pub least: Duration,
     /// When the first pass began.

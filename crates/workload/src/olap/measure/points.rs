@@ -21,7 +21,6 @@ pub(crate) struct PointContext<'a> {
     pub olap: &'a OlapStep,
     pub key: &'a PointKey,
     pub answers: Arc<Answers>,
-    /// What the queries meet.
     pub rows: Rows,
 }
 
@@ -82,9 +81,10 @@ impl PointContext<'_> {
     /// # Errors
     /// When not.
     pub fn go_on(&self) -> olap::Result<()> {
-        match self.context.stop.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(OlapError::Interrupted),
+        if self.context.stop.load(Ordering::Relaxed) {
+            Err(OlapError::Interrupted)
+        } else {
+            Ok(())
         }
     }
 

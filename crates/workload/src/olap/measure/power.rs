@@ -41,9 +41,12 @@ pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> M
         point.work.plan = None;
     }
     place.tell_degree(&mut point);
-    let made = all_valid(parts, asked).and_then(|()| match place.key.test == COMPOSITE {
-        true => composite(parts),
-        false => power(place, parts),
+    let made = all_valid(parts, asked).and_then(|()| {
+        if place.key.test == COMPOSITE {
+            composite(parts)
+        } else {
+            power(place, parts)
+        }
     });
     match made {
         Ok((figures, note)) => {
@@ -112,12 +115,13 @@ fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
             asked: asked_count,
         });
     }
-    match parts.len() == asked {
-        true => Ok(()),
-        false => Err(Remark::PartsMissing {
+    if parts.len() == asked {
+        Ok(())
+    } else {
+        Err(Remark::PartsMissing {
             measured: parts.len() as u64,
             asked: asked_count,
-        }),
+        })
     }
 }
 

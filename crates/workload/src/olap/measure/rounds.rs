@@ -40,7 +40,6 @@ fn in_rounds(place: &PointContext, progress: &Progress) -> Result<Measured, Olap
     Ok(measured)
 }
 
-/// Asks each query once.
 fn warmed(place: &PointContext, work: &Work) -> Result<Result<CacheState, Remark>, OlapError> {
     for query in place.olap.queries() {
         place.go_on()?;

@@ -18,11 +18,9 @@ const READ_BYTES: usize = 1 << 16;
 pub struct Entry {
     /// Whether the server acknowledged it; else nobody knows whether it was committed.
     pub acknowledged: bool,
-    /// What it changed.
     pub change: Record,
 }
 
-/// A log being read.
 #[derive(Debug)]
 pub struct Entries {
     file: File,

@@ -4,7 +4,6 @@ use archive::{Point, PointKey};
 
 use crate::oltp::Kind;
 
-/// Loads the database.
 pub const LOAD: &str = "OLTP-LOAD";
 
 /// Checks it, as a step of its own.
@@ -16,7 +15,6 @@ pub const BEFORE: &str = "OLTP-BEFORE";
 /// All transactions of a level.
 pub const TOTAL: &str = "OLTP";
 
-/// Checks it afterwards.
 pub const AFTER: &str = "OLTP-AFTER";
 
 /// Code of the points of one kind of transaction.
@@ -29,7 +27,6 @@ pub(crate) fn codes_of_a_level() -> impl Iterator<Item = String> {
     std::iter::once(TOTAL.to_owned()).chain(Kind::ALL.map(code_of))
 }
 
-/// Title of a point.
 pub fn title(code: &str) -> String {
     let kind = Kind::ALL.into_iter().find(|kind| code_of(*kind) == code);
     match (code, kind) {

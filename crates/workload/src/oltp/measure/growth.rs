@@ -22,7 +22,6 @@ const ORDERS_PER_S: f64 = 200.0;
 /// How a database grows during a search.
 pub(super) struct Growth<'a> {
     place: &'a PointContext<'a>,
-    /// Orders of the load.
     loaded: u64,
     /// Orders when the search began, and after it was brought back.
     begun: Cell<u64>,

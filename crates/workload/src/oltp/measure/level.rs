@@ -57,7 +57,6 @@ pub(crate) struct Level<'a> {
 
 /// What was seen while the users worked.
 pub(crate) struct Seen {
-    /// All transactions together.
     pub total: Point,
     pub outcome: Outcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
@@ -82,9 +81,10 @@ impl<'a> Level<'a> {
             rows: place.oltp.warehouse_rows,
             users,
             connections: place.oltp.connections(users),
-            pacing: match place.oltp.pauses {
-                true => Pacing::KeyingAndThinking,
-                false => Pacing::None,
+            pacing: if place.oltp.pauses {
+                Pacing::KeyingAndThinking
+            } else {
+                Pacing::None
             },
             mode: match place.oltp.statements {
                 Statements::Client => Mode::Client,
@@ -264,7 +264,6 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// All transactions together.
     fn total(
         &self,
         mut observed: Observed<'_>,
@@ -312,7 +311,6 @@ impl<'a> Level<'a> {
         observed.finish()
     }
 
-    /// One kind of transaction.
     fn of_kind(&self, kind: Kind, seen: &Seen) -> Point {
         let done = &seen.outcome.kinds[kind as usize];
         let mut figures = self.figures(done, &seen.outcome);
@@ -416,9 +414,10 @@ fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Optio
 
 /// A ramp-up in which users who pause have not come to their pace: shorter than their cycle.
 fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
-    let response_s = match done.response.is_empty() {
-        true => 0.0,
-        false => done.response.mean_us() / 1e6,
+    let response_s = if done.response.is_empty() {
+        0.0
+    } else {
+        done.response.mean_us() / 1e6
     };
     let cycle_s = Kind::pause_mean_s() + response_s;
     (ramp_up_s < cycle_s).then_some(Remark::RampUpTooShort {

@@ -71,9 +71,10 @@ impl PointContext<'_> {
             reasons: reasons.to_vec(),
             ..self.blank(code)
         };
-        match is_of_a_level(self.key) {
-            true => codes_of_a_level().map(|code| point(&code)).collect(),
-            false => vec![point(&self.key.test)],
+        if is_of_a_level(self.key) {
+            codes_of_a_level().map(|code| point(&code)).collect()
+        } else {
+            vec![point(&self.key.test)]
         }
     }
 

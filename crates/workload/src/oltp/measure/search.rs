@@ -31,7 +31,6 @@ struct RateSearch<'a> {
     place: &'a PointContext<'a>,
     objective: Objective,
     progress: &'a Progress,
-    /// Measurements so far.
     measured: Cell<u64>,
 }
 

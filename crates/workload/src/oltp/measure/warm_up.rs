@@ -14,9 +14,7 @@ use stats::drift::is_at_rest;
 use super::level::Level;
 use super::{Measured, PointContext};
 
-/// Longest round.
 const ROUND_MAX: Duration = Duration::from_secs(5);
-/// Intervals of a round.
 const INTERVALS: u32 = 10;
 /// Other inputs than those that are measured: the very rows that are measured must not be warmer than others.
 const SEED: u64 = 0x5741_524D;
@@ -57,9 +55,10 @@ fn rounds(cap: Duration) -> u32 {
 
 fn remark(steady: bool, took: Duration) -> Remark {
     let took_s = took.as_secs_f64();
-    match steady {
-        true => Remark::WarmedUp { took_s },
-        false => Remark::NotWarmedUp { took_s },
+    if steady {
+        Remark::WarmedUp { took_s }
+    } else {
+        Remark::NotWarmedUp { took_s }
     }
 }
 

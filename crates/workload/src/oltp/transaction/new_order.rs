@@ -75,9 +75,10 @@ impl NewOrder {
         let is_remote = random.below(100) == 0 && world.warehouses > 1;
         Line {
             item,
-            supply_w: match is_remote {
-                true => another(random.range(1, u64::from(world.warehouses) - 1), self.w),
-                false => self.w,
+            supply_w: if is_remote {
+                another(random.range(1, u64::from(world.warehouses) - 1), self.w)
+            } else {
+                self.w
             },
             quantity: random.range(1, 10) as u8,
             ..Line::default()
@@ -127,9 +128,10 @@ impl NewOrder {
             return Err(effect(format!("{rows} order lines were inserted")));
         }
         self.answer.total_cents = self.total_cents();
-        Ok(match self.is_mistyped {
-            true => Next::RollBack,
-            false => Next::Done(Ended::Committed),
+        Ok(if self.is_mistyped {
+            Next::RollBack
+        } else {
+            Next::Done(Ended::Committed)
         })
     }
 

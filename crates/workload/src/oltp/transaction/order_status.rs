@@ -12,7 +12,6 @@ use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 
-/// One question.
 #[derive(Debug)]
 pub(in crate::oltp) struct OrderStatus {
     w: u32,
@@ -32,11 +31,12 @@ impl Default for OrderStatus {
 
 impl OrderStatus {
     fn check_lines(&self, found: u64, ol_cnt: i64) -> Result<Next, TransactionError> {
-        match ol_cnt > 0 && found == ol_cnt as u64 {
-            true => Ok(Next::Done(Ended::Committed)),
-            false => Err(effect(format!(
+        if ol_cnt > 0 && found == ol_cnt as u64 {
+            Ok(Next::Done(Ended::Committed))
+        } else {
+            Err(effect(format!(
                 "the last order has {ol_cnt} order lines, but {found} were returned"
-            ))),
+            )))
         }
     }
 }
@@ -60,7 +60,6 @@ impl Transaction for OrderStatus {
         self.check_lines(answers.rows(0), answers.int(0, 0).unwrap_or(0))
     }
 
-    /// o_ol_cnt, lines found.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of an order status")?;
         let found = answers.must_int(0, 1, "lines")?;

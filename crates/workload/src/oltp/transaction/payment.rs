@@ -77,13 +77,12 @@ impl Transaction for Payment {
         self.now_us = now_us;
         self.d = terminal.random.range(1, DISTRICTS) as u8;
         let is_home = terminal.random.below(100) < 85 || world.warehouses < 2;
-        (self.c_w, self.c_d) = match is_home {
-            true => (self.w, self.d),
-            false => {
-                let others = u64::from(world.warehouses) - 1;
-                let c_w = another(terminal.random.range(1, others), self.w);
-                (c_w, terminal.random.range(1, DISTRICTS) as u8)
-            }
+        (self.c_w, self.c_d) = if is_home {
+            (self.w, self.d)
+        } else {
+            let others = u64::from(world.warehouses) - 1;
+            let c_w = another(terminal.random.range(1, others), self.w);
+            (c_w, terminal.random.range(1, DISTRICTS) as u8)
         };
         self.who = Who::draw(terminal, world);
         let (least, most) = (*AMOUNT_CENTS.start(), *AMOUNT_CENTS.end());
@@ -111,7 +110,6 @@ impl Transaction for Payment {
         Ok(Next::Done(Ended::Committed))
     }
 
-    /// c_id.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.take_customer(answers)?;
         Ok(Next::Done(Ended::Committed))

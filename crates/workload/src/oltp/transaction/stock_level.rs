@@ -42,7 +42,6 @@ impl Transaction for StockLevel {
         self.check(answers)
     }
 
-    /// The count.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.check(answers)
     }

@@ -152,9 +152,10 @@ fn script(role: Role, makes_tables: bool) -> String {
         Role::Commit => (&[COUNTERS_TABLE, LEDGER_TABLE], commit()),
         Role::Count => (&[], count()),
     };
-    let set_up = match makes_tables {
-        true => set_up(tables),
-        false => String::new(),
+    let set_up = if makes_tables {
+        set_up(tables)
+    } else {
+        String::new()
     };
     format!(
         "name = \"{}\"\noperations = 1\nretries = 100000\n{set_up}{transaction}",

@@ -5,12 +5,9 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use verdict::method::{Finding, Law, Outcome, Seen};
 
-/// A law in words.
 struct Words {
-    /// In JSON.
     id: &'static str,
     law: &'static str,
-    /// Behind the numbers.
     unit: &'static str,
     decimals: usize,
 }
@@ -163,9 +160,12 @@ fn seen(outcome: &Outcome) -> Option<&Seen> {
 
 fn numbers(law: Law, seen: &Seen) -> String {
     let Words { unit, decimals, .. } = of(law);
-    let number = |x: f64| match x.is_finite() {
-        true => format!("{x:.decimals$}"),
-        false => "–".to_owned(),
+    let number = |x: f64| {
+        if x.is_finite() {
+            format!("{x:.decimals$}")
+        } else {
+            "–".to_owned()
+        }
     };
     let Seen {
         expected,
@@ -177,9 +177,10 @@ fn numbers(law: Law, seen: &Seen) -> String {
         Law::Users => "at most ",
         _ => "",
     };
-    let range = match low < high {
-        true => format!(" ({} to {})", number(low), number(high)),
-        false => String::new(),
+    let range = if low < high {
+        format!(" ({} to {})", number(low), number(high))
+    } else {
+        String::new()
     };
     format!(
         "{most}{} {unit} expected, {} seen{range}",

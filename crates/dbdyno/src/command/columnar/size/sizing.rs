@@ -109,9 +109,10 @@ impl<'a> Sizing<'a> {
                     )
                 });
                 let published: Vec<String> = published.collect();
-                let published = match published.is_empty() {
-                    true => "–".to_owned(),
-                    false => published.join(", "),
+                let published = if published.is_empty() {
+                    "–".to_owned()
+                } else {
+                    published.join(", ")
                 };
                 let _ = writeln!(
                     text,
@@ -162,7 +163,6 @@ impl<'a> Sizing<'a> {
         }
     }
 
-    /// The same as JSON.
     pub fn document(&self) -> Value {
         let of_level = |(level, factor): &(Level, Option<Interval>)| {
             let published = self.published_at(*level);
@@ -213,7 +213,6 @@ fn size_of(table: &Published) -> String {
     format!("at {}", size(table.disk_bytes))
 }
 
-/// An interval as JSON.
 pub fn interval(interval: Interval) -> Value {
     json!({
         "estimate": interval.estimate,

@@ -88,9 +88,10 @@ impl Shape {
             .collect();
         let once = self.packed(&sample, false, random);
         // As a real sample is, when it is a few pieces of memory.
-        let copies = match once < 80.0 * self.grain_bytes {
-            true => (self.pieces / sample.len()).clamp(1, 6),
-            false => 1,
+        let copies = if once < 80.0 * self.grain_bytes {
+            (self.pieces / sample.len()).clamp(1, 6)
+        } else {
+            1
         };
         let again = sample.repeat(copies);
         let bytes = self.packed(&again, false, random);
