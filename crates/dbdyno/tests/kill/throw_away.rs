@@ -81,7 +81,7 @@ const CASES: [Case; 5] = [
         2 * 9,
     ),
     case(
-        "columnar run --from sqlite: --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB",
+        "columnar run --from postgres+local: --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB",
         super::STUDY_POINTS,
     ),
 ];

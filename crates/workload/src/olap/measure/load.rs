@@ -82,7 +82,10 @@ pub(super) fn load_again(
         Ok(options.is_some())
     };
     match load() {
-        Ok(is_loaded) => Ok(context.servers.note_reloaded(target, is_loaded)),
+        Ok(is_loaded) => {
+            context.servers.note_reloaded(target, is_loaded);
+            Ok(())
+        }
         Err(OlapError::Interrupted) => Err(Done::Interrupted),
         Err(OlapError::Target(error)) => Err(Done::Broken(error.message)),
         Err(error) => Err(Done::NotLoaded(Box::new(error))),

@@ -90,7 +90,10 @@ pub(super) fn load_again(
         Ok(there.is_none())
     };
     match load() {
-        Ok(is_loaded) => Ok(context.servers.note_reloaded(target, is_loaded)),
+        Ok(is_loaded) => {
+            context.servers.note_reloaded(target, is_loaded);
+            Ok(())
+        }
         Err(OltpError::Interrupted) => Err(Done::Interrupted),
         Err(OltpError::Target(error)) => Err(Done::Broken(error.message)),
         Err(error) => Err(Done::NotLoaded(Box::new(error))),
