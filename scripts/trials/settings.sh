@@ -16,15 +16,15 @@ O_limits() {
     use_postgres 18 15
     pg_database
     pg "$database" "ALTER DATABASE $database SET statement_timeout = '60ms'"
-    pg "$database" "ALTER DATABASE $database SET idle_session_timeout = '300ms'"
+    pg "$database" "ALTER DATABASE $database SET idle_session_timeout = '2s'"
     measures 3 run "$(script_of '' 'SELECT pg_sleep(0.1)')" --target "$url"
     says "statement timeout"
-    measures 0 run "$(script_of '' 'SELECT 1' 'think_ms = 500')" --target "$url" --set step.seconds=2.0
+    measures 0 run "$(script_of '' 'SELECT 1' 'think_ms = 3000')" --target "$url" --set step.seconds=6.0
     measures 0 run "$(tiny_plan)" --target "$url"
     page
     shows "statement_timeout = 0 instead of 60ms (ALTER DATABASE $database), kept in scripts"
     ends 0 check --target "$url"
-    says "idle_session_timeout = 0 instead of 300ms (ALTER DATABASE $database)"
+    says "idle_session_timeout = 0 instead of 2s (ALTER DATABASE $database)"
     measures 2 run "$(script_of '' 'SELECT 1')" --target "$url" --set 'step.threads=[3]'
     says "threads"
 }
@@ -83,7 +83,7 @@ check O_extension "extensions lock nobody out, and an event trigger that takes t
 O_mariadb() {
     use_mariadb
     my_database
-    my "SET GLOBAL sql_select_limit = 5, GLOBAL sql_safe_updates = 1, GLOBAL max_statement_time = 0.0001, GLOBAL max_join_size = 10, GLOBAL wait_timeout = 1"
+    my "SET GLOBAL sql_select_limit = 5, GLOBAL sql_safe_updates = 1, GLOBAL max_statement_time = 0.0001, GLOBAL max_join_size = 10, GLOBAL wait_timeout = 4"
     D oltp load --target "$url" --warehouses 1 --warehouse-rows tenth
     local loaded=$status
     D oltp check --target "$url"
