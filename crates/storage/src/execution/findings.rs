@@ -59,7 +59,7 @@ pub fn notes(run: &Run, outcome: &Outcome, rates: &Rates) -> Vec<Remark> {
 
 fn stop(outcome: &Outcome) -> Option<Remark> {
     let stopped = outcome.driver.stopped;
-    (!stopped.is_zero()).then(|| Remark::DriverStopped {
+    (!stopped.is_zero()).then_some(Remark::DriverStopped {
         stopped_s: stopped.as_secs_f64(),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         at_least: false,

@@ -172,8 +172,8 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
     );
     assert_eq!(
         outcome.faults[0].operation,
-        Operation::Write,
-        "found before it was written over"
+        Operation::Read,
+        "found by the read before it was written over"
     );
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use storage::engine::{Fault, IoFault, Operation, Outcome, Proofs};
+use storage::engine::{Fault, Operation, Outcome, Proofs};
 use storage::run::{Range, Rate, Run, Seek, Sizes, Stream, Stride, Validation, WeightedSize};
 
 use super::common::{KIB, file, of, run, sd, stream, try_run};
@@ -53,13 +53,9 @@ fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
 fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
     let faults = outcome.faults.iter();
     faults
-        .map(|fault| match fault {
-            IoFault {
-                sd,
-                what: Fault::Corrupt { offset_bytes, .. },
-                ..
-            } => (sd.as_str(), *offset_bytes),
-            other => panic!("{other}"),
+        .map(|f| match &f.what {
+            Fault::Corrupt { offset_bytes, .. } => (f.sd.as_str(), *offset_bytes),
+            other => panic!("{other:?}"),
         })
         .collect()
 }
