@@ -215,9 +215,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for Buffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             lock(&self.0).extend(bytes);
             Ok(bytes.len())
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_lasts_is_told_with_its_time_and_what_it_is_a_part_of() {
-        let kept = Kept::default();
+        let kept = Buffer::default();
         let log = Log {
             sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
             open: Arc::default(),
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_long_statement_is_cut() {
         let sql = "x".repeat(1000);
-        let kept = Kept::default();
+        let kept = Buffer::default();
         let log = Log {
             sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
             open: Arc::default(),

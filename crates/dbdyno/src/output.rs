@@ -14,7 +14,7 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// What stands at a path, and so how it is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Destination {
     /// Nothing, or a file: a new file takes the name.
     File,
     /// What is written to where it is, because it is no file, or not by this name.
@@ -33,9 +33,9 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
         return Ok(std::io::stdout().flush()?);
     }
     let write = || match place(path)? {
-        Place::File => replace(path, text),
-        Place::Through => write_through(path, text),
-        Place::Refused(reason) => bail!("{reason}"),
+        Destination::File => replace(path, text),
+        Destination::Through => write_through(path, text),
+        Destination::Refused(reason) => bail!("{reason}"),
     };
     write().with_context(|| {
         format!(
@@ -100,7 +100,7 @@ pub fn is_there_to_renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<
         Ok(_) => {}
     }
     let found = path.metadata().context("it is a dangling symbolic link")?;
-    if let Place::Refused(reason) = place_of(found.mode()) {
+    if let Destination::Refused(reason) = place_of(found.mode()) {
         bail!("{reason}");
     }
     if found.is_file() {
@@ -116,23 +116,23 @@ pub fn is_there_to_renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<
     Ok(true)
 }
 
-fn place(path: &Path) -> Result<Place> {
+fn place(path: &Path) -> Result<Destination> {
     match path.symlink_metadata() {
         Ok(found) => Ok(place_of(found.mode())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place::File),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Destination::File),
         Err(error) => Err(error.into()),
     }
 }
 
 /// By the mode of what is there.
-fn place_of(mode: u32) -> Place {
+fn place_of(mode: u32) -> Destination {
     match mode & libc::S_IFMT {
-        libc::S_IFREG => Place::File,
+        libc::S_IFREG => Destination::File,
         // Where a link leads is the kernel's to decide: it protects links in folders that are everybody's.
-        libc::S_IFLNK | libc::S_IFIFO | libc::S_IFCHR => Place::Through,
-        libc::S_IFDIR => Place::Refused("it is a directory"),
-        libc::S_IFBLK => Place::Refused("it is a block device"),
-        _ => Place::Refused("it is neither a file nor a pipe"),
+        libc::S_IFLNK | libc::S_IFIFO | libc::S_IFCHR => Destination::Through,
+        libc::S_IFDIR => Destination::Refused("it is a directory"),
+        libc::S_IFBLK => Destination::Refused("it is a block device"),
+        _ => Destination::Refused("it is neither a file nor a pipe"),
     }
 }
 
@@ -162,7 +162,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 fn write_through(path: &Path, text: &str) -> Result<()> {
     // Where a link leads is looked at before it is opened: a device may do something when it is.
     let found = path.metadata().context("it is a dangling symbolic link")?;
-    if let Place::Refused(reason) = place_of(found.mode()) {
+    if let Destination::Refused(reason) = place_of(found.mode()) {
         bail!("{reason}");
     }
     let mut there = OpenOptions::new().write(true).open(path)?;
@@ -350,6 +350,6 @@ mod tests {
         symlink(folder.path(), &link).unwrap();
         assert!(refusal(&link).ends_with("it is a directory"));
         let block = place_of(libc::S_IFBLK | 0o660);
-        assert_eq!(block, Place::Refused("it is a block device"));
+        assert_eq!(block, Destination::Refused("it is a block device"));
     }
 }

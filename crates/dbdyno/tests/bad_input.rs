@@ -7,11 +7,11 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{DBDYNO, Ended, Place, TINY, need_duckdb};
+use common::{DBDYNO, Ended, TINY, Workspace, need_duckdb};
 use rusqlite::Connection;
 
 /// Wrong in itself: status 2 and no archive is made.
-fn is_wrong(place: &Place, arguments: &[&str], expected: &str) {
+fn is_wrong(place: &Workspace, arguments: &[&str], expected: &str) {
     let ended = place.dbdyno(arguments);
     assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
     let sentence = ended.sentence();
@@ -21,7 +21,7 @@ fn is_wrong(place: &Place, arguments: &[&str], expected: &str) {
 }
 
 /// The environment failed: status 1.
-fn fails(place: &Place, arguments: &[&str], expected: &str) {
+fn fails(place: &Workspace, arguments: &[&str], expected: &str) {
     let ended = place.dbdyno(arguments);
     assert_eq!(ended.status, 1, "{arguments:?}: {}", ended.stderr);
     let sentence = ended.sentence();
@@ -30,7 +30,7 @@ fn fails(place: &Place, arguments: &[&str], expected: &str) {
 
 #[test]
 fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cases = [
         ("sample_ms", "sampel_ms", "did you mean \"sample_ms\"?"),
         ("jobs", "job", "did you mean \"jobs\"?"),
@@ -53,7 +53,7 @@ fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
 
 #[test]
 fn a_wrong_setting_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cases = [
         ("nonsense", "is not KEY=VALUE"),
         ("=1", "is not KEY=VALUE"),
@@ -92,7 +92,7 @@ fn is_empty(directory: &Path) -> bool {
 
 #[test]
 fn a_wrong_target_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let cases = [
         ("plain", "has no scheme"),
@@ -122,7 +122,7 @@ fn a_wrong_target_is_refused() {
 
 #[test]
 fn a_wrong_library_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     fails(
         &place,
@@ -141,7 +141,7 @@ fn a_wrong_library_is_refused() {
 #[test]
 fn an_unreachable_target_is_the_environments_fault() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     for url in ["sqlite:absent/x.db", "duckdb:absent/x.db"] {
         fails(&place, &["run", &plan, "--target", url], "absent/x.db");
@@ -170,7 +170,7 @@ fn an_unreachable_target_is_the_environments_fault() {
 /// The name of the last side is taken: that is said before a server is asked for, and no other side is entered.
 #[test]
 fn a_study_whose_name_is_taken_is_refused_before_its_targets_are_opened() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     place.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
     let study = [
@@ -197,7 +197,7 @@ fn a_study_whose_name_is_taken_is_refused_before_its_targets_are_opened() {
 
 #[test]
 fn somebody_elses_database_is_left_as_it_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let connection = Connection::open(place.path("theirs.db")).unwrap();
     connection
@@ -225,7 +225,7 @@ fn somebody_elses_database_is_left_as_it_is() {
 
 #[test]
 fn an_archive_that_cannot_be_used_is_left_as_it_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &[]).status, 0);
     let whole = std::fs::read(place.archive()).unwrap();
     let marks = |at: usize, value: i32| {
@@ -268,7 +268,7 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
 
 #[test]
 fn an_archive_that_cannot_be_made_is_the_environments_fault() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     place.file("file", "not a directory");
     let below = ["--archive", "file/a.dbdyno"];
@@ -292,7 +292,7 @@ fn an_archive_that_cannot_be_made_is_the_environments_fault() {
 
 #[test]
 fn without_an_archive_there_is_nothing_to_show_or_resume() {
-    let place = Place::new();
+    let place = Workspace::new();
     for verb in [
         &["export", "last"][..],
         &["report", "last"],
@@ -305,7 +305,7 @@ fn without_an_archive_there_is_nothing_to_show_or_resume() {
 
 #[test]
 fn unknown_names_are_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
     let before = std::fs::read(place.archive()).unwrap();
     let cases: [(&[&str], &str); 8] = [
@@ -339,7 +339,7 @@ fn unknown_names_are_refused() {
 
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_old_one() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &[]).status, 0);
     place.file("file", "not a directory");
     fails(
@@ -359,7 +359,7 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
 /// Nor does anything that is written for others take the place of the archive, or of a device.
 #[test]
 fn the_archive_is_not_written_over_by_what_is_made_from_it() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &[]).status, 0);
     let limits = place.file(
         "sla.toml",
@@ -377,7 +377,7 @@ fn the_archive_is_not_written_over_by_what_is_made_from_it() {
 
 #[test]
 fn a_log_overwrites_no_archive() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "kept"]).status, 0);
     let archive = place.archive().display().to_string();
     fails(
@@ -390,7 +390,7 @@ fn a_log_overwrites_no_archive() {
 
 #[test]
 fn a_wrong_command_line_has_status_2() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cases: [&[&str]; 8] = [
         &[],
         &["measure"],
@@ -409,7 +409,7 @@ fn a_wrong_command_line_has_status_2() {
 }
 
 /// Runs a shell line in the place; `$D` is the command.
-fn shell(place: &Place, line: &str) -> Ended {
+fn shell(place: &Workspace, line: &str) -> Ended {
     let mut command = Command::new("bash");
     command
         .args(["-c", &format!("set -o pipefail; {line}")])
@@ -421,7 +421,7 @@ fn shell(place: &Place, line: &str) -> Ended {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let place = Place::new();
+    let place = Workspace::new();
     let ended = place.run(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     for verb in [

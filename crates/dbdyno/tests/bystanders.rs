@@ -9,7 +9,7 @@ mod postgres;
 
 use std::collections::BTreeMap;
 
-use common::{Place, need_duckdb};
+use common::{Workspace, need_duckdb};
 use target::server::LocalServer;
 
 /// Tables of the library that stay, and one whose rows a test changes.
@@ -78,13 +78,13 @@ const IN_A_SERVER: [&str; 2] = [
 
 /// A database with its order entry, and the place of its analytical tables.
 struct Loaded {
-    place: Place,
+    place: Workspace,
     url: String,
     queries: String,
 }
 
 impl Loaded {
-    fn new(place: Place, url: String, queries: String) -> Self {
+    fn new(place: Workspace, url: String, queries: String) -> Self {
         place.file("components.toml", LIBRARY);
         place.file("script.toml", SCRIPT);
         for (file, plan) in LARGER {
@@ -139,7 +139,7 @@ fn a_database_of_a_server_keeps_everything() {
     );
     let url = postgres::url(&server, server.superuser());
     let queries = format!("{url}?schema=queries");
-    let loaded = Loaded::new(Place::new(), url, queries);
+    let loaded = Loaded::new(Workspace::new(), url, queries);
     let before = of_server(&server);
     assert!(before.len() > 20, "{before:?}");
     // Every row after each of them would take most of the time.
@@ -150,7 +150,7 @@ fn a_database_of_a_server_keeps_everything() {
 #[test]
 fn files_keep_everything() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let files = ["orders.db", "queries.db"];
     let [url, queries] = files.map(|file| place.url("sqlite", file));
     let paths = files.map(|file| place.path(file));

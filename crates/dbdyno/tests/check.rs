@@ -13,17 +13,17 @@ mod sshd;
 
 mod common;
 
-use common::{Ended, Place, need_duckdb};
+use common::{Ended, Workspace, need_duckdb};
 use pgbouncer::Pooler;
 use rusqlite::Connection;
 use serde_json::Value;
 use sshd::Sshd;
 
-fn check(place: &Place, url: &str, more: &[&str]) -> Ended {
+fn check(place: &Workspace, url: &str, more: &[&str]) -> Ended {
     place.dbdyno(&[&["check", "--target", url], more].concat())
 }
 
-fn json(place: &Place, url: &str) -> Value {
+fn json(place: &Workspace, url: &str) -> Value {
     let ended = check(place, url, &["--json"]);
     serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr))
 }
@@ -38,7 +38,7 @@ fn says(text: &str, all: &[&str]) {
 #[test]
 fn a_file_that_is_not_there_stays_so() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     for engine in ["sqlite", "duckdb"] {
         let ended = check(&place, &place.url(engine, "new.db"), &[]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -56,7 +56,7 @@ fn a_file_that_is_not_there_stays_so() {
 
 #[test]
 fn somebodys_file_is_recognised_and_left_as_it_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     let path = place.path("theirs#1%.db");
     let theirs = Connection::open(&path).unwrap();
     theirs
@@ -81,7 +81,7 @@ fn somebodys_file_is_recognised_and_left_as_it_is() {
 
 #[test]
 fn what_is_no_database_says_so() {
-    let place = Place::new();
+    let place = Workspace::new();
     let ended = check(&place, "mock:", &[]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     says(
@@ -96,7 +96,7 @@ fn what_is_no_database_says_so() {
 /// Without a right, what it is for, what happens, and how to get it; nothing is made meanwhile.
 #[test]
 fn each_right_that_a_user_of_postgres_lacks_is_named_with_its_grant() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     postgres::psql(&server, "CREATE ROLE plain LOGIN");
     let url = postgres::url(&server, "plain");
     let ended = check(&place, &url, &[]);
@@ -141,7 +141,7 @@ fn each_right_that_a_user_of_postgres_lacks_is_named_with_its_grant() {
 
 #[test]
 fn a_superuser_is_told_that_less_is_enough() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let found = json(&place, &postgres::url(&server, server.superuser()));
     let notes = found["notes"].to_string();
     says(
@@ -165,7 +165,7 @@ fn a_superuser_is_told_that_less_is_enough() {
 
 #[test]
 fn what_would_be_refused_is_told_together() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let busy = std::process::Command::new(server.program().with_file_name("psql"))
         .args(["-X", "-q", "-U", server.superuser(), "-d", "postgres", "-h"])
         .arg(server.socket_directory())
@@ -202,7 +202,7 @@ fn what_would_be_refused_is_told_together() {
 
 #[test]
 fn a_pooler_in_between_is_recognised() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let pooler = Pooler::before(&server, "pool_mode = session");
     let found = json(&place, &pooler.url(""));
     says(&found["pooler"].to_string(), &["session mode"]);
@@ -215,7 +215,7 @@ fn a_pooler_in_between_is_recognised() {
 
 #[test]
 fn each_right_that_a_user_of_mariadb_lacks_is_named_with_its_grant() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Place::new());
+    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(&server, "CREATE USER plain@localhost");
     let url = mysql::url(&server, "plain");
     let ended = check(&place, &url, &[]);
@@ -264,7 +264,7 @@ fn each_right_that_a_user_of_mariadb_lacks_is_named_with_its_grant() {
 
 #[test]
 fn a_server_that_dbdyno_would_start_is_tried() {
-    let place = Place::new();
+    let place = Workspace::new();
     let directory = place.path("data");
     for (engine, version, title) in [
         ("postgres+local", "15", "PostgreSQL 15."),
@@ -290,7 +290,7 @@ fn a_server_that_dbdyno_would_start_is_tried() {
 /// The suffix decides what is written; the machine behind ssh is this one.
 #[test]
 fn the_machine_is_named_and_the_result_written() {
-    let (place, sshd, server) = (Place::new(), Sshd::start(), postgres::server(""));
+    let (place, sshd, server) = (Workspace::new(), Sshd::start(), postgres::server(""));
     let (url, host) = (postgres::url(&server, "dbdyno"), sshd.url());
     let file = place.path("found.json").display().to_string();
     let mut command = place.command(&["check", "--target", &url, "--host", &host, "-o", &file]);
@@ -314,7 +314,7 @@ fn the_machine_is_named_and_the_result_written() {
 
 #[test]
 fn a_server_that_is_not_there_is_said_to_be_so() {
-    let place = Place::new();
+    let place = Workspace::new();
     let ended = check(&place, "postgres://u:s3cret@127.0.0.1:1/d", &[]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     says(
@@ -327,7 +327,7 @@ fn a_server_that_is_not_there_is_said_to_be_so() {
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 /// The suite, with what it says as JSON.
-fn suite(place: &Place, url: &str) -> (Ended, Value) {
+fn suite(place: &Workspace, url: &str) -> (Ended, Value) {
     let ended = check(place, url, &["--engine", "--yes", "--json"]);
     let found: Value =
         serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr));
@@ -338,7 +338,7 @@ fn suite(place: &Place, url: &str) -> (Ended, Value) {
 /// By a user with the rights that `check` names, in a schema of the suite's own.
 #[test]
 fn the_suite_passes_on_a_running_postgres_and_leaves_nothing() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     postgres::psql(
         &server,
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint, pg_monitor TO plain; \
@@ -364,7 +364,7 @@ fn the_suite_passes_on_a_running_postgres_and_leaves_nothing() {
 
 #[test]
 fn the_suite_is_not_begun_without_consent_or_in_somebodys_schema() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
     let ended = check(&place, &url, &["--engine"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
@@ -402,7 +402,7 @@ fn the_suite_is_not_begun_without_consent_or_in_somebodys_schema() {
 
 #[test]
 fn the_suite_passes_on_a_running_mariadb_and_leaves_what_was_there() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Place::new());
+    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(
         &server,
         "CREATE USER plain@localhost; GRANT ALL ON `dbdyno`.* TO plain@localhost; \
@@ -432,7 +432,7 @@ fn the_suite_passes_on_a_running_mariadb_and_leaves_what_was_there() {
 /// Killed in the middle, it leaves what the next one removes.
 #[test]
 fn what_a_killed_suite_has_left_is_removed_by_the_next() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
     let mut killed = place.command(&["check", "--target", &url, "--engine", "--yes"]);
     let mut killed = killed.stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -455,7 +455,7 @@ fn what_a_killed_suite_has_left_is_removed_by_the_next() {
 
 #[test]
 fn a_failed_check_is_a_status_of_its_own() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = "postgres+local:?version=15&shared_buffers=16MB&track_counts=off";
     let ended = check(&place, url, &["--engine", "--yes"]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
@@ -471,7 +471,7 @@ fn a_failed_check_is_a_status_of_its_own() {
 #[test]
 fn a_password_is_in_no_output() {
     const CANARY: &str = "c4n4ry";
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     postgres::psql(
         &server,
         &format!("CREATE ROLE plain LOGIN PASSWORD '{CANARY}'"),

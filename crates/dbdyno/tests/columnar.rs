@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{Place, faults, point_of, points, repository};
+use common::{Workspace, faults, point_of, points, repository};
 use serde_json::Value;
 
-fn lift(place: &Place, url: &str, level: &str) -> Value {
+fn lift(place: &Workspace, url: &str, level: &str) -> Value {
     let ended = place.fine(&[
         "columnar", "lift", "--from", url, "--level", level, "--json",
     ]);
@@ -16,7 +16,7 @@ fn lift(place: &Place, url: &str, level: &str) -> Value {
 #[test]
 fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "olap");
     place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let mut bytes = Vec::new();
@@ -65,7 +65,7 @@ fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
 #[test]
 fn lines_say_what_was_lifted_and_bad_words_are_refused() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "olap");
     place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let said = place.fine(&[
@@ -125,7 +125,7 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
 #[test]
 fn the_study_sets_levels_beside_the_disk() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "olap");
     let ended = place.dbdyno(&[
         "columnar",
@@ -224,7 +224,7 @@ fn the_study_sets_levels_beside_the_disk() {
 /// that both loads went on, with the inputs of order entry alone, and that nothing broke, does.
 #[test]
 fn order_entry_and_queries_go_on_in_one_server() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = "name = 'mixed'\nsample_ms = 100\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
         [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         users = 2\n[step.olap]\ndo = 'run'\nqueries = '1,6,14'\nstreams = 2\n";
@@ -273,7 +273,7 @@ fn order_entry_and_queries_go_on_in_one_server() {
 #[test]
 fn order_entry_and_queries_go_on_on_the_same_tables() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
         warehouses = 1\nwarehouse_rows = 'tenth'\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\nfollow_seconds = 0\n";
     let plan = place.file("plan.toml", plan);
@@ -321,7 +321,7 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
 #[test]
 fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "olap");
     place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let size = |more: &[&str]| {

@@ -6,11 +6,11 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Place, TINY, points, repository};
+use common::{TINY, Workspace, points, repository};
 use serde_json::Value;
 
 /// One repetition of a plan that is done in a quarter of a second.
-fn ab(place: &Place, more: &[&str]) -> common::Ended {
+fn ab(place: &Workspace, more: &[&str]) -> common::Ended {
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let fixed = ["ab", plan.as_str(), "--target", url.as_str()];
@@ -23,7 +23,7 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
-    let place = Place::new();
+    let place = Workspace::new();
     // Twice the jobs on a machine of two cores or more: an effect that no noise hides.
     let ended = ab(
         &place,
@@ -90,7 +90,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
 }
 
 /// Prices of both sides, as JSON, in words and on a page.
-fn what_the_change_costs(place: &Place) {
+fn what_the_change_costs(place: &Workspace) {
     let prices = |name: &str, list: u32| {
         let text = format!(
             "currency = \"USD\"\n[[item]]\npart = \"server\"\nquantity = 1\nlist = {list}\nsource = \"s\"\ndate = \"2026\"\n"
@@ -144,7 +144,7 @@ fn what_the_change_costs(place: &Place) {
 
 #[test]
 fn a_metric_that_got_worse_fails_the_command_when_asked() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = repository("bench/aa/mock.toml");
     let library = repository("bench/aa/library");
     // Eleven times slower by sleeping, which does not compete for a processor, and so many pairs that two or three in which
@@ -175,7 +175,7 @@ fn a_metric_that_got_worse_fails_the_command_when_asked() {
 
 #[test]
 fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     for name in ["one", "two"] {
         assert_eq!(place.run(TINY, &["--name", name]).status, 0);
     }
@@ -209,7 +209,7 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
 /// A side that cannot begin leaves no study behind that would look as if it went on for ever.
 #[test]
 fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let other = format!("target={}", place.url("sqlite", "no such folder/bench.db"));
@@ -223,7 +223,7 @@ fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
 /// Fewer pairs than any verdict takes are measured only when that is meant.
 #[test]
 fn a_study_that_can_end_in_no_verdict_needs_consent() {
-    let place = Place::new();
+    let place = Workspace::new();
     let refused = ab(&place, &["--pairs", "5", "--name", "few"]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
@@ -240,7 +240,7 @@ fn a_study_that_can_end_in_no_verdict_needs_consent() {
 
 #[test]
 fn what_is_wrong_in_itself_measures_nothing() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cases: [(&[&str], &str); 7] = [
         (&["--b", "step.sise=quick"], "sise"),
         (&["--b", "target.cash_mb=8"], "cash_mb"),
@@ -266,7 +266,7 @@ fn what_is_wrong_in_itself_measures_nothing() {
 
 #[test]
 fn a_killed_study_is_resumed_to_its_end() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let mut child = place

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Place, TINY};
+use common::{TINY, Workspace};
 
 const PRECIOUS: &[u8] = b"precious bytes of somebody else\n";
 
@@ -108,8 +108,8 @@ fn ended(command: &mut Command) -> bool {
 }
 
 /// A place with a plan, parameters and a folder of pages, and an archive with a run where the command needs one.
-fn place(case: &Case) -> (Place, PathBuf) {
-    let place = Place::new();
+fn place(case: &Case) -> (Workspace, PathBuf) {
+    let place = Workspace::new();
     place.file("tiny.toml", TINY);
     let parameters = "sd=sd1,lun=data,size=1m\nwd=wd1,sd=sd1,xfersize=4k,rdpct=50\nrd=rd1,wd=wd1,iorate=100,elapsed=2\n";
     place.file("parm.txt", parameters);

@@ -6,11 +6,11 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{Place, TINY, need_duckdb};
+use common::{TINY, Workspace, need_duckdb};
 use rusqlite::Connection;
 
 /// What each command line says on standard error, with its exit status.
-fn said(place: &Place, lines: &[&str]) -> String {
+fn said(place: &Workspace, lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines {
         let arguments: Vec<&str> = line.split(' ').collect();
@@ -34,8 +34,8 @@ fn said(place: &Place, lines: &[&str]) -> String {
 }
 
 /// A place with a plan, a measured run called "before", somebody's database, a text, and a folder.
-fn furnished() -> Place {
-    let place = Place::new();
+fn furnished() -> Workspace {
+    let place = Workspace::new();
     let measured = place.run(TINY, &["--name", "before"]);
     assert_eq!(measured.status, 0, "{}", measured.stderr);
     let theirs = Connection::open(place.path("theirs.db")).unwrap();

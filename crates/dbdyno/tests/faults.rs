@@ -10,14 +10,14 @@ use std::fs::File;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, TINY, need_duckdb, points};
+use common::{Ended, TINY, Workspace, need_duckdb, points};
 use disk::Disk;
 
 /// More than anything takes here, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a command whose standard error can be read while it runs.
-fn start(place: &Place, arguments: &[&str]) -> Child {
+fn start(place: &Workspace, arguments: &[&str]) -> Child {
     place
         .command(arguments)
         .stdout(Stdio::null())
@@ -26,12 +26,12 @@ fn start(place: &Place, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-fn said(place: &Place) -> String {
+fn said(place: &Workspace) -> String {
     std::fs::read_to_string(place.path("stderr")).unwrap()
 }
 
 /// Waits until a point was reported as finished.
-fn await_a_point(place: &Place) {
+fn await_a_point(place: &Workspace) {
     let begun = Instant::now();
     while !said(place).contains(" · J ") {
         assert!(begun.elapsed() < PATIENCE, "{}", said(place));
@@ -46,7 +46,7 @@ fn interrupt(child: &Child) {
 }
 
 /// Waits for the end of a child, killing it when it takes longer than `longest`.
-fn end(place: &Place, mut child: Child, longest: Duration) -> Ended {
+fn end(place: &Workspace, mut child: Child, longest: Duration) -> Ended {
     let begun = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -68,7 +68,7 @@ fn end(place: &Place, mut child: Child, longest: Duration) -> Ended {
 
 #[test]
 fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
     let url = place.url("sqlite", "bench.db");
     let run = [
@@ -104,7 +104,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
 
 #[test]
 fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
     let relative = ["run", &plan, "--target", "sqlite:bench.db", "--repeat", "4"];
     let child = start(&place, &relative);
@@ -158,7 +158,7 @@ fn a_second_ctrl_c_names_the_verb_that_goes_on_with_a_study() {
 
 /// In the middle of a statement that would take hours; says how to go on.
 fn ends_at_once(verb: &[&str], advice: &str) {
-    let place = Place::new();
+    let place = Workspace::new();
     let library = place.library();
     let test = std::fs::read_to_string(library.join("T132.toml")).unwrap();
     let endless = test.replace("100_000\n", "100_000_000_000\n");
@@ -194,7 +194,7 @@ fn ends_at_once(verb: &[&str], advice: &str) {
 }
 
 /// Makes a disk of so many bytes in a place.
-type MakeDisk = fn(&Place, u64) -> Disk;
+type MakeDisk = fn(&Workspace, u64) -> Disk;
 
 #[test]
 fn an_archive_on_a_full_disk_keeps_its_points_and_goes_on_when_there_is_room() {
@@ -207,7 +207,7 @@ fn an_archive_at_the_limit_keeps_its_points_and_goes_on_when_there_is_room() {
 }
 
 fn a_full_archive_ends_the_run(disk: MakeDisk) {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = disk(&place, 1 << 20);
     let archive = disk.path("archive.dbdyno");
     let archive = ["--archive", archive.to_str().unwrap()];
@@ -236,7 +236,7 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
 }
 
 fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = disk(&place, 4 << 20);
     let plan = TINY.replace("[\"T132\"]", "[\"T132\", \"T331\"]");
     // T331 loads tens of megabytes in one transaction.

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use archive::{
     Archive, Component, NewRun, OperationTimes, Point, PointKey, RunState, TargetRecord,
 };
-use common::{Ended, Place, need_duckdb, repository};
+use common::{Ended, Workspace, need_duckdb, repository};
 use serde_json::Value;
 use stats::Histogram;
 
@@ -38,7 +38,7 @@ fn json(ended: &Ended) -> Value {
 #[test]
 fn a_fleet_is_imported_judged_drawn_and_exported() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("a.csv", &fleet(40, 200));
     let imported = place.fine(&["fleet", "import", "a.csv"]).stdout;
     assert!(
@@ -95,7 +95,7 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
 #[test]
 fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("a.csv", &fleet(3, 10));
     place.file("b.csv", &fleet(3, 10));
     place.file("c.csv", &fleet(3, 11));
@@ -116,7 +116,7 @@ fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
 #[test]
 fn a_wrong_line_leaves_the_fleet_as_it_was() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     std::fs::create_dir(place.path("telemetry")).unwrap();
     place.file("telemetry/1.csv", &fleet(3, 10));
     let wrong = fleet(3, 10)
@@ -146,7 +146,7 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
 #[test]
 fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("a.csv", &fleet(25, 50).replace(",120,", ",128,"));
     place.fine(&["fleet", "import", "a.csv"]);
     let refused = place.dbdyno(&["fleet", "report"]);
@@ -178,7 +178,7 @@ fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
 #[test]
 fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("a.csv", &fleet(3, 10));
     let theirs = rusqlite::Connection::open(place.path("theirs.db")).unwrap();
     theirs
@@ -224,7 +224,7 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
 
 #[test]
 fn without_its_engine_a_fleet_says_how_to_get_it() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("a.csv", &fleet(3, 10));
     let mut command = place.command(&["fleet", "import", "a.csv"]);
     let ended = command
@@ -240,7 +240,7 @@ fn without_its_engine_a_fleet_says_how_to_get_it() {
 #[test]
 fn runs_of_an_archive_are_the_sides_of_a_system() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let lun = place.path("f.dat");
     let text = format!(
         "sd=sd1,lun=\"{}\",size=4m\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=300,elapsed=2\n",
@@ -310,7 +310,7 @@ fn device_run(archive: &mut Archive, label: &str, started_at: &str, slow: u64) {
 #[test]
 fn device_times_of_archives_are_a_fleet() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let systems = 25;
     for system in 0..systems {
         let file = format!("archive-{system}.dbdyno");
@@ -356,7 +356,7 @@ fn device_times_of_archives_are_a_fleet() {
 #[test]
 fn the_example_of_the_documents_is_read() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let example = repository("docs/examples/fleet.csv").display().to_string();
     let said = place.fine(&["fleet", "import", &example]).stdout;
     assert!(said.contains("8 histograms"), "{said}");

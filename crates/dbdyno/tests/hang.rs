@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Place, points};
+use common::{Workspace, points};
 use stopped::{Stopped, signal};
 
 /// One target hangs in the third step, where the other one measures as well.
@@ -40,7 +40,7 @@ struct Running {
 }
 
 impl Running {
-    fn begin(place: &Place, arguments: &[&str]) -> Self {
+    fn begin(place: &Workspace, arguments: &[&str]) -> Self {
         let log = place.path("log");
         let file = std::fs::File::create(&log).unwrap();
         let mut command = place.command(arguments);
@@ -158,7 +158,7 @@ const READING: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_n
                        AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
 
 /// A run over two targets whose first one is in the middle of its long point.
-fn begun(place: &Place, url: &str, is_reading: impl FnMut() -> bool) -> Running {
+fn begun(place: &Workspace, url: &str, is_reading: impl FnMut() -> bool) -> Running {
     let plan = place.file("plan.toml", PLAN);
     let sqlite = place.url("sqlite", "bench.db");
     let targets = ["--target", url, "--target", &sqlite];
@@ -169,7 +169,7 @@ fn begun(place: &Place, url: &str, is_reading: impl FnMut() -> bool) -> Running 
 }
 
 /// The target that hangs has given out; the other one has all of its points, and none is wrong.
-fn gave_out(place: &Place, running: Running, engine: &str) {
+fn gave_out(place: &Workspace, running: Running, engine: &str) {
     let (status, said) = running.ended();
     assert_eq!(status.code(), Some(1), "{said}");
     let sentence = said.lines().last().unwrap();
@@ -190,7 +190,7 @@ fn gave_out(place: &Place, running: Running, engine: &str) {
 #[test]
 fn a_server_that_hangs_gives_out_and_the_others_go_on() {
     let server = postgres::server("");
-    let place = Place::new();
+    let place = Workspace::new();
     let reading = || postgres::psql(&server, READING) == "2";
     let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
     let stopped = Stopped::all_of(&server);
@@ -204,7 +204,7 @@ fn a_server_that_hangs_gives_out_and_the_others_go_on() {
 #[test]
 fn so_does_a_mariadb_server() {
     let server = mysql::server("");
-    let place = Place::new();
+    let place = Workspace::new();
     // What a session does at a moment is seen by chance alone; what all of them did is counted. Loading executes three.
     let executed = "SELECT variable_value FROM information_schema.global_status \
                     WHERE variable_name = 'COM_STMT_EXECUTE'";
@@ -220,7 +220,7 @@ fn a_network_that_loses_everything_or_nearly_is_noticed() {
     let server = postgres::server("");
     for bytes_per_s in [0, 1] {
         let network = Network::to(&server.socket_path());
-        let place = Place::new();
+        let place = Workspace::new();
         let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
         let running = begun(&place, &url, || postgres::psql(&server, READING) == "2");
         network.is_now(bytes_per_s);
@@ -237,7 +237,7 @@ fn a_network_that_loses_everything_or_nearly_is_noticed() {
 #[test]
 fn the_first_ctrl_c_ends_a_run_on_a_server_that_hangs() {
     let server = postgres::server("");
-    let place = Place::new();
+    let place = Workspace::new();
     let reading = || postgres::psql(&server, READING) == "2";
     let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
     // So long would it take to be noticed without.
@@ -250,7 +250,7 @@ fn the_first_ctrl_c_ends_a_run_on_a_server_that_hangs() {
 }
 
 /// A script of one statement that takes for ever.
-fn for_ever(place: &Place, sql: &str) -> String {
+fn for_ever(place: &Workspace, sql: &str) -> String {
     let script = format!(
         "name = \"long\"\n[[transaction]]\nname = \"wait\"\nweight = 1\n[[transaction.statement]]\nsql = \"{sql}\"\n"
     );
@@ -284,7 +284,7 @@ fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
         ("SELECT sleep(3600)", mysql::url(&maria, "root"), &on_maria),
     ];
     for (sql, url, runs) in servers {
-        let place = Place::new();
+        let place = Workspace::new();
         let plan = for_ever(&place, sql);
         let running = Running::begin(&place, &["run", &plan, "--target", &url]);
         wait_until(sql, runs);
@@ -294,7 +294,7 @@ fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
         wait_until("the statement has ended on the server", || !runs());
     }
     for engine in ["sqlite", "duckdb"] {
-        let place = Place::new();
+        let place = Workspace::new();
         let plan = for_ever(&place, counted);
         let url = place.url(engine, "bench.db");
         let running = Running::begin(&place, &["run", &plan, "--target", &url]);
@@ -314,7 +314,7 @@ fn a_network_that_delays_is_in_every_figure() {
     let network = Network::to(&server.socket_path());
     network.is_now(DELAYED);
     let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
-    let place = Place::new();
+    let place = Workspace::new();
     let step = "[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1, 2]\nmode = \"time\"\nseconds = 1\n";
     let plan = place.file("plan.toml", &format!("name = \"late\"\n{step}"));
     place.fine(&["run", &plan, "--target", &url]);
@@ -349,7 +349,7 @@ fn client_cpu_ticks(process: u32) -> u64 {
 /// The driver itself is stopped while it measures: the figures of that point say nothing about the database.
 #[test]
 fn a_driver_that_was_stopped_makes_its_point_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let step = "[[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 8\n";
     let plan = place.file(
         "plan.toml",

@@ -4,11 +4,11 @@
 
 mod common;
 
-use common::{Place, TINY};
+use common::{TINY, Workspace};
 use serde_json::Value;
 
 /// A machine of a few files; its root as an argument.
-fn machine(place: &Place) -> String {
+fn machine(place: &Workspace) -> String {
     for (path, text) in [
         ("root/proc/sys/kernel/hostname", "bench\n"),
         ("root/proc/sys/fs/aio-max-nr", "65536\n"),
@@ -26,7 +26,7 @@ fn machine(place: &Place) -> String {
 
 #[test]
 fn found_stated_and_advised_stand_apart() {
-    let place = Place::new();
+    let place = Workspace::new();
     let root = machine(&place);
     let platform = place.file("p.toml", "[storage]\nraid_level = \"RAID-5\"\n");
     let page = place
@@ -54,7 +54,7 @@ fn found_stated_and_advised_stand_apart() {
 
 #[test]
 fn two_inventories_differ_in_rows() {
-    let place = Place::new();
+    let place = Workspace::new();
     let root = machine(&place);
     let before = place.fine(&["host", "--json", "--root", &root]).stdout;
     let before = place.file("before.json", &before);
@@ -75,7 +75,7 @@ fn two_inventories_differ_in_rows() {
 
 #[test]
 fn a_run_is_compared_by_the_facts_that_it_holds() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.run(
         TINY,
         &["--name", "here", "--target", &place.url("sqlite", "a.db")],
@@ -91,7 +91,7 @@ fn a_run_is_compared_by_the_facts_that_it_holds() {
 
 #[test]
 fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
-    let place = Place::new();
+    let place = Workspace::new();
     let root = machine(&place);
     let unknown = place.file("p.toml", "[storage]\nraid_lvl = \"5\"\n");
     let other = place.file("other.json", "{\"format\": \"x\", \"version\": 1}");

@@ -10,7 +10,7 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Ended, Place, TINY};
+use common::{Ended, TINY, Workspace};
 use rusqlite::Connection;
 
 /// Sets the title of a terminal, makes it red, clears it, and overwrites the line.
@@ -25,8 +25,8 @@ fn is_clean(what: &str, ended: &Ended) {
 }
 
 /// Measures, and then puts a text of somebody's making wherever the archive has one.
-fn foreign(text: &str) -> Place {
-    let place = Place::new();
+fn foreign(text: &str) -> Workspace {
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "mine"]).status, 0);
     place.fine(&["runs", "note", "mine", "a note"]);
     let archive = Connection::open(place.archive()).unwrap();
@@ -102,7 +102,7 @@ fn a_foreign_archive_is_no_markup_and_no_formula() {
 
 #[test]
 fn a_server_and_ssh_steer_no_terminal() {
-    let (place, server) = (Place::new(), postgres::server(""));
+    let (place, server) = (Workspace::new(), postgres::server(""));
     // The server repeats the name in its message.
     let url = postgres::url(&server, "a%1B%5B31m%C2%9B2J");
     let plan = place.file("plan.toml", TINY);
@@ -126,7 +126,7 @@ fn a_server_and_ssh_steer_no_terminal() {
 #[test]
 fn without_a_home_the_archive_is_in_the_current_directory() {
     for home in [None, Some(""), Some("relative")] {
-        let place = Place::new();
+        let place = Workspace::new();
         let plan = place.file("plan.toml", TINY);
         let url = place.url("sqlite", "bench.db");
         let mut command = place.command(&["run", &plan, "--target", &url]);

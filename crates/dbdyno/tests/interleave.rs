@@ -11,11 +11,11 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Ended, Place, points};
+use common::{Ended, Workspace, points};
 use serde_json::Value;
 
 /// A script whose transaction takes a while, and a plan that repeats it for a second.
-fn plan(place: &Place, statement: &str) -> String {
+fn plan(place: &Workspace, statement: &str) -> String {
     for (name, times) in [("one", 1), ("five", 5)] {
         let statement = format!("[[transaction.statement]]\nsql = \"{statement}\"\n").repeat(times);
         let script = format!("name = \"work\"\n[[transaction]]\nname = \"work\"\n{statement}");
@@ -28,7 +28,7 @@ fn plan(place: &Place, statement: &str) -> String {
 }
 
 /// A study of six pairs, of which side B does five times the work.
-fn study(place: &Place, plan: &str, targets: &[&str]) -> Ended {
+fn study(place: &Workspace, plan: &str, targets: &[&str]) -> Ended {
     let five = format!("step.script={}", place.path("five.toml").display());
     let how = [
         "--interleave",
@@ -47,7 +47,7 @@ fn study(place: &Place, plan: &str, targets: &[&str]) -> Ended {
 }
 
 /// B is worse by far, and every point is valid and says how it was measured.
-fn b_is_slower(place: &Place, ended: &Ended) {
+fn b_is_slower(place: &Workspace, ended: &Ended) {
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
@@ -141,7 +141,7 @@ fn ratio_of([a, b]: &[Vec<(u64, f64)>; 2], is_a_first: bool) -> f64 {
 
 #[test]
 fn two_scripts_take_turns_on_one_postgres() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let plan = plan(&place, "SELECT 1");
     let ended = study(&place, &plan, &[&postgres::url(&server, "dbdyno")]);
     b_is_slower(&place, &ended);
@@ -149,7 +149,7 @@ fn two_scripts_take_turns_on_one_postgres() {
 
 #[test]
 fn two_scripts_take_turns_on_one_mariadb() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     let plan = plan(&place, "SELECT 1");
     let ended = study(&place, &plan, &[&mysql::url(&server, "root")]);
     b_is_slower(&place, &ended);
@@ -157,7 +157,7 @@ fn two_scripts_take_turns_on_one_mariadb() {
 
 #[test]
 fn two_scripts_take_turns_in_one_file_of_sqlite() {
-    let place = Place::new();
+    let place = Workspace::new();
     let sql = "SELECT length(hex(zeroblob(2000)))";
     let plan = plan(&place, sql);
     let ended = study(&place, &plan, &[&place.url("sqlite", "one.db")]);
@@ -166,7 +166,7 @@ fn two_scripts_take_turns_in_one_file_of_sqlite() {
 
 #[test]
 fn two_scripts_take_turns_in_one_file_of_duckdb() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, "SELECT 1");
     let ended = study(&place, &plan, &[&place.url("duckdb", "one.duckdb")]);
     b_is_slower(&place, &ended);
@@ -175,7 +175,7 @@ fn two_scripts_take_turns_in_one_file_of_duckdb() {
 /// A pair of points on two servers that stand at once; all of them are valid, which is to say that what was written is
 /// proven for each side.
 fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&str]) {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file(
         "plan.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
@@ -234,7 +234,7 @@ fn order_entry_takes_turns_on_two_postgres_servers() {
 /// Two servers that run already are two instances, of which nobody knows how two of one kind differ.
 #[test]
 fn a_pair_of_running_servers_carries_no_verdict() {
-    let (one, other, place) = (postgres::server(""), postgres::server(""), Place::new());
+    let (one, other, place) = (postgres::server(""), postgres::server(""), Workspace::new());
     let plan = plan(&place, "SELECT 1");
     let other = format!("target={}", postgres::url(&other, "dbdyno"));
     let how = [
@@ -269,7 +269,7 @@ fn a_pair_of_running_servers_carries_no_verdict() {
 
 #[test]
 fn what_cannot_take_turns_is_refused_with_what_to_do() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, "SELECT 1");
     let fixed = place.file(
         "fixed.toml",
@@ -318,7 +318,7 @@ fn what_cannot_take_turns_is_refused_with_what_to_do() {
 /// Whoever measures in blocks is told whether slices in place were possible, before the first point and afterwards.
 #[test]
 fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
-    let place = Place::new();
+    let place = Workspace::new();
     let script = plan(&place, "SELECT 1");
     let amount = place.file(
         "amount.toml",
@@ -357,7 +357,7 @@ fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
 
 #[test]
 fn a_killed_study_in_slices_is_resumed_to_its_end() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, "SELECT 1");
     let url = place.url("sqlite", "bench.db");
     let arguments = [

@@ -12,7 +12,7 @@ mod common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Ended, Place, need_duckdb, points};
+use common::{Ended, Workspace, need_duckdb, points};
 use target::server::LocalServer;
 
 /// Five operations and more have to fit in, on a busy machine too; ten slices are a point. Jobs that pause leave the processors to other
@@ -36,21 +36,21 @@ const SCHEMAS: &str =
     "SELECT string_agg(nspname, ' ') FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 const DATABASES: &str = "SELECT group_concat(schema_name) FROM information_schema.schemata WHERE schema_name LIKE 'dbdyno%'";
 
-fn plan(place: &Place, steps: &str) -> String {
+fn plan(place: &Workspace, steps: &str) -> String {
     place.file(
         "plan.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
     )
 }
 
-fn ab(place: &Place, plan: &str, url: &str, more: &[&str]) -> Ended {
+fn ab(place: &Workspace, plan: &str, url: &str, more: &[&str]) -> Ended {
     let how = ["--interleave", SLICE, "--name", "s", "--yes"];
     place.dbdyno(&[&["ab", plan, "--target", url], &how[..], more].concat())
 }
 
 /// Every point of both sides is valid, which is to say that what was written is proven for each side, and says that the
 /// side had tables of its own.
-fn each_side_is_proven(place: &Place, ended: &Ended, tests: &[&str], pairs: usize) {
+fn each_side_is_proven(place: &Workspace, ended: &Ended, tests: &[&str], pairs: usize) {
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     for side in ["s-a", "s-b"] {
         let run = place.export(side);
@@ -68,7 +68,7 @@ fn each_side_is_proven(place: &Place, ended: &Ended, tests: &[&str], pairs: usiz
 
 #[test]
 fn updates_take_turns_in_two_schemas_of_one_postgres() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let plan = plan(&place, UPDATES);
     let url = postgres::url(&server, "dbdyno");
     let ended = ab(
@@ -83,7 +83,7 @@ fn updates_take_turns_in_two_schemas_of_one_postgres() {
 
 #[test]
 fn updates_take_turns_in_two_databases_of_one_mariadb() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     let plan = plan(&place, UPDATES);
     let url = mysql::url(&server, "root");
     let setting = ["--pairs", "1", "--b", "target.sort_buffer_size=1048576"];
@@ -94,7 +94,7 @@ fn updates_take_turns_in_two_databases_of_one_mariadb() {
 
 #[test]
 fn updates_take_turns_in_two_files_beside_one_of_sqlite() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, &UPDATES.replace("[2]", "[1]"));
     let url = place.url("sqlite", "bench.db");
     let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
@@ -107,7 +107,7 @@ fn updates_take_turns_in_two_files_beside_one_of_sqlite() {
 
 #[test]
 fn order_entry_takes_turns_on_one_postgres() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let plan = plan(&place, ORDER_ENTRY);
     let url = postgres::url(&server, "dbdyno");
     let commit = ["--pairs", "1", "--b", "target.synchronous_commit=off"];
@@ -118,7 +118,7 @@ fn order_entry_takes_turns_on_one_postgres() {
 
 #[test]
 fn order_entry_takes_turns_on_one_mariadb() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     // Stored code is made for each side as well.
     let procedures = "users = \"2\"\nstatements = \"procedure\"";
     let plan = plan(&place, &ORDER_ENTRY.replace("users = \"2\"", procedures));
@@ -144,7 +144,7 @@ fn settings_of_sessions_take_turns_on_the_same_tables() {
             "target.sort_buffer_size=1048576",
         ),
     ] {
-        let place = Place::new();
+        let place = Workspace::new();
         let plan = plan(&place, &reads);
         let ended = ab(&place, &plan, &url, &["--pairs", "1", "--b", setting]);
         assert_eq!(ended.status, 0, "{url}: {}", ended.stderr);
@@ -175,7 +175,7 @@ fn is_there(server: &LocalServer, what: &str) -> bool {
 /// The schemas that a killed study leaves are removed by the next one, which does not begin with what is in them.
 #[test]
 fn what_a_killed_study_leaves_is_removed_by_the_next() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let long = UPDATES.replace("seconds = 3", "seconds = 600");
     let plan = plan(&place, &long);
     let url = postgres::url(&server, "dbdyno");
@@ -223,7 +223,7 @@ fn what_a_killed_study_leaves_is_removed_by_the_next() {
 /// A schema by the name of a side's that is somebody else's, or that somebody else relies on, stays and stops the study.
 #[test]
 fn what_is_not_dbdynos_is_not_removed() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let plan = plan(&place, UPDATES);
     let url = postgres::url(&server, "dbdyno");
     let made =
@@ -254,7 +254,7 @@ fn what_is_not_dbdynos_is_not_removed() {
 /// With the rights that SERVERS lists, and nothing more; without them, nothing is entered.
 #[test]
 fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let made = |schema: &str| {
         format!(
             "CREATE SCHEMA {schema} AUTHORIZATION bench; \
@@ -287,7 +287,7 @@ fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
 
 #[test]
 fn a_user_of_mariadb_needs_rights_on_the_databases_of_both_sides() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         "CREATE USER bench@localhost; GRANT ALL ON dbdyno.* TO bench@localhost; \
@@ -308,7 +308,7 @@ fn a_user_of_mariadb_needs_rights_on_the_databases_of_both_sides() {
 }
 
 /// A script whose set-up is written down, and a plan for it.
-fn script(place: &Place, when: &str, index: &str, statement: &str) -> String {
+fn script(place: &Workspace, when: &str, index: &str, statement: &str) -> String {
     let script = format!(
         "name = \"work\"\n[setup]\nwhen = \"{when}\"\nsql = [\"INSERT INTO public.steps VALUES ('set-up')\", \
          \"CREATE TABLE dbdyno_t AS SELECT n FROM generate_series(1, 100) n\"{index}]\n\
@@ -319,7 +319,7 @@ fn script(place: &Place, when: &str, index: &str, statement: &str) -> String {
     place.file(&name, &script)
 }
 
-fn scripts_plan(place: &Place, script: &str) -> String {
+fn scripts_plan(place: &Workspace, script: &str) -> String {
     plan(
         place,
         &format!(
@@ -335,7 +335,7 @@ fn the_set_up_of_shared_tables_is_done_once_for_both_sides() {
         ("run", "teardown set-up"),
         ("point", "teardown set-up teardown"),
     ] {
-        let (server, place) = (postgres::server(""), Place::new());
+        let (server, place) = (postgres::server(""), Workspace::new());
         postgres::psql(
             &server,
             "CREATE TABLE public.steps (what text, number serial)",
@@ -376,7 +376,7 @@ fn set_ups_that_differ_and_scripts_that_write_have_tables_for_each_side() {
         ),
         ("", "UPDATE dbdyno_t SET n = n WHERE n = 7"),
     ] {
-        let (server, place) = (postgres::server(""), Place::new());
+        let (server, place) = (postgres::server(""), Workspace::new());
         postgres::psql(
             &server,
             "CREATE TABLE public.steps (what text, number serial)",
@@ -402,7 +402,7 @@ fn set_ups_that_differ_and_scripts_that_write_have_tables_for_each_side() {
 #[test]
 fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let updates = place.file("updates.toml", &format!("name = \"p\"\n{UPDATES}"));
     let run = ORDER_ENTRY
         .split_at(ORDER_ENTRY.rfind("[[step]]").unwrap())

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Ended, Place, TINY};
+use common::{Ended, TINY, Workspace};
 use roxmltree::Document;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -16,19 +16,19 @@ const MISSED: &str =
     "[[limit]]\nmetric = \"T132@1.elapsed_s\"\nat_most = 0.001\nreason = \"a joke\"\n";
 const UNJUDGED: &str = "[[limit]]\nmetric = \"T611.operations_per_s\"\nat_least = 0\n";
 
-fn measured() -> Place {
-    let place = Place::new();
+fn measured() -> Workspace {
+    let place = Workspace::new();
     let ended = place.run(TINY, &["--name", "night"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     place
 }
 
-fn judge(place: &Place, limits: &str, more: &[&str]) -> Ended {
+fn judge(place: &Workspace, limits: &str, more: &[&str]) -> Ended {
     let sla = place.file("limits.toml", limits);
     place.dbdyno(&[&["judge", "night", "--sla", &sla], more].concat())
 }
 
-fn change(place: &Place, sql: &str) {
+fn change(place: &Workspace, sql: &str) {
     let connection = Connection::open(place.archive()).unwrap();
     // Who changes an archive by hand need not have foreign keys on.
     connection
@@ -96,7 +96,7 @@ fn what_was_not_measured_is_not_passed() {
 
 #[test]
 fn six_repetitions_carry_an_interval() {
-    let place = Place::new();
+    let place = Workspace::new();
     let ended = place.run(TINY, &["--name", "night", "--repeat", "6"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let ended = judge(&place, KEPT, &["--json"]);

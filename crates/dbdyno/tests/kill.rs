@@ -19,7 +19,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, faults, points};
+use common::{Ended, Workspace, faults, points};
 use serde_json::Value;
 use stats::random::Random;
 
@@ -99,7 +99,7 @@ fn moment(random: &mut Random, left: usize, longest: Duration) -> Moment {
 
 fn kill_and_resume(number: u32, tally: &Tally) {
     let mut random = Random::stream(SEED, u64::from(number));
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", PLAN);
     let url = place.url("sqlite", "bench.db");
     let run = ["run", &plan, "--target", &url];
@@ -153,14 +153,14 @@ fn kill_and_resume(number: u32, tally: &Tally) {
 }
 
 /// Starts the command, kills it at a moment, and gives what it had said on standard error.
-fn killed(place: &Place, arguments: &[&str], at: Moment) -> String {
+fn killed(place: &Workspace, arguments: &[&str], at: Moment) -> String {
     let is_time = |said: &str| reported(said) >= at.reported;
     killed_when(place, arguments, &is_time, at.after)
 }
 
 /// The same so long after what it had said was enough.
 fn killed_when(
-    place: &Place,
+    place: &Workspace,
     arguments: &[&str],
     is_time: &dyn Fn(&str) -> bool,
     after: Duration,
@@ -190,7 +190,7 @@ fn reported(said: &str) -> usize {
 }
 
 /// The export of the run; `None` when the kill came before it was entered.
-fn finished(place: &Place) -> Option<Value> {
+fn finished(place: &Workspace) -> Option<Value> {
     let runs = place.fine(&["list", "runs"]).stdout;
     let entered = place.archive().exists() && runs.lines().count() > 1;
     entered.then(|| place.export("last"))
@@ -223,7 +223,7 @@ fn assert_sound(points: &[Value], context: &str) {
 }
 
 /// The run is complete and sound, has no point twice, and kept its earlier points as they were.
-fn assert_whole(place: &Place, earlier: &[Value], context: &str) {
+fn assert_whole(place: &Workspace, earlier: &[Value], context: &str) {
     let exported = place.export("last");
     assert_eq!(exported["run"]["state"], "complete", "{context}");
     assert_eq!(
@@ -260,7 +260,7 @@ const TRIES: usize = 10;
 #[test]
 fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "olap");
     place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let database = place.path("olap");
@@ -276,7 +276,7 @@ fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
 }
 
 /// Kills a study while the rows of its source are changed, and resumes it; false when it had put them back by then.
-fn killed_in_a_cycle(place: &Place, url: &str, before: usize) -> bool {
+fn killed_in_a_cycle(place: &Workspace, url: &str, before: usize) -> bool {
     let study = [
         "columnar",
         "run",

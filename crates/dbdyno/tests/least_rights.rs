@@ -9,7 +9,7 @@ mod postgres;
 
 mod common;
 
-use common::{Place, points};
+use common::{Workspace, points};
 use serde_json::Value;
 
 /// Component tests with stored code, bulk loads, compression and large objects, then order entry by stored procedures.
@@ -21,7 +21,7 @@ const PLAN: &str = "name = \"rights\"\nsample_ms = 50\n\
     [step.oltp]\ndo = \"run\"\nusers = 2\nstatements = \"procedure\"\nwarm_up_max_seconds = 0.0\n";
 
 /// Runs everything; gives the run of the plan.
-fn all_verbs(place: &Place, url: &str) -> Value {
+fn all_verbs(place: &Workspace, url: &str) -> Value {
     let plan = place.file("plan.toml", PLAN);
     let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes"]);
     assert_eq!(ended.status, 0, "{}\n{}", ended.stdout, ended.stderr);
@@ -55,7 +55,7 @@ fn all_verbs(place: &Place, url: &str) -> Value {
 
 #[test]
 fn postgresql() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     // Nothing comes from what everybody may do by default.
     postgres::psql(
         &server,
@@ -76,7 +76,7 @@ fn postgresql() {
 }
 
 /// A column store is loaded by who may read, and nothing else.
-fn lift(place: &Place, url: &str) {
+fn lift(place: &Workspace, url: &str) {
     common::need_duckdb();
     let lifted = place.fine(&["columnar", "lift", "--from", url, "--level", "none"]);
     assert!(lifted.stdout.contains("shop"), "{}", lifted.stdout);
@@ -85,7 +85,7 @@ fn lift(place: &Place, url: &str) {
 /// An administrator who grants nobody CREATE makes the schema.
 #[test]
 fn postgresql_in_a_schema_that_was_made_for_dbdyno() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     postgres::psql(
         &server,
         "CREATE ROLE bench LOGIN; GRANT pg_checkpoint TO bench; CREATE SCHEMA dbdyno AUTHORIZATION bench; \
@@ -99,7 +99,7 @@ fn postgresql_in_a_schema_that_was_made_for_dbdyno() {
 
 #[test]
 fn mariadb() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Place::new());
+    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(
         &server,
         "CREATE USER bench@localhost; \

@@ -16,13 +16,13 @@ use std::sync::Arc;
 
 use archive::stream::{Snapshot, StreamEvent};
 use chromium::Chromium;
-use common::{Place, TINY};
+use common::{TINY, Workspace};
 use live::{Hub, Server};
 use proxy::Proxy;
 
 /// What the command tells while it measures two sides and judges them.
 fn events() -> Vec<StreamEvent> {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.path("ab.jsonl");
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");

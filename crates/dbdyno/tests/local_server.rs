@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Place, points};
+use common::{Workspace, points};
 
 /// Points of half a second, so that a kill meets one at work.
 const PLAN: &str = "name = \"killed\"\nsample_ms = 100\n[[step]]\nuse = \"library\"\n\
@@ -16,7 +16,7 @@ const PLAN: &str = "name = \"killed\"\nsample_ms = 100\n[[step]]\nuse = \"librar
 
 /// The command with a directory of its own for servers. It lies in /var/tmp, because the path of a socket is short
 /// and an unprivileged server must reach it.
-fn command(place: &Place, servers: &Path, arguments: &[&str]) -> Command {
+fn command(place: &Workspace, servers: &Path, arguments: &[&str]) -> Command {
     let mut command = place.command(arguments);
     command.env("DBDYNO_SERVER_DIR", servers);
     command
@@ -40,7 +40,7 @@ fn servers_in(directory: &Path) -> Vec<String> {
 }
 
 fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
-    let place = Place::new();
+    let place = Workspace::new();
     let servers = tempfile::Builder::new()
         .prefix("dbdyno-t")
         .tempdir_in("/var/tmp")
@@ -102,7 +102,7 @@ fn a_killed_run_on_mariadb() {
 }
 
 /// Two layouts of one small device each.
-fn layout(place: &Place, name: &str) -> String {
+fn layout(place: &Workspace, name: &str) -> String {
     let text = format!(
         "name = \"{name}\"\nabout = \"\"\n[[device]]\nname = \"one\"\nsize_mib = 400\n\
          [[volume]]\nname = \"all\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
@@ -125,7 +125,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     if host::user_id() != 0 {
         testing::skip!("layouts need root");
     }
-    let place = Place::new();
+    let place = Workspace::new();
     let folder = tempfile::Builder::new()
         .prefix("dbdyno-t")
         .tempdir_in("/var/tmp")

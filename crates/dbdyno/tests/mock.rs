@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, TINY, faults, points, repository};
+use common::{TINY, Workspace, faults, points, repository};
 
 fn of_the_repository(name: &str) -> String {
     repository(name).to_str().unwrap().to_owned()
@@ -12,7 +12,7 @@ fn of_the_repository(name: &str) -> String {
 
 #[test]
 fn the_mock_is_measured_at_the_speed_that_it_states() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
@@ -33,12 +33,12 @@ fn the_mock_is_measured_at_the_speed_that_it_states() {
 /// A driver that is stopped again and again begins its operations late: the point is invalid, unless the plan allows it.
 #[test]
 fn a_driver_that_is_held_up_makes_a_point_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
     );
-    let run = |name: &str, command: fn(&Place, &[&str]) -> std::process::Command| {
+    let run = |name: &str, command: fn(&Workspace, &[&str]) -> std::process::Command| {
         let arguments = [
             "run",
             &plan,
@@ -72,7 +72,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
         };
         (status.code(), points(&place.export(name))[0].clone())
     };
-    let (status, point) = run("strict", Place::command_as_typed);
+    let (status, point) = run("strict", Workspace::command_as_typed);
     assert_eq!(status, Some(3));
     // Of a driver that others keep from the processors more may be said than that.
     let is_late = |reason: &&str| reason.contains("more than 1 ms late");
@@ -81,7 +81,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
         1,
         "{point}"
     );
-    let (status, point) = run("allowed", Place::command);
+    let (status, point) = run("allowed", Workspace::command);
     assert_eq!(status, Some(0));
     assert_eq!(faults(&point), [""; 0]);
     let notes = point["notes"].to_string();
@@ -95,7 +95,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
 
 #[test]
 fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = of_the_repository("bench/aa/smoke.toml");
     let url = format!("{}?cache_mb=17", place.url("sqlite", "bench.db"));
     place.fine(&["run", &plan, "--target", &url]);
@@ -108,7 +108,7 @@ fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
 
 #[test]
 fn the_mock_is_listed_but_never_measured_unasked() {
-    let place = Place::new();
+    let place = Workspace::new();
     let engines = place.fine(&["list", "engines"]).stdout;
     assert!(engines.contains("mock:  no database"), "{engines}");
     let (plan, directory) = (place.file("plan.toml", TINY), place.path("work"));
@@ -120,7 +120,7 @@ fn the_mock_is_listed_but_never_measured_unasked() {
 
 #[test]
 fn what_the_mock_cannot_do_is_missing_with_its_reason() {
-    let place = Place::new();
+    let place = Workspace::new();
     let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
     for reason in [
         "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
@@ -132,7 +132,7 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
 
 #[test]
 fn two_paces_are_set_against_each_other() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
@@ -168,7 +168,7 @@ fn two_paces_are_set_against_each_other() {
 /// The events of a run: in order, and its snapshots add up to the figures of its points.
 #[test]
 fn the_stream_of_events_says_what_the_archive_says() {
-    let place = Place::new();
+    let place = Workspace::new();
     let events = place.path("run.jsonl");
     let plan = TINY
         .replace("jobs = [1]", "jobs = [1, 3]")

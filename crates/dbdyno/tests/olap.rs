@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{Place, faults, point_of as of, points};
+use common::{Workspace, faults, point_of as of, points};
 use serde_json::Value;
 
-fn load(place: &Place, url: &str) {
+fn load(place: &Workspace, url: &str) {
     let loaded = place.fine(&["olap", "load", "--target", url, "--scale", "0.01"]);
     assert!(
         loaded.stdout.contains("scale 0.01 is loaded: 86805 rows"),
@@ -15,12 +15,12 @@ fn load(place: &Place, url: &str) {
     );
 }
 
-fn run(place: &Place, arguments: &[&str]) -> Value {
+fn run(place: &Workspace, arguments: &[&str]) -> Value {
     run_to(0, place, arguments)
 }
 
 /// A run that ends with this status.
-fn run_to(status: i32, place: &Place, arguments: &[&str]) -> Value {
+fn run_to(status: i32, place: &Workspace, arguments: &[&str]) -> Value {
     let ended = place.dbdyno(&[&["olap", "run"], arguments].concat());
     assert_eq!(ended.status, status, "{}", ended.stderr);
     place.export("last")
@@ -29,7 +29,7 @@ fn run_to(status: i32, place: &Place, arguments: &[&str]) -> Value {
 #[test]
 fn each_query_is_a_point_and_all_of_them_a_power() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
         let url = place.url(engine, engine);
         load(&place, &url);
@@ -78,7 +78,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
     }
 }
 
-fn wrong_answers_are_invalid(place: &Place, url: &str) {
+fn wrong_answers_are_invalid(place: &Workspace, url: &str) {
     common::spoil_answer_12(url);
     let exported = run_to(3, place, &["--target", url, "--queries", "12,6"]);
     let wrong = of(&exported, "Q12")["reasons"].to_string();
@@ -102,7 +102,7 @@ fn wrong_answers_are_invalid(place: &Place, url: &str) {
 /// One point keeps each execution of each query in each round, with its plan, and what it read where that is told.
 #[test]
 fn rounds_keep_each_execution_and_only_the_first_is_cold() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "rounds");
     load(&place, &url);
     let asked = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
@@ -152,7 +152,7 @@ fn rounds_keep_each_execution_and_only_the_first_is_cold() {
 /// The first query that fails ends its rounds: the others would meet the same each time.
 #[test]
 fn rounds_end_with_the_first_wrong_answer() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "rounds");
     load(&place, &url);
     common::spoil_answer_12(&url);
@@ -177,7 +177,7 @@ fn rounds_end_with_the_first_wrong_answer() {
 #[test]
 fn degrees_are_swept_as_far_as_the_engine_takes_them() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let urls = ["duckdb", "sqlite"].map(|engine| {
         let url = place.url(engine, engine);
         load(&place, &url);
@@ -227,7 +227,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
 /// A server tells how many workers it gave.
 #[test]
 fn a_server_tells_its_workers() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file(
         "plan.toml",
         "name = 'workers'\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
@@ -266,7 +266,7 @@ fn a_server_tells_its_workers() {
 /// What the engine says of one query is told, and the others are asked all the same.
 #[test]
 fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "q");
     load(&place, &url);
     let limited = [
@@ -295,7 +295,7 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
 #[test]
 fn engines_are_held_against_each_other() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let urls = [place.url("duckdb", "d"), place.url("sqlite", "s")];
     urls.iter().for_each(|url| load(&place, url));
     let both = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
@@ -314,7 +314,7 @@ fn engines_are_held_against_each_other() {
 
 #[test]
 fn what_is_wrong_in_itself_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "w");
     let refused = |arguments: &[&str], status: i32, says: &str| {
         let ended = place.dbdyno(arguments);

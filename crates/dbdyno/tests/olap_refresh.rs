@@ -6,10 +6,10 @@ mod common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, faults, point_of, points};
+use common::{Workspace, faults, point_of, points};
 use serde_json::Value;
 
-fn load(place: &Place, engine: &str) -> String {
+fn load(place: &Workspace, engine: &str) -> String {
     let url = place.url(engine, engine);
     place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     url
@@ -30,7 +30,7 @@ fn figure(exported: &Value, test: &str, name: &str) -> f64 {
 #[test]
 fn refreshes_are_points_and_leave_the_rows_as_they_were() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
         let url = load(&place, engine);
         let arguments = ["olap", "run", "--target", &url, "--queries", "6,1,3"];
@@ -74,7 +74,7 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
 
 #[test]
 fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = load(&place, "sqlite");
     common::spoil_answer_12(&url);
     let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
@@ -96,7 +96,7 @@ fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
 /// A run that is killed in the middle leaves a database that says so, and goes on to its end.
 #[test]
 fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = load(&place, "sqlite");
     let arguments = [
         "olap",

@@ -9,18 +9,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Place;
+use common::Workspace;
 use disk::Disk;
 use serde_json::Value;
 use target::TargetUrl;
 
-fn json(place: &Place, url: &str, status: i32) -> Value {
+fn json(place: &Workspace, url: &str, status: i32) -> Value {
     let ended = place.dbdyno(&["oltp", "check", "--target", url, "--json"]);
     assert_eq!(ended.status, status, "{}", ended.stderr);
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
-fn change(place: &Place, sql: &str) {
+fn change(place: &Workspace, sql: &str) {
     let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
@@ -28,7 +28,7 @@ fn change(place: &Place, sql: &str) {
 /// The load is killed in its middle and goes on; then a customer is given a cent.
 #[test]
 fn load_killed_resumed_checked_broken_and_dropped() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     kill_after_the_first_warehouse(place.command(&load), &place);
@@ -116,7 +116,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     );
 }
 
-fn kill_after_the_first_warehouse(mut command: Command, place: &Place) {
+fn kill_after_the_first_warehouse(mut command: Command, place: &Workspace) {
     let file = std::fs::File::create(place.path("stderr")).unwrap();
     let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(100);
@@ -137,8 +137,8 @@ fn kill_after_the_first_warehouse(mut command: Command, place: &Place) {
 }
 
 /// A place in which a server that runs as another user can lie.
-fn reachable_place() -> Place {
-    let place = Place::new();
+fn reachable_place() -> Workspace {
+    let place = Workspace::new();
     let passable = PermissionsExt::from_mode(0o711);
     std::fs::set_permissions(place.path(""), passable).unwrap();
     place
@@ -260,7 +260,7 @@ fn kill_at_the_mark(mut command: Command, mark: &std::path::Path) {
 
 #[test]
 fn without_room_for_a_copy_it_is_loaded_anew() {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = Disk::small(&place, 160 << 20);
     let url = format!("sqlite:{}", disk.path("oltp.db").display());
     let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
@@ -280,7 +280,7 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
 
 #[test]
 fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     for (target, warehouses, says) in [
         ("sqlite:", "1", "would be lost when this command ends"),
@@ -311,7 +311,7 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
 /// Every method of the engine is measured, restored and proven; nothing is left behind, and what makes no sense is told.
 #[test]
 fn backups_are_restored_and_proven() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     let backup = ["backup", "run", "--target", &url, "--work-seconds", "0.3"];
     place.fine(&backup);

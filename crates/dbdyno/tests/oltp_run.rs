@@ -9,7 +9,7 @@ mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
-use common::{Place, faults, points};
+use common::{Workspace, faults, points};
 use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ const SHORT: [&str; 10] = [
 ];
 
 /// The built-in plan, cut short.
-fn ramp(place: &Place, url: &str) {
+fn ramp(place: &Workspace, url: &str) {
     let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
     arguments.extend(SHORT);
     let ended = place.dbdyno(&arguments);
@@ -51,7 +51,7 @@ fn warm_up_s(total: &Value) -> Option<f64> {
 /// A level is six points of the same users; new orders are counted by the minute; the database is whole.
 #[test]
 fn a_ramp_is_measured_and_checked() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = postgres::server("");
     let url = postgres::url(&server, "dbdyno");
     ramp(&place, &url);
@@ -102,7 +102,7 @@ fn a_ramp_is_measured_and_checked() {
 /// The load of a plan is kept as long as nobody worked on it, and made anew afterwards.
 #[test]
 fn a_load_is_kept_only_untouched() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     let state = || {
         let exported = place.export("last");
@@ -140,7 +140,7 @@ fn a_load_is_kept_only_untouched() {
 /// Nobody works on a database that is broken, and the result says so.
 #[test]
 fn a_database_broken_before_is_not_measured() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     place.load_order_entry(&url);
     change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
@@ -164,7 +164,7 @@ fn a_database_broken_before_is_not_measured() {
 /// What users measured on a database that they left broken is invalid, with the condition's number.
 #[test]
 fn a_database_broken_meanwhile_makes_its_points_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     place.load_order_entry(&url);
     add_trigger(
@@ -190,7 +190,7 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
 #[test]
 fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
     for is_broken in [false, true] {
-        let place = Place::new();
+        let place = Workspace::new();
         let url = place.url("sqlite", "oltp.db");
         place.load_order_entry(&url);
         interrupt_a_ramp(&place, &url);
@@ -229,7 +229,7 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
 }
 
 /// Stops a ramp of six levels behind its first.
-fn interrupt_a_ramp(place: &Place, url: &str) {
+fn interrupt_a_ramp(place: &Workspace, url: &str) {
     let log = std::fs::File::create(place.path("log")).unwrap();
     let users = ["--users", "1..6/1", "--all-levels", "--seconds", "1"];
     let arguments = ["oltp", "run", "--target", url, "--yes", "--name", "cut"];
@@ -250,7 +250,7 @@ fn interrupt_a_ramp(place: &Place, url: &str) {
 /// A size that is not there is one sentence, and no level is measured.
 #[test]
 fn a_database_of_another_size_is_not_measured() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     let loaded = place.load_order_entry(&url);
     assert!(
@@ -272,7 +272,7 @@ fn a_database_of_another_size_is_not_measured() {
 /// What contradicts itself, or is not there, is one sentence.
 #[test]
 fn bad_wishes_are_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     let told = |settings: &[&str]| {
         let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
@@ -298,13 +298,13 @@ fn bad_wishes_are_refused() {
     }
 }
 
-fn change(place: &Place, sql: &str) {
+fn change(place: &Workspace, sql: &str) {
     let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
 
 /// Makes a trigger and enters it as dbdyno's own, whom a foreign one would keep out.
-fn add_trigger(place: &Place, name: &str, what: &str) {
+fn add_trigger(place: &Workspace, name: &str, what: &str) {
     let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
     let made = format!("CREATE TRIGGER {name} {what}");
     connection.execute_batch(&made).unwrap();
@@ -319,7 +319,7 @@ fn add_trigger(place: &Place, name: &str, what: &str) {
 /// held against the driver's own count.
 #[test]
 fn a_database_that_drops_what_it_acknowledged_is_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     place.load_order_entry(&url);
     let users = ["--users", "2", "--seconds", "0.5"];
@@ -350,7 +350,7 @@ fn a_database_that_drops_what_it_acknowledged_is_invalid() {
 /// What was acknowledged is in the tables; a database that forgets a payment is found out.
 #[test]
 fn what_was_acknowledged_is_held_against_the_tables() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "oltp.db");
     place.load_order_entry(&url);
     let users = |status: i32| {
@@ -445,7 +445,7 @@ fn user_at_work(server: &target::server::LocalServer) -> String {
 /// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.
 #[test]
 fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (server, url) = loaded_server(&place, "&restart_after_crash=on", "tenth");
     let log = std::fs::File::create(place.path("log")).unwrap();
     let arguments = [
@@ -528,7 +528,7 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
 /// said for the whole level at once, and not searched again for each kind of transaction.
 #[test]
 fn the_highest_rate_that_holds_is_searched() {
-    let place = Place::new();
+    let place = Workspace::new();
     // Whole, so that the search need not bring it back.
     let (server, url) = loaded_server(&place, "&fsync=off", "full");
     let orders = || -> u64 {

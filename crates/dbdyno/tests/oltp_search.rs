@@ -9,7 +9,7 @@ mod postgres;
 
 mod common;
 
-use common::{Place, point_of, points};
+use common::{Workspace, point_of, points};
 use serde_json::Value;
 use target::TargetUrl;
 
@@ -45,7 +45,7 @@ fn grow(url: &str, orders_of_a_district: u32) {
 /// A search of a few short measurements on a warehouse to which orders were added; every point is valid, the consistency
 /// conditions behind it included. `login` is by whom it is searched. Gives the notes of the search.
 fn search(url: &str, login: &str, orders_of_a_district: u32) -> Vec<Value> {
-    let place = Place::new();
+    let place = Workspace::new();
     place.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
     grow(url, orders_of_a_district);
     let plan = place.file(
@@ -81,7 +81,7 @@ fn is_brought_back(url: &str) {
 
 #[test]
 fn a_file_of_sqlite_is_brought_back() {
-    let place = Place::new();
+    let place = Workspace::new();
     is_brought_back(&place.url("sqlite", "o.db"));
 }
 
@@ -100,7 +100,7 @@ fn a_running_mariadb_is_brought_back_by_who_may() {
 /// What the search found there is kept nowhere.
 #[test]
 fn a_database_that_had_grown_before_is_left_and_says_so() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "o.db");
     let notes = search(&url, &url, 800);
     let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));

@@ -10,7 +10,7 @@ mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
-use common::{Place, faults, points};
+use common::{Workspace, faults, points};
 use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
 /// connections are let in.
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (_server, url) = loaded_server(&place, "&max_connections=20", "tenth");
     let ended = let_work(&place, &url, &["--users", "1,64,65", "--seconds", "0.5"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
@@ -61,7 +61,7 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
 /// the level before is measured.
 #[test]
 fn connections_that_others_take_meanwhile_cost_their_level() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (server, url) = loaded_server(&place, "&max_connections=20", "tenth");
     let log = std::fs::File::create(place.path("log")).unwrap();
     let levels = ["--users", "1,14", "--seconds", "4", "--warm-up-max", "0"];
@@ -100,7 +100,7 @@ fn connections_that_others_take_meanwhile_cost_their_level() {
 /// is told, but not of few, whom everything else that the server does outweighs.
 #[test]
 fn a_local_server_has_a_session_for_each_of_its_users() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = "name = 'many'\nsample_ms = 250\n\
         [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
@@ -127,7 +127,7 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
 /// in a second run those that are there already take none. Of both nothing is told but why.
 #[test]
 fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
-    let place = Place::new();
+    let place = Workspace::new();
     let level = "[[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\npauses = true\ncheck = 'none'\nusers =";
     let plan = format!(
         "name = 'falls'\nsample_ms = 250\n\
@@ -158,7 +158,7 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
 /// are refused before they are loaded.
 #[test]
 fn sides_that_take_turns_share_the_files_of_the_driver() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = "name = 'both'\n[[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         [[step]]\nuse = 'oltp'\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nusers = 150\npauses = false\n";
     let plan = place.file("plan.toml", plan);

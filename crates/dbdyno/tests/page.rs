@@ -10,7 +10,7 @@ mod chromium;
 mod common;
 
 use chromium::Chromium;
-use common::{Place, TINY, need_duckdb, points};
+use common::{TINY, Workspace, need_duckdb, points};
 
 /// Every component once, so that the page has a chart of each.
 const PLAN_TESTS: &str = "[\"T132\", \"T421\", \"T426\", \"T331\"]";
@@ -18,7 +18,7 @@ const PLAN_TESTS: &str = "[\"T132\", \"T421\", \"T426\", \"T331\"]";
 /// Measures with three repetitions on both engines and gives the page.
 fn page() -> String {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = TINY
         .replace("[\"T132\"]", PLAN_TESTS)
         .replace("jobs = [1]", "jobs = [1, 2]");

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
-use common::{Ended, Place, TINY};
+use common::{Ended, TINY, Workspace};
 use target::server::LocalServer;
 
 const CANARY: &str = "c4n4ry";
@@ -56,7 +56,7 @@ fn unsaid(arguments: &[&str], ended: &Ended, status: i32) {
 
 #[test]
 fn every_verb_keeps_a_password_to_itself() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
     let plan = place.file("plan.toml", TINY);
     let b = format!("target={url}");
@@ -90,7 +90,7 @@ fn every_verb_keeps_a_password_to_itself() {
 
 #[test]
 fn no_error_says_a_password() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let wrong = [
         format!("postgres://u:{CANARY}@127.0.0.1:0/d"),
@@ -146,7 +146,7 @@ fn has_canary(bytes: &[u8]) -> bool {
 }
 
 /// A run that has begun, and goes on for a while.
-fn begun(place: &Place, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
+fn begun(place: &Workspace, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let mut command = place.command(arguments);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.env("PGPASSWORD", CANARY).spawn().unwrap();
@@ -161,7 +161,7 @@ fn begun(place: &Place, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
 
 #[test]
 fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
     let plan = place.file("plan.toml", &TINY.replace("0.05", "2"));
     let b = format!("target={url}");
@@ -221,7 +221,7 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
 
 #[test]
 fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
     let two = TINY
         .replace("0.05", "0.5")
@@ -286,7 +286,7 @@ fn psql_password(server: &LocalServer, password: &str) {
 /// Who mistakes the place of an argument is told so without its password.
 #[test]
 fn an_argument_in_the_wrong_place_is_not_repeated_with_its_password() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     assert_eq!(place.run(TINY, &["--name", "one"]).status, 0);
     let url = format!("postgres://u:{CANARY}@h/d");
@@ -339,7 +339,7 @@ fn an_argument_in_the_wrong_place_is_not_repeated_with_its_password() {
 
 #[test]
 fn a_password_for_mariadb_is_kept_as_well() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         &format!("CREATE USER locked IDENTIFIED BY '{CANARY}'; GRANT ALL ON *.* TO locked"),

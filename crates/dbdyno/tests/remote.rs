@@ -14,7 +14,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, points};
+use common::{Ended, Workspace, points};
 use postgres::{psql, server, url};
 use serde_json::Value;
 use sshd::Sshd;
@@ -27,7 +27,7 @@ const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\", \"T621\"]\njobs = [1]\nmode = \"time\"\nseconds = 3\n";
 
-fn dbdyno(place: &Place, sshd: &Sshd, arguments: &[&str]) -> Ended {
+fn dbdyno(place: &Workspace, sshd: &Sshd, arguments: &[&str]) -> Ended {
     let mut command = place.command(arguments);
     command.env("DBDYNO_SSH", sshd.client());
     Ended::of(command.output().unwrap())
@@ -39,7 +39,7 @@ fn notes(point: &Value) -> String {
 
 #[test]
 fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
-    let (place, sshd, server) = (Place::new(), Sshd::start(), server(""));
+    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     let plan = place.file("plan.toml", PLAN);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     let arguments = ["run", &plan, "--target", &url, "--host", &host];
@@ -110,7 +110,7 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
 
 #[test]
 fn the_device_of_a_server_elsewhere_can_be_named() {
-    let (place, sshd, server) = (Place::new(), Sshd::start(), server(""));
+    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     psql(
         &server,
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; \
@@ -148,7 +148,7 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
 
 #[test]
 fn a_connection_that_dies_costs_figures_and_no_point() {
-    let (place, sshd, server) = (Place::new(), Sshd::start(), server(""));
+    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     let plan = place.file("plan.toml", LONG);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     let mut command = place.command(&[
@@ -187,7 +187,7 @@ fn a_connection_that_dies_costs_figures_and_no_point() {
 
 #[test]
 fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
-    let (place, mut sshd, server) = (Place::new(), Sshd::start(), server(""));
+    let (place, mut sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     let plan = place.file("plan.toml", PLAN);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     sshd.stop();
@@ -245,7 +245,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
 /// A user's configuration may pass his keys on to every host; no measurement needs them there.
 #[test]
 fn the_other_machine_gets_no_use_of_the_keys() {
-    let (place, sshd) = (Place::new(), Sshd::start());
+    let (place, sshd) = (Workspace::new(), Sshd::start());
     let there = sshd.client().with_file_name("environment");
     std::fs::write(&there, "").unwrap();
     std::fs::set_permissions(&there, Permissions::from_mode(0o666)).unwrap();
@@ -283,7 +283,7 @@ fn the_other_machine_gets_no_use_of_the_keys() {
 /// Who may write a folder of `$PATH` could have dbdyno execute anything.
 #[test]
 fn a_client_that_others_can_replace_is_not_started() {
-    let place = Place::new();
+    let place = Workspace::new();
     let folder = place.path("bin");
     std::fs::create_dir(&folder).unwrap();
     let started = place.path("started");
@@ -316,7 +316,7 @@ fn a_client_that_others_can_replace_is_not_started() {
 /// A configuration may send variables on to every host.
 #[test]
 fn the_client_is_given_no_password_of_a_database() {
-    let place = Place::new();
+    let place = Workspace::new();
     let seen = place.path("environment");
     let client = place.file(
         "ssh",
@@ -339,7 +339,7 @@ fn the_client_is_given_no_password_of_a_database() {
 /// Nobody logs on without a key: there is no question that could wait for an answer.
 #[test]
 fn a_host_that_does_not_let_us_in_asks_nothing() {
-    let (place, sshd) = (Place::new(), Sshd::start());
+    let (place, sshd) = (Workspace::new(), Sshd::start());
     std::fs::write(sshd.client().with_file_name("authorized"), "").unwrap();
     let began = Instant::now();
     let ended = dbdyno(&place, &sshd, &["host", "--host", &sshd.url()]);
@@ -352,7 +352,7 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
     assert!(began.elapsed() < Duration::from_secs(120));
 }
 
-fn wait_for_points(place: &Place, count: usize) {
+fn wait_for_points(place: &Workspace, count: usize) {
     let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
         let exported = place.dbdyno(&["export", "last", "--format", "json"]);

@@ -6,18 +6,18 @@ mod common;
 
 use std::os::unix::fs::{PermissionsExt, chown};
 
-use common::{Ended, Place, TINY};
+use common::{Ended, TINY, Workspace};
 use rusqlite::Connection;
 
 /// A run that lacks its point, with another target put in.
-fn broken_off(url: Option<&str>) -> Place {
-    let place = Place::new();
+fn broken_off(url: Option<&str>) -> Workspace {
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "cut"]).status, 0);
     change(&place, url);
     place
 }
 
-fn change(place: &Place, url: Option<&str>) {
+fn change(place: &Workspace, url: Option<&str>) {
     let archive = Connection::open(place.archive()).unwrap();
     let sql = "SELECT 'DELETE FROM ' || m.name FROM sqlite_schema m, pragma_table_info(m.name) c \
                WHERE m.type = 'table' AND c.name = 'point_id'";
@@ -35,7 +35,7 @@ fn change(place: &Place, url: Option<&str>) {
     }
 }
 
-fn refused(place: &Place, arguments: &[&str], words: &[&str]) {
+fn refused(place: &Workspace, arguments: &[&str], words: &[&str]) {
     let ended = place.dbdyno(arguments);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
@@ -46,7 +46,7 @@ fn refused(place: &Place, arguments: &[&str], words: &[&str]) {
 
 #[test]
 fn a_server_that_would_execute_something_is_asked_about() {
-    let place = Place::new();
+    let place = Workspace::new();
     let made = place.path("executed").display().to_string();
     drop(place);
     let url = format!("postgres+local:?version=15&archive_mode=on&archive_command=touch '{made}'");
@@ -69,7 +69,7 @@ fn a_server_that_would_execute_something_is_asked_about() {
 
 #[test]
 fn both_sides_of_a_study_are_looked_at() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let study = [

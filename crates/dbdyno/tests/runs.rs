@@ -7,11 +7,11 @@ mod common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, TINY};
+use common::{TINY, Workspace};
 
 /// Three runs: "before", "after" and one without a label.
-fn measured() -> Place {
-    let place = Place::new();
+fn measured() -> Workspace {
+    let place = Workspace::new();
     for label in [&["--name", "before"][..], &["--name", "after"], &[]] {
         let ended = place.run(TINY, label);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -19,7 +19,7 @@ fn measured() -> Place {
     place
 }
 
-fn listed(place: &Place, more: &[&str]) -> Vec<String> {
+fn listed(place: &Workspace, more: &[&str]) -> Vec<String> {
     let text = place.fine(&[&["list", "runs"], more].concat()).stdout;
     text.lines().skip(1).map(str::to_owned).collect()
 }
@@ -105,7 +105,7 @@ fn runs_are_deleted_when_that_is_said() {
 /// A run of another process, which goes on measuring; when that is killed its run may go.
 #[test]
 fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file(
         "long.toml",
         &TINY.replace("seconds = 0.05", "seconds = 600"),
@@ -172,7 +172,7 @@ fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
 /// What lies where the lock of the next run would is a file of somebody else.
 #[test]
 fn a_foreign_file_in_the_place_of_a_lock_stays() {
-    let place = Place::new();
+    let place = Workspace::new();
     let foreign = place.file("archive.dbdyno-run-1.lock", "mine");
     let ended = place.run(TINY, &[]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, points, repository};
+use common::{Workspace, points, repository};
 
 const STEP: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\njobs = [1, 3]\ncontention = true\n\
     mode = \"work\"\n";
@@ -16,14 +16,14 @@ fn example() -> String {
 }
 
 /// A plan with the script `text`, in a place of its own.
-fn plan(place: &Place, text: &str) -> String {
+fn plan(place: &Workspace, text: &str) -> String {
     let script = place.file("shop.toml", text);
     place.file("plan.toml", &format!("{STEP}script = {script:?}\n"))
 }
 
 #[test]
 fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, &example());
     let sqlite = place.url("sqlite", "bench.db");
     let arguments = [
@@ -76,7 +76,7 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
 
 #[test]
 fn a_wrong_number_of_rows_makes_the_point_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = example().replacen("rows = 1", "rows = 2", 1);
     let plan = plan(&place, &text);
     let url = place.url("sqlite", "bench.db");
@@ -93,7 +93,7 @@ fn a_wrong_number_of_rows_makes_the_point_invalid() {
 
 #[test]
 fn a_script_that_is_not_right_is_refused_before_anything_is_touched() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     let cases = [
         ("weight = 7", "weight = 0", "weight = 0"),
@@ -139,7 +139,7 @@ fn a_script_that_is_not_right_is_refused_before_anything_is_touched() {
 /// A plan means the same from wherever it is carried out, also when it is resumed.
 #[test]
 fn a_script_lies_beside_its_plan() {
-    let place = Place::new();
+    let place = Workspace::new();
     std::fs::create_dir(place.path("plans")).unwrap();
     place.file("plans/shop.toml", &example());
     let text = format!("{STEP}script = 'shop.toml'\n");
@@ -156,7 +156,7 @@ fn a_script_lies_beside_its_plan() {
 
 #[test]
 fn another_text_of_the_script_is_another_test() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place, &example());
     let url = place.url("sqlite", "bench.db");
     place.fine(&["run", &plan, "--target", &url, "--name", "one"]);

@@ -48,7 +48,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, points};
+use common::{Ended, Workspace, points};
 use in_the_middle::{InTheMiddle, SHORT, kill};
 use postgres::{psql, server, url, url_of};
 use target::server::LocalServer;
@@ -106,7 +106,7 @@ fn a_killed_server_ends_the_run() {
 #[test]
 fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file(
         "plan.toml",
         &SHORT.replace("jobs = [2]", "jobs = [1, 64, 4]").replace(
@@ -126,7 +126,7 @@ fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
 
 #[test]
 fn a_wrong_password_is_said_and_none_is_kept() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     psql(
         &server,
         "SET password_encryption = 'scram-sha-256'; CREATE ROLE locked LOGIN SUPERUSER PASSWORD 'r1ght-one'",
@@ -160,7 +160,7 @@ fn a_wrong_password_is_said_and_none_is_kept() {
 
 #[test]
 fn a_user_who_sees_little_is_told_what_is_missing() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     psql(
         &server,
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; GRANT CREATE ON DATABASE postgres TO plain",
@@ -202,7 +202,7 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
 /// circle; the server ends one of them, which tries again.
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
-    let (server, place) = (server("&deadlock_timeout=5ms"), Place::new());
+    let (server, place) = (server("&deadlock_timeout=5ms"), Workspace::new());
     let library = place.library();
     let sql =
         "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + CAST(? AS BIGINT) % 40";
@@ -234,7 +234,7 @@ fn deadlocks_are_tried_again_and_counted() {
 /// Another language, order, calendar and clock than the tests were written with.
 #[test]
 fn a_server_of_another_country_gives_the_same_answers() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     psql(
         &server,
         "CREATE DATABASE faraway TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu \
@@ -289,7 +289,7 @@ fn a_server_too_old_is_refused() {
         // Until it has been read and the other side has gone away.
         while let Ok(1..) = near.read(&mut bytes) {}
     });
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", common::TINY);
     let url = format!("postgres://u@127.0.0.1:{port}/d");
     let ended = place.dbdyno(&["run", &plan, "--target", &url]);
@@ -303,7 +303,7 @@ fn a_server_too_old_is_refused() {
 
 #[test]
 fn others_are_disturbed_only_when_told() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     let plan = place.file("plan.toml", common::TINY);
     let url = url(&server, "dbdyno");
     std::thread::scope(|scope| {
@@ -337,7 +337,7 @@ fn others_are_disturbed_only_when_told() {
 /// Nobody sits at a terminal here, so what would be asked is refused, before anything is touched.
 #[test]
 fn much_is_written_only_when_agreed() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     let plan = place.file(
         "plan.toml",
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),

@@ -10,7 +10,7 @@ mod postgres;
 
 mod common;
 
-use common::{Ended, Place, points};
+use common::{Ended, Workspace, points};
 use serde_json::Value;
 
 const PLAN: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\nscript = \"look.toml\"\njobs = [2]\n\
@@ -18,7 +18,7 @@ const PLAN: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\nsc
 
 /// A study of two settings a side. Its script returns one row where those of A are in force, two where those of B are,
 /// and is wrong with any others.
-fn study(place: &Place, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -> Ended {
+fn study(place: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -> Ended {
     let script = format!(
         "name = \"look\"\n[[transaction]]\nname = \"look\"\n[[transaction.statement]]\nrows = [1, 2]\n\
          sql = \"SELECT n FROM (SELECT 1 AS n UNION ALL SELECT 2) AS x \
@@ -44,7 +44,7 @@ fn difference(compared: &Value, subject: &str) -> (String, String) {
 }
 
 /// A side's setting as it was recorded, and the rows that its script got because of it.
-fn holds(place: &Place, side: &str, (name, value): (&str, &str), rows: f64) {
+fn holds(place: &Workspace, side: &str, (name, value): (&str, &str), rows: f64) {
     let run = place.export(&format!("study-{side}"));
     assert_eq!(run["targets"][0]["settings"][name], value, "{side}");
     for point in points(&run) {
@@ -57,7 +57,7 @@ fn holds(place: &Place, side: &str, (name, value): (&str, &str), rows: f64) {
 
 #[test]
 fn postgres_is_measured_with_the_settings_of_each_side() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
     let in_force = |commit: &str, memory: &str| {
         format!(
@@ -98,7 +98,7 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
 
 #[test]
 fn mariadb_is_measured_with_the_settings_of_each_side() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, "root");
     let in_force = |buffer: u32, level: u32| {
         format!("@@SESSION.sort_buffer_size = {buffer} AND @@SESSION.join_cache_level = {level}")
@@ -137,7 +137,7 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
 /// What cannot be set ends the study before anything is entered or measured.
 #[test]
 fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
-    let (server, maria, place) = (postgres::server(""), mysql::server(""), Place::new());
+    let (server, maria, place) = (postgres::server(""), mysql::server(""), Workspace::new());
     let plan = place.file("plan.toml", common::TINY);
     let running = postgres::url(&server, "dbdyno");
     let mariadb = mysql::url(&maria, "root");

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Place, points};
+use common::{Workspace, points};
 use target::server::LocalServer;
 
 const SCRIPT: &str = "name = \"reader\"\n[[transaction]]\nname = \"look\"\n\
@@ -130,7 +130,7 @@ impl Drop for Standby {
 }
 
 /// Runs the script, which must be valid, and a plan that writes, which must be refused with a sentence.
-fn assert_reads_alone(place: &Place, url: &str, why: &str) {
+fn assert_reads_alone(place: &Workspace, url: &str, why: &str) {
     let script = place.file("reader.toml", SCRIPT);
     let plan = place.file("plan.toml", &format!("{STEP}script = {script:?}\n"));
     let ended = place.dbdyno(&["run", &plan, "--target", url, "--name", "reads"]);
@@ -175,7 +175,7 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
 }
 
 /// A standby that has replayed everything is not behind, and its primary names it.
-fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Place) {
+fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Workspace) {
     let until = Instant::now() + Duration::from_secs(60);
     let has_all = "SELECT pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()";
     while standby.ask(has_all).as_deref() != Some("t") {
@@ -212,7 +212,7 @@ fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Pl
 
 #[test]
 fn scripts_that_read_run_on_a_standby_of_postgres() {
-    let (server, place) = (postgres::server("&wal_level=replica"), Place::new());
+    let (server, place) = (postgres::server("&wal_level=replica"), Workspace::new());
     postgres::psql(
         &server,
         "CREATE TABLE public.shop AS SELECT id, 'v' || id AS v FROM generate_series(1, 100) id",
@@ -229,7 +229,7 @@ fn scripts_that_read_run_on_a_standby_of_postgres() {
 
 #[test]
 fn scripts_that_read_run_on_a_read_only_mariadb() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         "CREATE DATABASE shop; CREATE TABLE shop.shop (id INT PRIMARY KEY, v TEXT); \
@@ -241,7 +241,7 @@ fn scripts_that_read_run_on_a_read_only_mariadb() {
     for user in ["reader", "root"] {
         let place = match user {
             "reader" => &place,
-            _ => &Place::new(),
+            _ => &Workspace::new(),
         };
         assert_reads_alone(place, &mysql::url(&server, user), "the server is read-only");
     }

@@ -10,7 +10,7 @@ mod sleep;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{Ended, Place, points};
+use common::{Ended, Workspace, points};
 
 /// As little as the study can be made to measure.
 const LITTLE: &[&str] = &[
@@ -47,7 +47,7 @@ fn study<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// State and points of a run.
-fn state(place: &Place, label: &str) -> Option<(String, usize)> {
+fn state(place: &Workspace, label: &str) -> Option<(String, usize)> {
     let runs = place.fine(&["list", "runs"]).stdout;
     let line = runs
         .lines()
@@ -58,7 +58,7 @@ fn state(place: &Place, label: &str) -> Option<(String, usize)> {
 
 #[test]
 fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     let hook = "echo told; echo $DBDYNO_STUDY >> changed";
     let ended = place.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
@@ -93,7 +93,7 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
 
 #[test]
 fn a_study_whose_change_failed_goes_on_with_the_change() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     let failed = place.dbdyno(&study(&url, &["--hook", "exit 7"]));
     assert_eq!(failed.status, 1, "{}", failed.stderr);
@@ -121,7 +121,7 @@ fn a_study_whose_change_failed_goes_on_with_the_change() {
 
 #[test]
 fn a_study_that_was_interrupted_says_how_it_is_resumed() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     // The parent of the hook's shell is the command.
     let stopped = place.dbdyno(&study(&url, &["--hook", "kill -INT $PPID"]));
@@ -137,7 +137,7 @@ fn a_study_that_was_interrupted_says_how_it_is_resumed() {
 
 #[test]
 fn somebody_is_told_what_to_change_and_waited_for() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     let typed = study(&url, &["--pause", "update the array"]);
     let refused = place.dbdyno(&typed);
@@ -178,7 +178,7 @@ fn quoted(word: &str) -> String {
 
 #[test]
 fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "bench.db");
     let refused = [
         (study(&url, &[]), "--pause TEXT"),
@@ -211,7 +211,7 @@ fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
 #[test]
 fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     common::need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let little = [
         "--set",
         "step.olap.scale=0.01",
@@ -259,7 +259,7 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
 
 #[test]
 fn half_the_memory_is_measured_against_all_of_it() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "memory.db");
     let little = [
         "--set",
@@ -322,7 +322,7 @@ fn half_the_memory_is_measured_against_all_of_it() {
 /// The document's protocol: all of one side before the other, once, with what is unsound in that.
 #[test]
 fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "memory.db");
     let little = [
         "--set",
@@ -370,7 +370,7 @@ fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
 /// Two values of one setting against each other; what cannot be is told before anything is measured.
 #[test]
 fn one_setting_is_varied_between_two_sides() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "vary.db");
     let study = ["study", "settings", "--name", "v", "--target", &url];
     let little = [

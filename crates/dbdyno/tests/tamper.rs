@@ -7,19 +7,19 @@ mod common;
 
 use std::path::Path;
 
-use common::{Place, TINY, points};
+use common::{TINY, Workspace, points};
 use rusqlite::Connection;
 use serde_json::Value;
 
 /// The point of the last run of a plan with one point.
-fn only_point(place: &Place) -> Value {
+fn only_point(place: &Workspace) -> Value {
     let exported = place.export("last");
     assert_eq!(points(&exported).len(), 1);
     points(&exported)[0].clone()
 }
 
 /// Measures with a library in which `change` was applied to one file, and gives status and point.
-fn with_library(place: &Place, plan: &str, file: &str, change: (&str, &str)) -> (i32, Value) {
+fn with_library(place: &Workspace, plan: &str, file: &str, change: (&str, &str)) -> (i32, Value) {
     let library = place.library();
     let file = library.join(file);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -35,7 +35,7 @@ fn lookups() -> String {
 
 #[test]
 fn a_lookup_of_another_column_is_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let change = ("amount, day", "version, day");
     let (status, point) = with_library(&place, &lookups(), "T611.sql", change);
     assert_eq!(status, 3);
@@ -51,14 +51,14 @@ fn a_lookup_of_another_column_is_invalid() {
 
 #[test]
 fn a_lookup_that_returns_nothing_is_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (status, point) = with_library(&place, &lookups(), "T611.sql", ("id = ?", "id = -?"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
 }
 
 #[test]
 fn another_expression_is_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("7919", "7907"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
     assert!(
@@ -72,14 +72,14 @@ fn another_expression_is_invalid() {
 
 #[test]
 fn a_loop_that_is_cut_short_is_invalid() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("i < ?", "i < ? / 2"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
 }
 
 #[test]
 fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &[]).status, 0);
     let before = only_point(&place);
     let change = ("FROM loop\n", "FROM loop -- the same\n");
@@ -91,7 +91,7 @@ fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
 
 /// Measures, changes the archive by plain SQL, and gives the point and the report.
 fn after_sql(sql: &str) -> (Value, String) {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &[]).status, 0);
     assert_eq!(only_point(&place)["valid"], true);
     change_archive(&place.archive(), sql);

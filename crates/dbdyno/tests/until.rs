@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use archive::{Archive, Ended, PlannedLook, Point, PointKey, Run, RunName, RunState, Until};
-use common::{Ended as Exited, Place, TINY, points, repository};
+use common::{Ended as Exited, TINY, Workspace, points, repository};
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, Stopping, StudyOptions};
@@ -34,12 +34,12 @@ fn look((pairs, spent): (u32, f64)) -> PlannedLook {
 }
 
 /// Counts the points, and stops the study behind one of them.
-struct Seen {
+struct Study {
     points: Arc<AtomicU32>,
     stops_at: Option<u32>,
 }
 
-impl Observer for Seen {
+impl Observer for Study {
     fn begins(&mut self, _: &str, _: usize, _: usize) {}
     fn point_begins(&mut self, _: &PointKey, _: &str, _: &str, _: &Arc<Progress>) {}
     fn point_ends(&mut self, _: &Point) {
@@ -49,7 +49,7 @@ impl Observer for Seen {
 }
 
 /// A study whose points take a second each, and that is answered at the look after so many pairs.
-struct Told {
+struct Report {
     points: Arc<AtomicU32>,
     answered_at: Option<u32>,
     /// After how many points the machine stands still for an hour.
@@ -60,7 +60,7 @@ struct Told {
     asked: Vec<u32>,
 }
 
-impl Stopping for Told {
+impl Stopping for Report {
     fn elapsed(&self) -> Duration {
         let points = self.points.load(Ordering::Relaxed);
         let stalled = self.stalls_at.is_some_and(|at| points >= at);
@@ -96,22 +96,22 @@ static ONE_STUDY: Mutex<()> = Mutex::new(());
 struct Measured {
     _place: tempfile::TempDir,
     archive: PathBuf,
-    told: Told,
-    seen: Seen,
+    told: Report,
+    seen: Study,
 }
 
 impl Measured {
     /// A study of at most five pairs, with looks after 2, 3 and 5.
     fn study(
         within_s: Option<f64>,
-        set: impl Fn(&mut Told, &mut Seen),
+        set: impl Fn(&mut Report, &mut Study),
     ) -> (Self, lab::Result<Vec<i64>>) {
         let _place = tempfile::tempdir().unwrap();
         let points = Arc::<AtomicU32>::default();
         let mut study = Self {
             archive: _place.path().join("a.dbdyno"),
             _place,
-            told: Told {
+            told: Report {
                 points: Arc::clone(&points),
                 answered_at: None,
                 stalls_at: None,
@@ -119,7 +119,7 @@ impl Measured {
                 planned: Vec::new(),
                 asked: Vec::new(),
             },
-            seen: Seen {
+            seen: Study {
                 points,
                 stops_at: None,
             },
@@ -311,7 +311,7 @@ fn a_study_is_resumed_between_two_looks() {
 }
 
 /// A study on a target of known speed.
-fn mock(place: &Place, more: &[&str]) -> Exited {
+fn mock(place: &Workspace, more: &[&str]) -> Exited {
     let (plan, library) = (
         repository("bench/aa/mock.toml"),
         repository("bench/aa/library"),
@@ -336,7 +336,7 @@ fn json(text: &str) -> Value {
 /// A hundred times slower: no noise hides it, and the first look finds it.
 #[test]
 fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
-    let place = Place::new();
+    let place = Workspace::new();
     let handicap = ["--b", "target.service_us=200000", "--until", "50%"];
     let how = ["--pairs", "12", "--name", "slow", "--json"];
     let ended = mock(&place, &[&handicap[..], &how].concat());
@@ -399,7 +399,7 @@ fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
 /// Too few pairs for any verdict, so that nothing can stop it.
 #[test]
 fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let ended = mock(
         &place,
         &[
@@ -435,7 +435,7 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
 
 #[test]
 fn slices_stop_early_too() {
-    let place = Place::new();
+    let place = Workspace::new();
     for (name, times) in [("one", 1), ("five", 5)] {
         let statement = "[[transaction.statement]]\nsql = \"SELECT length(hex(zeroblob(2000)))\"\n"
             .repeat(times);
@@ -476,7 +476,7 @@ fn slices_stop_early_too() {
 
 #[test]
 fn a_killed_study_is_resumed_with_its_looks() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let begun = [
@@ -517,7 +517,7 @@ fn a_killed_study_is_resumed_with_its_looks() {
 
 #[test]
 fn what_cannot_be_known_is_said_before_it_begins() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cases: [(&[&str], &str); 8] = [
         (&["--until", "0"], "above 0 and below 100"),
         (&["--until", "100%"], "above 0 and below 100"),

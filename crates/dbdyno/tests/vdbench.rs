@@ -8,7 +8,7 @@ mod disk;
 #[path = "../../storage/tests/shared/loop_device.rs"]
 mod loop_device;
 
-use common::{Place, repository};
+use common::{Workspace, repository};
 use disk::Disk;
 use loop_device::LoopDevice;
 use serde_json::Value;
@@ -18,7 +18,7 @@ const FAILED: i32 = 157;
 
 #[test]
 fn the_list_of_the_published_appendix_is_printed() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = repository("crates/storage/tests/vdbench");
     let file = data.join("appendix_f.txt").display().to_string();
     let asked = ["vdbench", "-f", &file, "-s", "dir=/d", "size=1g"];
@@ -35,7 +35,7 @@ fn the_list_of_the_published_appendix_is_printed() {
 
 #[test]
 fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.file("p.txt", "sd=sd1,lun=f\nwd=wd1,sd=sd1,xf=(4k,50)\n");
     let right = place.file("r.txt", "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=max\n");
     for (arguments, said) in [
@@ -58,7 +58,7 @@ fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
 
 #[test]
 fn a_file_is_carried_out_into_pages_and_the_archive() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=\"$dir/f.dat\",size=4m,threads=2\nwd=wd1,sd=sd1,rdpct=70\n\
         rd=rd1,wd=wd1,iorate=(200,max),elapsed=2\n";
     let file = place.file("parm.txt", text);
@@ -102,7 +102,7 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
 /// Whoever watches is told what the archive keeps, and of each interval what the pages have.
 #[test]
 fn a_list_can_be_watched() {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.file(
         "p.txt",
         "sd=sd1,lun=data,size=4m,threads=3\nwd=wd1,sd=sd1,xf=4k,rdpct=50\n\
@@ -148,7 +148,7 @@ fn a_list_can_be_watched() {
 
 #[test]
 fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "formatsds=no\nsd=sd1,lun=a.dat,size=1m\nsd=sd2,lun=full,size=1m\n\
         rd=rd1,sd=sd1,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2,rdpct=0\n\
         rd=rd3,sd=sd1,iorate=100,elapsed=2\n";
@@ -178,7 +178,7 @@ fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
 
 #[test]
 fn what_a_list_works_on_is_looked_at_on_request() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "formatsds=no\nsd=sd1,lun=a.dat\nsd=sd2,lun=b.dat\n\
         rd=rd1,sd=sd1,rdpct=0,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2\n";
     let file = place.file("parm.txt", text);
@@ -202,7 +202,7 @@ fn what_a_list_works_on_is_looked_at_on_request() {
 /// What is no parameter file is not read for ever, and waits for nobody.
 #[test]
 fn parameter_files_are_of_a_kind_and_size() {
-    let place = Place::new();
+    let place = Workspace::new();
     let fifo = place.path("fifo").display().to_string();
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
@@ -218,7 +218,7 @@ fn parameter_files_are_of_a_kind_and_size() {
 
 #[test]
 fn pages_are_written_over_nothing_of_others() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
     let file = place.file("parm.txt", text);
     std::fs::create_dir(place.path("out")).unwrap();
@@ -247,7 +247,7 @@ fn times<'a>(point: &'a Value, observer: &str, operation: &str, phase: &str) -> 
 
 #[test]
 fn two_runs_stand_beside_each_other_with_device_and_array() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=\"$dir/f.dat\",size=16m,threads=2,openflags=o_direct\n\
         wd=wd1,sd=sd1,rdpct=50,xfersize=$size\nrd=rd1,wd=wd1,iorate=max,warmup=1,elapsed=3\n";
     let file = place.file("parm.txt", text);
@@ -331,7 +331,7 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
 
 #[test]
 fn tests_below_the_database_work_on_a_file_beside_its_data() {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = format!("sqlite:{}", disk.path().join("bench.db").display());
     let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\", \"D121\"]\njobs = [4]\n\
@@ -364,7 +364,7 @@ fn tests_below_the_database_work_on_a_file_beside_its_data() {
 /// The file of a test below the database does not fit: the disk is said to be full, and not the file to be too short.
 #[test]
 fn a_test_below_the_database_says_that_its_disk_is_full() {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = match Disk::on_a_device(&place, 48 << 20) {
         Ok(disk) => disk,
         Err(reason) => testing::skip!("{reason}"),
@@ -388,7 +388,7 @@ fn a_test_below_the_database_says_that_its_disk_is_full() {
 
 #[test]
 fn the_profile_is_listed_and_writes_over_no_file_unasked() {
-    let place = Place::new();
+    let place = Workspace::new();
     let path = place.path("data");
     let lun = format!("lun={}", path.display());
     let profile = ["vdbench", "--profile", "database", &lun, "size=8m"];
@@ -416,7 +416,7 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
 /// A profile writes to a device that was named twice; so does a file where the device says that it holds something.
 #[test]
 fn a_device_is_written_over_by_name_alone() {
-    let place = Place::new();
+    let place = Workspace::new();
     let backing = place.path("backing");
     let file = std::fs::File::create(&backing).unwrap();
     file.set_len(16 << 20).unwrap();
@@ -471,7 +471,7 @@ fn a_device_is_written_over_by_name_alone() {
 
 #[test]
 fn what_cannot_be_searched_is_refused_before_anything_is_done() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2\n";
     let file = place.file("parm.txt", text);
     let refused = place.dbdyno(&["vdbench", "--slo", "fast", "-f", &file]);
@@ -494,7 +494,7 @@ fn what_cannot_be_searched_is_refused_before_anything_is_done() {
 
 #[test]
 fn rounds_are_kept_with_their_verdict() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text =
         "precondition=1\nsd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2,steady=5\n";
     let file = place.file("parm.txt", text);
@@ -518,7 +518,7 @@ fn rounds_are_kept_with_their_verdict() {
 /// A process that is killed in the midst of journaled writes, and the proof of what it wrote, as often as it is asked for.
 #[test]
 fn a_journal_alone_is_verified_after_a_kill() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=0\nwd=wd2,sd=sd1\n\
         rd=rd1,wd=wd1,iorate=max,elapsed=600\nrd=rd2,wd=wd2,iorate=max,elapsed=600\n";
     let file = place.file("parm.txt", text);
@@ -577,7 +577,7 @@ fn a_journal_alone_is_verified_after_a_kill() {
 /// What the system said stands once in a sentence.
 #[test]
 fn what_the_system_said_is_told_once() {
-    let place = Place::new();
+    let place = Workspace::new();
     std::fs::write(place.path("f"), vec![7; 1 << 20]).unwrap();
     let list = "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
     let nowhere = place.file(

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, TINY, need_duckdb, points};
+use common::{TINY, Workspace, need_duckdb, points};
 use serde_json::json;
 
 /// Tests that need a device beside one that does not.
@@ -13,7 +13,7 @@ const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
 
 #[test]
 fn a_run_is_measured_listed_exported_and_reported() {
-    let place = Place::new();
+    let place = Workspace::new();
     let first = place.run(TINY, &["--name", "before", "--seed", "7"]);
     assert_eq!(first.status, 0, "{}", first.stderr);
     assert!(first.stdout.contains("Scorecard"), "{}", first.stdout);
@@ -57,7 +57,7 @@ fn a_run_is_measured_listed_exported_and_reported() {
 
 #[test]
 fn every_form_of_export_holds_every_point() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--set", "step.jobs=[1, 2]"]).status, 0);
     let csv = place.fine(&["export", "last", "--format", "csv"]).stdout;
     assert_eq!(csv.lines().count(), 3, "{csv}");
@@ -92,7 +92,7 @@ fn every_form_of_export_holds_every_point() {
 
 #[test]
 fn a_report_stands_alone_or_beside_others() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
     assert_eq!(place.run(TINY, &["--name", "after"]).status, 0);
     place.fine(&["report", "after"]);
@@ -111,7 +111,7 @@ fn a_report_stands_alone_or_beside_others() {
 
 #[test]
 fn a_label_is_not_used_twice() {
-    let place = Place::new();
+    let place = Workspace::new();
     assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
     let before = place.fine(&["list", "runs"]).stdout;
     let again = place.run(TINY, &["--name", "before"]);
@@ -126,7 +126,7 @@ fn a_label_is_not_used_twice() {
 
 #[test]
 fn seeds_decide_what_is_random_and_nothing_else() {
-    let place = Place::new();
+    let place = Workspace::new();
     for seed in ["3", "3", "4"] {
         assert_eq!(place.run(TINY, &["--seed", seed]).status, 0);
     }
@@ -138,7 +138,7 @@ fn seeds_decide_what_is_random_and_nothing_else() {
 
 #[test]
 fn targets_of_one_engine_are_a_cluster() {
-    let place = Place::new();
+    let place = Workspace::new();
     let second = place.url("sqlite", "second.db");
     let ended = place.run(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -152,7 +152,7 @@ fn targets_of_one_engine_are_a_cluster() {
 #[test]
 fn different_engines_are_targets_of_their_own() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let duckdb = place.url("duckdb", "bench.duckdb");
     let ended = place.run(TINY, &["--target", &duckdb]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -168,7 +168,7 @@ fn different_engines_are_targets_of_their_own() {
 #[test]
 fn what_a_target_cannot_do_is_missing_with_its_reason() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", STORAGE);
     place.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
     let exported = place.export("last");
@@ -213,7 +213,7 @@ fn what_a_target_cannot_do_is_missing_with_its_reason() {
 #[test]
 fn default_targets_are_removed_when_the_run_is_complete() {
     need_duckdb();
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     place.fine(&["run", &plan, "--work-dir", "work"]);
     let exported = place.export("last");
@@ -225,7 +225,7 @@ fn default_targets_are_removed_when_the_run_is_complete() {
 /// Every help text, so that words are reviewed as such.
 #[test]
 fn the_help_says_what_there_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     let help_of = |words: &[&str]| place.fine(&[words, &["--help"]].concat()).stdout;
     let help = help_of(&[]);
     let verbs = verbs_of(&help);
@@ -245,7 +245,7 @@ fn the_help_says_what_there_is() {
 
 #[test]
 fn shells_and_man_know_the_verbs() {
-    let place = Place::new();
+    let place = Workspace::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = place.fine(&["completions", shell]).stdout;
         assert!(
@@ -264,7 +264,7 @@ fn shells_and_man_know_the_verbs() {
 /// nothing.
 #[test]
 fn a_run_that_hangs_says_what_it_waits_for() {
-    let place = Place::new();
+    let place = Workspace::new();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let target = format!("postgres://nobody@127.0.0.1:{port}/none?sslmode=disable");
@@ -300,7 +300,7 @@ fn verbs_of(help: &str) -> Vec<String> {
 
 #[test]
 fn the_lists_say_what_there_is() {
-    let place = Place::new();
+    let place = Workspace::new();
     for what in ["plans", "tests"] {
         insta::assert_snapshot!(what, place.fine(&["list", what]).stdout);
     }

@@ -102,11 +102,11 @@ struct Shared {
     /// Processor time of the thread so far.
     cpu_ns: AtomicU64,
     reader: Mutex<Reader>,
-    kept: Mutex<Kept>,
+    kept: Mutex<SampleBuffer>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct SampleBuffer {
     samples: VecDeque<Counters>,
     /// Samples ever taken, also those no longer kept.
     taken: u64,
@@ -142,7 +142,7 @@ impl Sampler {
             late: AtomicU64::new(0),
             cpu_ns: AtomicU64::new(0),
             reader: Mutex::new(reader),
-            kept: Mutex::new(Kept::default()),
+            kept: Mutex::new(SampleBuffer::default()),
         });
         let thread = std::thread::Builder::new().name("sampler".into()).spawn({
             let shared = Arc::clone(&shared);
@@ -288,7 +288,7 @@ fn sample_until_stopped(shared: &Shared) {
     }
 }
 
-impl Kept {
+impl SampleBuffer {
     fn push(&mut self, counters: Counters) {
         if self.samples.len() == SAMPLES_MAX {
             self.samples.pop_front();
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_oldest_samples_go_first_and_are_counted() {
-        let mut kept = Kept::default();
+        let mut kept = SampleBuffer::default();
         for at_ns in 0..SAMPLES_MAX as u64 + 3 {
             kept.push(Counters {
                 at_ns,

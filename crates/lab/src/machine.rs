@@ -58,13 +58,13 @@ impl HostAsked {
 
 /// The machine, with everything that is asked of it once in a run.
 pub(crate) struct Machine {
-    place: Place,
+    place: HostLocation,
     device: Option<String>,
     /// Its basic facts; empty where nothing is known.
     pub platform: Platform,
 }
 
-enum Place {
+enum HostLocation {
     Here,
     There(Remote),
     Unknown,
@@ -117,16 +117,16 @@ impl Machine {
 
     fn at(asked: &HostAsked, is_away: bool) -> Result<Self> {
         let place = match &asked.address {
-            Some(address) => {
-                Place::There(Remote::connect(address).map_err(|e| LabError::Host(e.to_string()))?)
-            }
-            None if is_away => Place::Unknown,
-            None => Place::Here,
+            Some(address) => HostLocation::There(
+                Remote::connect(address).map_err(|e| LabError::Host(e.to_string()))?,
+            ),
+            None if is_away => HostLocation::Unknown,
+            None => HostLocation::Here,
         };
         let platform = match &place {
-            Place::Here => host::facts(Path::new("/")),
-            Place::There(remote) => host::facts(remote.root()),
-            Place::Unknown => Platform::default(),
+            HostLocation::Here => host::facts(Path::new("/")),
+            HostLocation::There(remote) => host::facts(remote.root()),
+            HostLocation::Unknown => Platform::default(),
         };
         Ok(Self {
             place,
@@ -146,9 +146,9 @@ impl Machine {
     /// of the machine, the servers still have their advice.
     pub fn inventory(&self, stated: &Stated, targets: &[Nodes], sites: &[Site]) -> Inventory {
         let root = match &self.place {
-            Place::Here => Some(Path::new("/")),
-            Place::There(remote) => Some(remote.root()),
-            Place::Unknown => None,
+            HostLocation::Here => Some(Path::new("/")),
+            HostLocation::There(remote) => Some(remote.root()),
+            HostLocation::Unknown => None,
         };
         let found = root.and_then(|root| host::inventory::inventory(root).ok());
         let of_servers = targets
@@ -189,9 +189,9 @@ impl Machine {
         let data = devices.as_ref().ok().and_then(Stack::first);
         record.device = data.map(str::to_owned);
         let said = match &self.place {
-            Place::Here => None,
-            Place::There(remote) => Some(remote.address().to_string()),
-            Place::Unknown => Some(ELSEWHERE.to_owned()),
+            HostLocation::Here => None,
+            HostLocation::There(remote) => Some(remote.address().to_string()),
+            HostLocation::Unknown => Some(ELSEWHERE.to_owned()),
         };
         record.settings.extend(said.map(|text| (HOST.into(), text)));
         let named = self.device.clone();
@@ -204,15 +204,15 @@ impl Machine {
     /// The devices under the files of a target, and what has none.
     fn devices(&self, target: &Nodes) -> std::result::Result<(Stack, Vec<NoDevice>), String> {
         match (&self.place, &self.device) {
-            (Place::Unknown, _) => Err(ELSEWHERE.to_owned()),
-            (Place::There(remote), Some(name)) => {
+            (HostLocation::Unknown, _) => Err(ELSEWHERE.to_owned()),
+            (HostLocation::There(remote), Some(name)) => {
                 Ok((Stack::named(remote.root(), name), Vec::new()))
             }
-            (Place::There(remote), None) => {
+            (HostLocation::There(remote), None) => {
                 let found = remote.stack(&target.first().storage_paths()?);
                 found.map_err(|why| format!("{why}, or name the device"))
             }
-            (Place::Here, _) => {
+            (HostLocation::Here, _) => {
                 let found = Stack::of(&target.first().storage_paths()?);
                 found.map_err(|why| why.to_string())
             }
@@ -243,11 +243,11 @@ impl Machine {
     fn tunable(&self, site: &Site) -> std::result::Result<Vec<String>, String> {
         let advice = "leave [host] out of the plan";
         match (&self.place, &site.devices) {
-            (Place::Here, Ok(stack)) => {
+            (HostLocation::Here, Ok(stack)) => {
                 let names = stack.requests_of_counted().into_iter();
                 Ok(names.map(str::to_owned).collect())
             }
-            (Place::Here, Err(why)) => Err(format!(
+            (HostLocation::Here, Err(why)) => Err(format!(
                 "the plan has settings of the host for the devices of {}, but {why}; {advice}",
                 site.record.url
             )),
@@ -272,16 +272,16 @@ impl Machine {
             Sampler::start(options).map_err(|e| LabError::Host(e.to_string()))
         };
         Ok(match &self.place {
-            Place::Here => {
+            HostLocation::Here => {
                 let watch = HostWatch::here(interval, devices);
                 watch.map_err(|e| LabError::Host(e.to_string()))?
             }
-            Place::There(remote) => {
+            HostLocation::There(remote) => {
                 let sampler = remote.sample(devices.clone(), interval);
                 let sampler = sampler.map_err(|e| LabError::Host(e.to_string()))?;
                 HostWatch::there(driver()?, sampler, devices)
             }
-            Place::Unknown => HostWatch::unknown(
+            HostLocation::Unknown => HostWatch::unknown(
                 driver()?,
                 format!("CPU, IOPS and platform are unknown: {ELSEWHERE}"),
             ),
@@ -365,7 +365,7 @@ mod tests {
         let urls = [TargetUrl::parse("sqlite:").unwrap()];
         let nodes = Nodes::open(&group(&urls).unwrap()[0]).unwrap();
         let unknown = Machine {
-            place: Place::Unknown,
+            place: HostLocation::Unknown,
             device: None,
             platform: Platform::default(),
         };

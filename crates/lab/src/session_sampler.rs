@@ -172,10 +172,10 @@ impl Bell {
 
 /// What sessions were seen doing, for who watches the run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct WaitsSeen(Arc<Mutex<Seen>>);
+pub(crate) struct WaitsSeen(Arc<Mutex<WaitTotals>>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct WaitTotals {
     /// Seconds that they spent in each class since somebody asked last, and the time that these cover.
     seconds: HashMap<WaitClass, f64>,
     covered: Duration,
@@ -184,7 +184,7 @@ struct Seen {
 }
 
 impl WaitsSeen {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, WaitTotals> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,7 +206,7 @@ impl WaitsSeen {
 
     /// What is of a point that is over.
     pub(crate) fn forget(&self) {
-        *self.lock() = Seen::default();
+        *self.lock() = WaitTotals::default();
     }
 
     /// Sessions in each class on average, by class; forgets them.

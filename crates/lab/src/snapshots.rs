@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use archive::PointKey;
 use archive::stream::{DeviceRates, OperationSnapshot, Snapshot};
-use load::{Progress, ToldKind};
+use load::{KindCounts, Progress};
 
 use crate::beside::beside;
 use crate::context::RunContext;
@@ -177,7 +177,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-fn of_operation(name: &str, kind: &ToldKind) -> OperationSnapshot {
+fn of_operation(name: &str, kind: &KindCounts) -> OperationSnapshot {
     OperationSnapshot {
         operation: name.to_owned(),
         operations: kind.response.count(),

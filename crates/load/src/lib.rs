@@ -57,6 +57,6 @@ pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
 pub use outcome::{ClientOutcome, DriverThreads, KindOutcome, Outcome};
 pub use population::{NextOperation, UserPopulation};
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
-pub use recorder::{Progress, ToldIntervals, ToldKind};
+pub use recorder::{KindCounts, KindIntervals, Progress};
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::{Interval, KindInterval};

@@ -15,8 +15,8 @@ use crate::outcome::KindOutcome;
 use crate::schedule::Window;
 use crate::series::{KindInterval, Series};
 pub use crate::timing::Timing;
-use crate::told::Told;
-pub use crate::told::{ToldIntervals, ToldKind};
+use crate::told::IntervalQueue;
+pub use crate::told::{KindCounts, KindIntervals};
 
 /// A start later than this, of a client that was free and waiting, is the driver's fault and counted.
 pub const LATE_START: Duration = Duration::from_millis(1);
@@ -33,7 +33,7 @@ pub struct Progress {
     operations: AtomicU64,
     errors: AtomicU64,
     /// What ended interval by interval, where somebody watches.
-    told: Option<Mutex<Told>>,
+    told: Option<Mutex<IntervalQueue>>,
 }
 
 impl Progress {
@@ -54,7 +54,7 @@ impl Progress {
     }
 
     /// What was told since this was asked last. Nothing where nobody watches.
-    pub fn take_told(&self) -> Option<ToldIntervals> {
+    pub fn take_told(&self) -> Option<KindIntervals> {
         let told = self.told.as_ref()?;
         told.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

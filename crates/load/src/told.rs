@@ -11,14 +11,14 @@ const WAITING_MAX: usize = 64;
 
 /// What ended in some intervals, of one kind of operations or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToldKind {
+pub struct KindCounts {
     /// Response times of completed operations.
     pub response: Coarse,
     pub service: Coarse,
     pub errors: u64,
 }
 
-impl ToldKind {
+impl KindCounts {
     fn merge(&mut self, other: &Self) {
         self.response.merge(&other.response);
         self.service.merge(&other.service);
@@ -28,23 +28,23 @@ impl ToldKind {
 
 /// What ended in some intervals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToldIntervals {
+pub struct KindIntervals {
     /// How long they are together; zero where only stragglers of an earlier interval are in it.
     pub length: Duration,
     /// One entry for each kind of operations.
-    pub kinds: Vec<ToldKind>,
+    pub kinds: Vec<KindCounts>,
 }
 
-impl ToldIntervals {
-    pub fn total(&self) -> ToldKind {
-        let mut total = ToldKind::default();
+impl KindIntervals {
+    pub fn total(&self) -> KindCounts {
+        let mut total = KindCounts::default();
         self.kinds.iter().for_each(|kind| total.merge(kind));
         total
     }
 
     fn merge(&mut self, other: &Self) {
         if self.kinds.len() < other.kinds.len() {
-            (self.kinds).resize_with(other.kinds.len(), ToldKind::default);
+            (self.kinds).resize_with(other.kinds.len(), KindCounts::default);
         }
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.merge(theirs);
@@ -54,15 +54,15 @@ impl ToldIntervals {
 
 /// Gathers what threads tell, each when it turns to its next interval.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    waiting: BTreeMap<u64, ToldIntervals>,
+pub(crate) struct IntervalQueue {
+    waiting: BTreeMap<u64, KindIntervals>,
     /// First interval that was never taken.
     next: u64,
     /// The newest one when it was taken last.
     newest: Option<u64>,
 }
 
-impl Told {
+impl IntervalQueue {
     pub fn add(
         &mut self,
         index: u64,
@@ -76,7 +76,7 @@ impl Told {
         let told = self.waiting.entry(index).or_default();
         told.length = Duration::from_nanos(interval_ns);
         if told.kinds.len() < cells.len() {
-            (told.kinds).resize_with(cells.len(), ToldKind::default);
+            (told.kinds).resize_with(cells.len(), KindCounts::default);
         }
         for ((told, cell), service) in told.kinds.iter_mut().zip(cells).zip(service) {
             told.response.merge(&cell.response);
@@ -87,13 +87,13 @@ impl Told {
 
     /// What was told, without the newest interval: other threads have still to tell of it, unless nothing newer came
     /// since this was asked last.
-    pub fn take(&mut self) -> Option<ToldIntervals> {
+    pub fn take(&mut self) -> Option<KindIntervals> {
         let newest = self.waiting.last_key_value().map(|(index, _)| *index)?;
         let is_settled = self.newest.replace(newest) == Some(newest);
         let until = newest + u64::from(is_settled);
         let rest = self.waiting.split_off(&until);
         let taken = std::mem::replace(&mut self.waiting, rest);
-        let mut sum: Option<ToldIntervals> = None;
+        let mut sum: Option<KindIntervals> = None;
         for (index, told) in taken {
             let sum = sum.get_or_insert_default();
             if index >= self.next {
@@ -111,7 +111,7 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn add(told: &mut Told, index: u64, times: u64) {
+    fn add(told: &mut IntervalQueue, index: u64, times: u64) {
         let mut cell = KindInterval::default();
         let mut service = Coarse::default();
         (0..times).for_each(|_| cell.response.record_ns(1_000));
@@ -119,7 +119,7 @@ mod tests {
         told.add(index, (&[cell], &[service]), 1_000_000_000);
     }
 
-    fn take(told: &mut Told) -> Option<(u64, u64)> {
+    fn take(told: &mut IntervalQueue) -> Option<(u64, u64)> {
         let taken = told.take()?;
         let total = taken.total();
         assert_eq!(total.response.count(), total.service.count());
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_whole_when_it_is_taken() {
-        let mut told = Told::default();
+        let mut told = IntervalQueue::default();
         assert_eq!(take(&mut told), None);
         add(&mut told, 0, 5);
         assert_eq!(take(&mut told), None, "the other thread has not told");
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn kinds_are_told_apart() {
-        let mut told = Told::default();
+        let mut told = IntervalQueue::default();
         let mut cells = [KindInterval::default(), KindInterval::default()];
         let mut service = [Coarse::default(), Coarse::default()];
         cells[1].response.record_ns(1_000);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_stays_within_bounds_and_loses_nothing() {
-        let mut told = Told::default();
+        let mut told = IntervalQueue::default();
         (0..500).for_each(|index| add(&mut told, index, 1));
         assert_eq!(told.waiting.len(), WAITING_MAX);
         let all = [take(&mut told), take(&mut told)].into_iter().flatten();

@@ -37,12 +37,12 @@ pub struct Group {
 /// What the engine counts of the files of one purpose.
 pub struct Account {
     pub purpose: Purpose,
-    pub told: [Told; 2],
+    pub told: [DirectionIo; 2],
 }
 
 /// What the engine counts of one direction.
 #[derive(Clone, Default)]
-pub struct Told {
+pub struct DirectionIo {
     /// 10^6 bytes per second; `None` where the engine does not count them.
     pub mb_per_s: Option<f64>,
     pub source: String,
@@ -317,7 +317,7 @@ fn account(level: &Level<'_>, purpose: Purpose) -> Account {
         let source = own()
             .map(|(_, io)| &io.source)
             .find(|source| !source.is_empty());
-        Told {
+        DirectionIo {
             mb_per_s: rate(known),
             source: source.cloned().unwrap_or_default(),
             unknown: own().find_map(|(_, io)| io.unknown),
@@ -329,7 +329,7 @@ fn account(level: &Level<'_>, purpose: Purpose) -> Account {
 /// Holds the sum of some accounts against the sum of some devices; `others` is what other programs did at most.
 fn hold<'t>(
     operation: IoOperation,
-    told: impl Iterator<Item = &'t Told>,
+    told: impl Iterator<Item = &'t DirectionIo>,
     devices: &[&Device<'_>],
     others: Option<f64>,
 ) -> Held {

@@ -48,7 +48,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use load::clock::{now_ns, sharpen_timers, sleep_until};
 
 pub use error::{EngineError, Fault, IoFault, Operation};
-pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Told, Way, cells_of};
+pub use figures::{
+    Cell, Driver, Ended, EngineEvent, Interval, Latencies, Outcome, Tally, Way, cells_of,
+};
 pub use files::Claims;
 pub use format::{FORMAT_NAME, format_run};
 pub use mock::{MockDevice, MockIo};
@@ -70,7 +72,7 @@ const LEAD_NS: u64 = 2_000_000;
 
 /// What carries out a run: [`run`], or [`MockDevice::run`] in its place.
 pub type Carrier<'a> =
-    &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(Told<'_>)) -> Result<Outcome, EngineError>;
+    &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(EngineEvent<'_>)) -> Result<Outcome, EngineError>;
 
 /// Carries out one run, and tells each interval when it is over and each I/O that fails. The pause before it is the caller's.
 ///
@@ -81,7 +83,7 @@ pub type Carrier<'a> =
 pub fn run(
     run: &Run,
     options: &Options<'_>,
-    told: &mut dyn FnMut(Told<'_>),
+    told: &mut dyn FnMut(EngineEvent<'_>),
 ) -> Result<Outcome, EngineError> {
     check(run)?;
     let own_claims = Claims::default();
@@ -95,10 +97,10 @@ pub fn run(
         plans.clear();
     }
     for journal in &recovered.journals {
-        told(Told::Recovered(journal));
+        told(EngineEvent::Recovered(journal));
     }
     for fault in &recovered.faults {
-        told(Told::Fault(fault));
+        told(EngineEvent::Fault(fault));
     }
     let (sender, messages) = channel();
     let shared = Shared::new(run, sender, validated);

@@ -19,7 +19,9 @@ use host::block::{BlockWatch, DeviceTimes};
 use host::{Rates, Reader};
 use jiff::Timestamp;
 
-use crate::engine::{self, Carrier, Claims, Ended, EngineError, Outcome, Proofs, Reached, Told};
+use crate::engine::{
+    self, Carrier, Claims, Ended, EngineError, EngineEvent, Outcome, Proofs, Reached,
+};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
@@ -53,7 +55,7 @@ pub enum Completion {
 pub struct Done<'a> {
     /// Which time the list is gone through, from 1.
     pub repetition: u32,
-    /// Place in the list, from 1.
+    /// Position in the list, from 1.
     pub number: usize,
     /// The run, with an absolute rate.
     pub run: &'a Run,
@@ -312,7 +314,7 @@ impl Execution<'_> {
         let outcome = (self.carrier)(run, options, &mut |told| {
             let now = Timestamp::now();
             let shown = match told {
-                Told::Interval(interval) => {
+                EngineEvent::Interval(interval) => {
                     let lap = log.add(interval, self.counters.snapshot());
                     self.audience.interval(&lap);
                     monitor = monitor.or(monitored(
@@ -321,8 +323,10 @@ impl Execution<'_> {
                     ));
                     self.pages.interval(run, interval, cpu(&lap.rates), now)
                 }
-                Told::Fault(fault) => self.pages.fault(fault, now),
-                Told::Recovered(journal) => self.pages.remark(&journal.remark().to_string(), now),
+                EngineEvent::Fault(fault) => self.pages.fault(fault, now),
+                EngineEvent::Recovered(journal) => {
+                    self.pages.remark(&journal.remark().to_string(), now)
+                }
             };
             match shown {
                 Ok(text) => self.audience.show(&text),

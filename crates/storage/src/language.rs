@@ -35,7 +35,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 pub use command_line::{CommandLine, Overrides, command_line};
-pub use error::{LanguageError, Place, Result};
+pub use error::{LanguageError, Position, Result};
 pub use format::{Format, FormatPolicy};
 pub use general::Repeat;
 pub use histogram::Buckets;

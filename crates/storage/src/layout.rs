@@ -24,7 +24,7 @@ use error::system;
 pub use error::{LayoutError, VARIABLE};
 use files::{PASSABLE, make_passable};
 use ledger::{Entry, Ledger};
-pub use steps::{Step, Told};
+pub use steps::{Step, StepObserver};
 
 /// On disk, unlike /tmp on many systems, and reachable by the servers' users, unlike root's home.
 const PARENT: &str = "/var/tmp";
@@ -46,7 +46,7 @@ pub struct Layouts {
 }
 
 #[derive(Debug)]
-pub struct Made {
+pub struct StandingLayout {
     pub definition: Definition,
     directory: PathBuf,
     /// Its lock, where it is held.
@@ -94,8 +94,8 @@ impl Layouts {
         &self,
         definition: &Definition,
         stands: Stands,
-        told: Told<'_>,
-    ) -> Result<Made, LayoutError> {
+        told: StepObserver<'_>,
+    ) -> Result<StandingLayout, LayoutError> {
         self.check(std::slice::from_ref(definition))?;
         let directory = self.parent()?.join(&definition.name);
         let made = DirBuilder::new().mode(PASSABLE).create(&directory);
@@ -120,7 +120,7 @@ impl Layouts {
             let _ = steps::remove(&directory, &mut ledger, &mut |_| {});
             return Err(error);
         }
-        Ok(Made {
+        Ok(StandingLayout {
             definition: definition.clone(),
             directory,
             _held: (stands == Stands::WhileHeld).then_some(ledger),
@@ -131,7 +131,7 @@ impl Layouts {
     ///
     /// # Errors
     /// When it is not there, or in use.
-    pub fn remove(&self, name: &str, told: Told<'_>) -> Result<(), LayoutError> {
+    pub fn remove(&self, name: &str, told: StepObserver<'_>) -> Result<(), LayoutError> {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
         }
@@ -155,7 +155,7 @@ impl Layouts {
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub fn remove_left_behind(&self, told: Told<'_>) -> Result<(), LayoutError> {
+    pub fn remove_left_behind(&self, told: StepObserver<'_>) -> Result<(), LayoutError> {
         for directory in self.directories() {
             let Some(mut ledger) = Ledger::open(&directory)? else {
                 continue;
@@ -171,13 +171,13 @@ impl Layouts {
     ///
     /// # Errors
     /// When a ledger cannot be read.
-    pub fn made(&self) -> Result<Vec<Made>, LayoutError> {
+    pub fn made(&self) -> Result<Vec<StandingLayout>, LayoutError> {
         let mut made = Vec::new();
         for directory in self.directories() {
             if let Some(ledger) = Ledger::open(&directory)?.filter(Ledger::stands)
                 && let Some(definition) = ledger.definition().cloned()
             {
-                made.push(Made {
+                made.push(StandingLayout {
                     definition,
                     directory,
                     _held: None,
@@ -263,7 +263,7 @@ fn named(definitions: &[Definition]) -> String {
     format!("{word} {}", names.join(", "))
 }
 
-impl Made {
+impl StandingLayout {
     /// Directory for a kind of a database's files: the engine makes it. One for each kind, also where they share a volume.
     pub fn place(&self, purpose: Purpose) -> Option<PathBuf> {
         let volume = self.definition.volume_of(purpose)?;
@@ -290,7 +290,7 @@ impl Made {
     ///
     /// # Errors
     /// When it is in use.
-    pub fn remove(mut self, told: Told<'_>) -> Result<(), LayoutError> {
+    pub fn remove(mut self, told: StepObserver<'_>) -> Result<(), LayoutError> {
         match &mut self._held {
             Some(ledger) => steps::remove(&self.directory, ledger, told),
             None => Ok(()),

@@ -9,7 +9,7 @@ mod hostile;
 mod records;
 mod trust;
 
-pub(crate) use asked::{Asked, Said, Words};
+pub(crate) use asked::{Said, TlsOptions, Words};
 pub(crate) use client::{Secured, TlsClient};
 pub(crate) use error::TlsError;
 pub(crate) use records::Records;

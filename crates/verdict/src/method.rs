@@ -13,8 +13,8 @@ pub mod roles;
 mod tests;
 
 pub use findings::{Clocks, Measured, confirmed, find, own_cost};
-pub use judge::{Outcome, Seen};
-pub use roles::{Asked, Role};
+pub use judge::{Outcome, Reading};
+pub use roles::{Parameters, Role};
 
 /// What must be true of any right measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

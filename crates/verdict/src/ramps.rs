@@ -153,10 +153,10 @@ pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
     compared.collect()
 }
 
-type Place = (u32, u32);
+type StepOfTarget = (u32, u32);
 
-fn places(run: &Run) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places(run: &Run) -> Vec<StepOfTarget> {
+    let mut places: Vec<StepOfTarget> = Vec::new();
     for point in &run.points {
         let place = (point.key.target, point.key.step);
         if !places.contains(&place) && levels(run, place).count() > 1 {
@@ -167,14 +167,14 @@ fn places(run: &Run) -> Vec<Place> {
 }
 
 /// The levels of a place.
-fn levels(run: &Run, place: Place) -> impl Iterator<Item = &Point> {
+fn levels(run: &Run, place: StepOfTarget) -> impl Iterator<Item = &Point> {
     let is_ours = move |key: &PointKey| key.test == USERS && (key.target, key.step) == place;
     let points = run.points.iter();
     points.filter(move |point| is_ours(&point.key))
 }
 
 /// One ramp for each repetition.
-fn repetitions(run: &Run, place: Place, percentile: f64) -> Vec<Vec<Step>> {
+fn repetitions(run: &Run, place: StepOfTarget, percentile: f64) -> Vec<Vec<Step>> {
     let each = (1..=run.repetitions).map(|repetition| {
         let ours = levels(run, place).filter(|p| p.key.repetition == repetition);
         ours.map(|p| sound_step_of(p, percentile)).collect()

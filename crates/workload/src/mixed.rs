@@ -23,7 +23,7 @@ use target::{Reach, TargetUrl};
 use crate::duration;
 use crate::olap;
 use crate::olap::measure::Asks;
-use crate::olap::step::{Asked, OlapStep};
+use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp;
 use crate::oltp::step::OltpStep;
 use crate::volume::of_order_entry_load;
@@ -62,7 +62,7 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
     } else {
         target
     };
-    if let (Asked::OrderEntry, Some(replica)) = (olap.tables, target.first().replica())
+    if let (QueryTables::OrderEntry, Some(replica)) = (olap.tables, target.first().replica())
         && !replica.level().follows()
     {
         let level = replica.level().to_string();
@@ -135,8 +135,8 @@ impl Workload for Mixed {
                 + u64::from(olap.streams().max(1))
                 + 1
                 + match olap.tables {
-                    Asked::Analytical => 0,
-                    Asked::OrderEntry => 2,
+                    QueryTables::Analytical => 0,
+                    QueryTables::OrderEntry => 2,
                 },
             who: "user",
             remedy: oltp::measure::SHARE_CONNECTIONS,
@@ -149,7 +149,7 @@ impl Workload for Mixed {
 
     /// A copy of the order-entry tables is made for each point.
     fn reads_replicas(&self, step: &Step) -> bool {
-        step.table::<OlapStep>().tables == Asked::Analytical
+        step.table::<OlapStep>().tables == QueryTables::Analytical
     }
 
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
@@ -175,8 +175,8 @@ impl Workload for Mixed {
 /// alone where they need its tables.
 fn loads_of_a_degree(step: &Step) -> u32 {
     match step.table::<OlapStep>().tables {
-        Asked::Analytical => 1,
-        Asked::OrderEntry => 2,
+        QueryTables::Analytical => 1,
+        QueryTables::OrderEntry => 2,
     }
 }
 

@@ -27,7 +27,7 @@ const TINY: SizeClass = SizeClass {
     oltp: 3_200,
 };
 
-struct Place {
+struct Workspace {
     _dir: tempfile::TempDir,
     path: PathBuf,
     engine: &'static str,
@@ -35,12 +35,12 @@ struct Place {
     proven: Arc<Proven>,
 }
 
-fn place(engine: &'static str) -> Place {
+fn place(engine: &'static str) -> Workspace {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
     let url = TargetUrl::parse(&format!("{engine}:{}", path.display())).unwrap();
     let target = target::open(&url).unwrap_or_else(|e| panic!("{e}"));
-    Place {
+    Workspace {
         _dir: dir,
         path,
         engine,
@@ -49,7 +49,7 @@ fn place(engine: &'static str) -> Place {
     }
 }
 
-fn bench(place: &Place, library: &Library, code: &str, amount: Amount) -> Bench {
+fn bench(place: &Workspace, library: &Library, code: &str, amount: Amount) -> Bench {
     Bench {
         target: Arc::clone(&place.target),
         engine: place.engine.to_owned(),
@@ -76,7 +76,7 @@ fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
 
 /// Runs a test once; gives the outcome and everything that was found wrong.
 fn carry_out(
-    place: &Place,
+    place: &Workspace,
     library: &Library,
     code: &str,
     jobs: u32,
@@ -86,7 +86,7 @@ fn carry_out(
 }
 
 fn carry_out_with(
-    place: &Place,
+    place: &Workspace,
     library: &Library,
     code: &str,
     jobs: u32,
@@ -108,7 +108,7 @@ fn carry_out_with(
 }
 
 /// SQL behind the tool's back.
-fn tamper(place: &Place, sql: &str) {
+fn tamper(place: &Workspace, sql: &str) {
     place.target.open_session().unwrap().batch(sql).unwrap();
 }
 

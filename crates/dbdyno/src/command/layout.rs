@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::Purpose;
-use storage::layout::{Definition, Layouts, Made, Stands, Step};
+use storage::layout::{Definition, Layouts, StandingLayout, Stands, Step};
 use target::{Engine, Reach, TargetUrl};
 
 use super::print;
@@ -103,7 +103,7 @@ fn described(layout: &Definition) -> String {
 }
 
 /// A layout that is made, with what a URL needs.
-fn standing(made: &Made) -> String {
+fn standing(made: &StandingLayout) -> String {
     let layout = &made.definition;
     let mut text = format!("layout {}: {}\n", layout.name, layout.about);
     for device in &layout.devices {
@@ -149,7 +149,7 @@ fn standing(made: &Made) -> String {
 /// URL of a database of an engine with its files in a layout, and these settings; `None` where the layout has no place for data.
 pub fn url(
     engine: &dyn Engine,
-    made: &Made,
+    made: &StandingLayout,
     settings: &BTreeMap<String, String>,
 ) -> Option<TargetUrl> {
     let layout = &made.definition;
@@ -170,7 +170,7 @@ pub fn url(
 }
 
 /// Directory of a server's data, or file of an embedded database.
-pub fn data_path(engine: &dyn Engine, made: &Made) -> Option<PathBuf> {
+pub fn data_path(engine: &dyn Engine, made: &StandingLayout) -> Option<PathBuf> {
     let directory = made.place(Purpose::Data)?;
     Some(match engine.reach() {
         Reach::Embedded => directory.with_extension(engine.scheme()),

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Run, RunName};
 
-use self::asked::{Asked, VERB};
+use self::asked::{StudyRequest, VERB};
 use self::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Size, StudyArguments};
 use crate::exit::{InvalidInput, Status};
@@ -44,7 +44,7 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
     let name = (arguments.resume.clone())
         .or(arguments.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
-    let asked = Asked {
+    let asked = StudyRequest {
         watched: arguments.watch.open()?,
         built_in,
         name,
@@ -72,7 +72,7 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
 }
 
 /// What a study measures in rounds at a size; `None` of one that does not.
-fn blocks(asked: &Asked<'_>, size: Size) -> Result<Option<cost::Blocks>> {
+fn blocks(asked: &StudyRequest<'_>, size: Size) -> Result<Option<cost::Blocks>> {
     match asked.built_in.design {
         Design::Layouts => Ok(Some(layouts::blocks(asked, size))),
         Design::Vary => vary::blocks(asked, size).map(Some),

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::common::{Ended, Place};
+use crate::common::{Ended, Workspace};
 
 pub struct Disk {
     directory: PathBuf,
@@ -15,7 +15,7 @@ pub struct Disk {
 
 impl Disk {
     /// A tmpfs; where none may be mounted, a limit stands for it.
-    pub fn small(place: &Place, bytes: u64) -> Self {
+    pub fn small(place: &Workspace, bytes: u64) -> Self {
         let mut disk = Self::limited(place, bytes);
         disk.mounted = disk.mount(&format!("size={bytes}"));
         if !disk.mounted {
@@ -26,7 +26,7 @@ impl Disk {
 
     /// A file system on a block device, which takes writes past the page cache and hands each on at once to the device under
     /// its file; or why this machine has none.
-    pub fn on_a_device(place: &Place, bytes: u64) -> Result<Self, String> {
+    pub fn on_a_device(place: &Workspace, bytes: u64) -> Result<Self, String> {
         let image = place.path("disk.image");
         let file = std::fs::File::create(&image).unwrap();
         file.set_len(bytes).unwrap();
@@ -55,7 +55,7 @@ impl Disk {
     }
 
     /// A directory in which no file may become larger.
-    pub fn limited(place: &Place, bytes: u64) -> Self {
+    pub fn limited(place: &Workspace, bytes: u64) -> Self {
         let directory = place.path("disk");
         std::fs::create_dir(&directory).unwrap();
         Self {
@@ -70,7 +70,7 @@ impl Disk {
     }
 
     /// Runs the command while the disk is small.
-    pub fn dbdyno(&self, place: &Place, arguments: &[&str]) -> Ended {
+    pub fn dbdyno(&self, place: &Workspace, arguments: &[&str]) -> Ended {
         let mut command = place.command(arguments);
         if !self.mounted {
             limit_file_size(&mut command, self.bytes);

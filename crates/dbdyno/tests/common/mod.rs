@@ -59,7 +59,7 @@ pub const TINY: &str = "name = \"tiny\"\nsample_ms = 50\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.05\n";
 
 /// A directory with an archive of its own. Its name holds a space, as users' directories do.
-pub struct Place {
+pub struct Workspace {
     directory: TempDir,
 }
 
@@ -70,7 +70,7 @@ pub struct Ended {
     pub stderr: String,
 }
 
-impl Place {
+impl Workspace {
     pub fn new() -> Self {
         let directory = tempfile::Builder::new().prefix("dbdyno test ").tempdir();
         Self {

@@ -40,7 +40,7 @@ struct Record {
 
 /// A file: what is safe, and what came after it was.
 #[derive(Default)]
-struct Kept<'r> {
+struct Durable<'r> {
     /// Its names so far.
     paths: Vec<&'r PathBuf>,
     content: Option<Vec<u8>>,
@@ -89,7 +89,7 @@ fn preloaded(directory: &Path) -> PathBuf {
 }
 
 fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut Losses) {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", PLAN);
     let url = place.url("sqlite", "bench.db");
     let run = ["run", &plan, "--target", &url];
@@ -200,7 +200,7 @@ fn remove_all(records: &[Record]) {
 /// Makes the files that were written as they are in the state behind these records and a loss of power; what was said by then.
 fn restore(records: &[Record], random: &mut Random, losses: &mut Losses) -> String {
     // In the order in which they appeared; an inode whose file was removed may be another file's later.
-    let mut files: Vec<Kept> = Vec::new();
+    let mut files: Vec<Durable> = Vec::new();
     let mut newest: HashMap<u64, usize> = HashMap::new();
     let mut said = String::new();
     for Record { inode, path, deed } in records {
@@ -209,7 +209,7 @@ fn restore(records: &[Record], random: &mut Random, losses: &mut Losses) -> Stri
             continue;
         }
         let place = *newest.entry(*inode).or_insert_with(|| {
-            files.push(Kept::default());
+            files.push(Durable::default());
             files.len() - 1
         });
         let kept = &mut files[place];

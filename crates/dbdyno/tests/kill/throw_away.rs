@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::common::{Place, faults, need_duckdb, points};
+use super::common::{Workspace, faults, need_duckdb, points};
 use super::{KILLS_DEFAULT, Moment, POINT, SEED, killed, kills, moment, reported};
 use serde_json::Value;
 use stats::random::Random;
@@ -97,7 +97,7 @@ fn what_went_with_its_process_is_loaded_again() {
 }
 
 fn kill_and_resume(number: u64, case: &Case) {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("k.toml", ORDER_ENTRY);
     let mut random = Random::stream(SEED, 1_000 + number);
     let at = moment(&mut random, case.points - 1, POINT);

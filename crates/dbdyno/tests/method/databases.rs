@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use target::server::LocalServer;
 
-use crate::common::{Ended, Place, need_duckdb};
+use crate::common::{Ended, Workspace, need_duckdb};
 use crate::{mysql, postgres};
 
 /// Points so short that the whole check takes a minute. What chance has a part in may then not be told, but is not broken:
@@ -17,7 +17,7 @@ const SHORT: [&str; 5] = ["--method", "--yes", "--json", "--seconds", "0.1"];
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 /// What it says of a database. It may take as long as it needs: a busy machine is no fault.
-fn method(place: &Place, url: &str) -> (Ended, Value) {
+fn method(place: &Workspace, url: &str) -> (Ended, Value) {
     let mut command = place.command(&[&["check", "--target", url], &SHORT[..]].concat());
     let ended = Ended::of(command.output().unwrap());
     let found: Value =
@@ -33,11 +33,11 @@ fn law<'v>(method: &'v Value, id: &str) -> &'v Value {
 
 /// No law is broken, those hold that chance has no part in, and those are not offered that are named.
 fn is_right(url: &str, not_offered: &[&str]) {
-    let place = Place::new();
+    let place = Workspace::new();
     is_right_in(&place, url, not_offered);
 }
 
-fn is_right_in(place: &Place, url: &str, not_offered: &[&str]) {
+fn is_right_in(place: &Workspace, url: &str, not_offered: &[&str]) {
     let (ended, method) = method(place, url);
     assert_eq!(ended.status, 0, "{method:#}");
     assert_eq!(method["broken"], 0, "{method:#}");
@@ -59,7 +59,7 @@ fn is_right_in(place: &Place, url: &str, not_offered: &[&str]) {
 
 /// Nothing is left beside a file that was never created.
 fn a_file_is_measured_rightly(engine: &str) {
-    let place = Place::new();
+    let place = Workspace::new();
     is_right_in(&place, &place.url(engine, "bench.db"), &["delay", "clock"]);
     let files = std::fs::read_dir(place.path("")).unwrap();
     let left: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
@@ -107,7 +107,7 @@ const FORGETFUL: &str = "CREATE RULE forgets AS ON INSERT TO dbdyno_check.dbdyno
      DO ALSO DELETE FROM dbdyno_check.dbdyno_check_ledger WHERE a = b";
 
 /// A check in the background, from when its tables are there.
-fn begun(place: &Place, server: &LocalServer) -> Child {
+fn begun(place: &Workspace, server: &LocalServer) -> Child {
     let url = postgres::url(server, "dbdyno");
     let mut command = place.command(&[&["check", "--target", &url], &SHORT[..]].concat());
     let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
@@ -121,7 +121,7 @@ fn begun(place: &Place, server: &LocalServer) -> Child {
 
 #[test]
 fn a_server_that_loses_what_it_acknowledged_is_found() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let child = begun(&place, &server);
     postgres::psql(&server, FORGETFUL);
     let output = child.wait_with_output().unwrap();
@@ -143,7 +143,7 @@ fn a_server_that_loses_what_it_acknowledged_is_found() {
 
 #[test]
 fn nothing_begins_without_consent_or_in_somebodys_schema() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
     let ended = place.dbdyno(&["check", "--target", &url, "--method"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
@@ -181,7 +181,7 @@ fn nothing_begins_without_consent_or_in_somebodys_schema() {
 /// Interrupted it removes what it made; killed it leaves what the next check removes.
 #[test]
 fn what_was_made_is_removed_however_it_ends() {
-    let (server, place) = (postgres::server(""), Place::new());
+    let (server, place) = (postgres::server(""), Workspace::new());
     let ended_by = |signal: i32| {
         let mut child = begun(&place, &server);
         let pid = libc::pid_t::try_from(child.id()).unwrap();

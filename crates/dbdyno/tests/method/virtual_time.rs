@@ -15,11 +15,11 @@ use load::{
 };
 use stats::Histogram;
 use target::Counters;
-use verdict::method::{Asked, Clocks, Finding, Law, Measured, Role, find};
+use verdict::method::{Clocks, Finding, Law, Measured, Parameters, Role, find};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-const ASKED: Asked = Asked {
+const ASKED: Parameters = Parameters {
     users: 16,
     think_ms: 10.0,
     seconds: 1.0,
@@ -129,11 +129,11 @@ fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
         _ => one,
     };
     let twice = match fault {
-        Fault::Skips => Asked::STATEMENTS,
-        _ => 2 * Asked::STATEMENTS,
+        Fault::Skips => Parameters::STATEMENTS,
+        _ => 2 * Parameters::STATEMENTS,
     };
     let delay = |ms: f64| one + Duration::from_secs_f64(ms / 1e3);
-    let [short_ms, long_ms] = Asked::DELAYS_MS;
+    let [short_ms, long_ms] = Parameters::DELAYS_MS;
     let long_ms = match fault {
         Fault::Hurries => long_ms * 0.8,
         _ => long_ms,
@@ -147,7 +147,7 @@ fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
         Role::LongThink => (users, one, think(2.0)),
         Role::HalfUsers => (users / 2, one, think(1.0)),
         Role::Open => (users, one, open),
-        Role::Many => (1, statements(Asked::STATEMENTS), closed),
+        Role::Many => (1, statements(Parameters::STATEMENTS), closed),
         Role::TwiceAsMany => (1, statements(twice), closed),
         Role::ShortDelay => (SESSIONS, delay(short_ms), closed),
         Role::LongDelay => (SESSIONS, delay(long_ms), closed),
@@ -270,7 +270,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
             };
             if role == Role::Count {
                 let changed = database.changed.load(Relaxed) as f64;
-                point.figures.rows = Some(changed + Asked::ROWS_BESIDE);
+                point.figures.rows = Some(changed + Parameters::ROWS_BESIDE);
             }
             run.points.push(point);
         }
@@ -294,7 +294,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
 fn known(repetition: u32, fault: Fault) -> Point {
     let (clock, _) = Clock::new_virtual();
     let sessions = Mock::new()
-        .latency(us(Asked::MOCK_US as u64))
+        .latency(us(Parameters::MOCK_US as u64))
         .on(&clock)
         .sessions(1);
     let how = Drive {
@@ -308,7 +308,7 @@ fn known(repetition: u32, fault: Fault) -> Point {
 /// A statement of known length, in slices in turn with itself.
 fn in_slices(repetition: u32, fault: Fault) -> Point {
     let (base, _) = Clock::new_virtual();
-    let (slice, length) = (Asked::SLICE, us(Asked::SLICES_US));
+    let (slice, length) = (Parameters::SLICE, us(Parameters::SLICES_US));
     let slices = Slices {
         slice,
         settle: slice / 10,
@@ -320,7 +320,7 @@ fn in_slices(repetition: u32, fault: Fault) -> Point {
             clock,
             ..Drive::of_jobs(End::Time(12 * slice), &GO_ON)
         };
-        let sessions = mock.sessions(Asked::SLICES_JOBS as usize);
+        let sessions = mock.sessions(Parameters::SLICES_JOBS as usize);
         load::drive(Clients::Blocking(sessions), &how)
     };
     let [a, b] = Clock::alternating(slices, &base);
@@ -329,9 +329,9 @@ fn in_slices(repetition: u32, fault: Fault) -> Point {
         drive(a)
     });
     let mut point = point(&outcome, (Role::Idle, repetition), fault);
-    point.key.jobs = Asked::SLICES_JOBS;
+    point.key.jobs = Parameters::SLICES_JOBS;
     if fault == Fault::CountsEnds {
-        let ended = Asked::SLICES_JOBS * (slice.as_nanos() / length.as_nanos()) as u32;
+        let ended = Parameters::SLICES_JOBS * (slice.as_nanos() / length.as_nanos()) as u32;
         point.figures.operations_per_s = Some(f64::from(ended) / slices.counted().as_secs_f64());
     }
     point

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Place, faults, need_duckdb, points};
+use crate::common::{Workspace, faults, need_duckdb, points};
 
 /// A directory for backups, which a server with a user of its own can reach where this is root.
-fn repository(place: &Place) -> PathBuf {
+fn repository(place: &Workspace) -> PathBuf {
     let repository = place.path("backups");
     fs::create_dir(&repository).unwrap();
     for directory in [repository.as_path(), repository.parent().unwrap()] {
@@ -22,7 +22,7 @@ fn repository(place: &Place) -> PathBuf {
 
 /// Carries the methods out on a server, each of which has this proof; the points.
 fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Vec<Value> {
-    let place = Place::new();
+    let place = Workspace::new();
     let repository = repository(&place);
     let repository_text = repository.to_str().unwrap();
     let backup = ["backup", "run", "--target", target, "--methods", methods];
@@ -142,7 +142,7 @@ fn backups_of_mariadb_are_restored_and_proven() {
 /// A killed backup leaves no process and is taken for none; the run goes on with a new one, and removes what was left.
 #[test]
 fn a_backup_that_is_killed_is_never_taken_for_whole() {
-    let place = Place::new();
+    let place = Workspace::new();
     let repository = repository(&place);
     // Its data stay, and are recovered by the next server on them.
     let target = format!("{}?version=15", place.url("postgres+local", "server"));
@@ -200,7 +200,7 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
 
 /// However fast the machine is, a backup takes as long as its rate asks for. On the data of another test, whose load would take
 /// longer than this.
-fn is_held_to_a_rate(place: &Place, target: &str) {
+fn is_held_to_a_rate(place: &Workspace, target: &str) {
     const MB_PER_S: f64 = 20.0;
     let backup = [
         "backup",

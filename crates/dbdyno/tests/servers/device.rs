@@ -7,7 +7,7 @@ use target::TargetUrl;
 use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use crate::disk::Disk;
 use crate::postgres;
 
@@ -35,7 +35,7 @@ fn requests_below_mariadb_are_told_and_compared() {
 
 /// Of a server whose data are in this directory.
 fn told_and_compared(url: impl Fn(&str) -> String) {
-    let place = Place::new();
+    let place = Workspace::new();
     // A device of its own: what others do on the machine's disk is not on it.
     let disk = match Disk::on_a_device(&place, 600 << 20) {
         Ok(disk) => disk,
@@ -156,7 +156,7 @@ fn holding<'p>(point: &'p Value, purpose: &str) -> &'p Value {
 
 #[test]
 fn data_log_and_temporary_files_have_a_row_each() {
-    let places = [Place::new(), Place::new(), Place::new()];
+    let places = [Workspace::new(), Workspace::new(), Workspace::new()];
     let mut disks = Vec::new();
     for place in &places {
         match Disk::on_a_device(place, 600 << 20) {

@@ -3,7 +3,7 @@
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 
 /// A short point, and a long one in which something happens, with pauses that leave the processors to other tests.
 const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
@@ -17,13 +17,13 @@ pub const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
 /// A run that has finished its first point and is in the middle of its second.
 pub struct InTheMiddle {
     child: Child,
-    place: Place,
+    place: Workspace,
 }
 
 impl InTheMiddle {
     /// Begins it, and returns when `is_reading` says that the second point is at work.
     pub fn begin(url: &str, mut is_reading: impl FnMut() -> bool) -> Self {
-        let place = Place::new();
+        let place = Workspace::new();
         let plan = place.file("plan.toml", LONG);
         let mut command = place.command(&["run", &plan, "--target", url, "--name", "long"]);
         let log = std::fs::File::create(place.path("log")).unwrap();
@@ -42,7 +42,7 @@ impl InTheMiddle {
     }
 
     /// It must end with status 1 and one sentence, with one point kept.
-    pub fn broken(mut self) -> (Place, String) {
+    pub fn broken(mut self) -> (Workspace, String) {
         let status = self.child.wait().unwrap();
         let log = std::fs::read_to_string(self.place.path("log")).unwrap();
         assert_eq!(status.code(), Some(1), "{log}");

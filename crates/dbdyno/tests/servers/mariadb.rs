@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use target::server::LocalServer;
 
-use crate::common::{Ended, Place, TINY, points};
+use crate::common::{Ended, TINY, Workspace, points};
 use crate::disk::Disk;
 use crate::in_the_middle::{InTheMiddle, SHORT, kill};
 use crate::mysql::{ask, server, url};
@@ -67,7 +67,7 @@ fn a_killed_server_ends_the_run() {
 #[test]
 fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file(
         "plan.toml",
         &only("T611").replace("jobs = [2]", "jobs = [1, 64, 4]"),
@@ -92,7 +92,7 @@ fn only(test: &str) -> String {
 
 #[test]
 fn a_wrong_password_is_said_and_none_is_kept() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     ask(
         &server,
         "CREATE USER locked@localhost IDENTIFIED BY 'r1ght-one'; \
@@ -144,7 +144,7 @@ fn a_wrong_password_is_said_and_none_is_kept() {
 /// circle; the server ends one of them, which tries again.
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     let library = place.library();
     let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
     std::fs::write(library.join("T716.sql"), sql).unwrap();
@@ -175,7 +175,7 @@ fn a_server_of_another_country_gives_the_same_answers() {
          &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH\
          &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
     );
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", SHORT);
     let mut command = place.command(&["run", &plan, "--target", &url(&server, "root")]);
     let ended = Ended::of(
@@ -218,7 +218,7 @@ fn a_server_too_old_is_refused() {
         // Until it has been read and the other side has gone away.
         while let Ok(1..) = near.read(&mut bytes) {}
     });
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let url = format!("mysql://u@127.0.0.1:{port}/dbdyno");
     let ended = place.dbdyno(&["run", &plan, "--target", &url]);
@@ -232,7 +232,7 @@ fn a_server_too_old_is_refused() {
 
 #[test]
 fn others_are_disturbed_only_when_told() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     let plan = place.file("plan.toml", TINY);
     let url = url(&server, "root");
     std::thread::scope(|scope| {
@@ -261,7 +261,7 @@ fn others_are_disturbed_only_when_told() {
 
 #[test]
 fn much_is_written_only_when_agreed() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     let plan = place.file(
         "plan.toml",
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
@@ -281,7 +281,7 @@ fn much_is_written_only_when_agreed() {
 
 #[test]
 fn a_user_who_sees_little_is_told_what_is_missing() {
-    let (server, place) = (server(""), Place::new());
+    let (server, place) = (server(""), Workspace::new());
     ask(
         &server,
         "CREATE USER plain@localhost; GRANT ALL ON dbdyno.* TO plain@localhost; \
@@ -321,7 +321,7 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
 /// A server that cannot write any more may end without a word; why is told nevertheless.
 #[test]
 fn a_disk_that_fills_under_sequential_writes_is_told() {
-    let place = Place::new();
+    let place = Workspace::new();
     let disk = Disk::small(&place, 230 << 20);
     if !disk.is_mounted() {
         testing::skip!("no tmpfs may be mounted here");
@@ -345,7 +345,7 @@ fn a_disk_that_fills_under_sequential_writes_is_told() {
 /// Users who are more than the server lets in are refused before anything is measured.
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused() {
-    let (server, place) = (server("&max_connections=20"), Place::new());
+    let (server, place) = (server("&max_connections=20"), Workspace::new());
     let url = url(&server, "root");
     place.load_order_entry(&url);
     let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use target::server::LocalServer;
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use crate::{mysql, observed_again, postgres};
 
 /// Within it a session is where it was sent.
@@ -67,7 +67,7 @@ pub fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 /// The only point of an observation, which was valid.
-fn observe(place: &Place, url: &str, more: &[&str]) -> Value {
+fn observe(place: &Workspace, url: &str, more: &[&str]) -> Value {
     let asked = ["observe", "--target", url, "--for", "1s", "--name", "seen"];
     place.fine(&[&asked[..], more].concat());
     points(&place.export("seen"))[0].clone()
@@ -128,7 +128,7 @@ const CHANGE: &str = "UPDATE stock SET n = n + 1 WHERE id = 47110815;";
 
 #[test]
 fn postgresql_tells_who_waits_for_whom() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Place::new());
+    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
     postgres::psql(&server, TABLE);
     let [mut holder, mut waiter, mut one, mut other] =
         [(); 4].map(|()| Somebody::postgres(&server));
@@ -185,7 +185,10 @@ fn postgresql_tells_who_waits_for_whom() {
 
 #[test]
 fn mariadb_tells_who_waits_for_whom() {
-    let (server, place) = (mysql::server("&innodb_lock_wait_timeout=600"), Place::new());
+    let (server, place) = (
+        mysql::server("&innodb_lock_wait_timeout=600"),
+        Workspace::new(),
+    );
     let asks = |sql: &str| mysql::ask(&server, sql);
     asks(&format!("CREATE DATABASE shop; USE shop; {TABLE}"));
     let [mut holder, mut waiter, mut one, mut other] = [(); 4].map(|()| Somebody::mariadb(&server));
@@ -214,7 +217,7 @@ fn mariadb_tells_who_waits_for_whom() {
 
 #[test]
 fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Place::new());
+    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
     postgres::psql(&server, "CREATE ROLE looker LOGIN");
     let mut somebody = Somebody::postgres(&server);
     somebody.does("SELECT pg_sleep(600) AS secret_column;");
@@ -228,7 +231,7 @@ fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
     assert_eq!(point["active_sessions_mean"], 1.0);
     assert!(!point.to_string().contains("secret_column"), "{point:#}");
 
-    let place = Place::new();
+    let place = Workspace::new();
     let point = observe(&place, &postgres::url(&server, "looker"), &[]);
     // What others do is hidden, and not taken for nothing.
     for figure in [
@@ -253,7 +256,7 @@ fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
 
 #[test]
 fn what_has_no_sessions_of_others_is_refused_before_anything_is_made() {
-    let place = Place::new();
+    let place = Workspace::new();
     for (target, length, status, sentence) in [
         ("sqlite:t.db", "1s", 2, "cannot be observed"),
         ("postgres+local:", "1s", 2, "cannot be observed"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use archive::stream::{Snapshot, StreamEvent};
 use serde_json::Value;
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use crate::observed::{Somebody, until};
 use crate::postgres;
 use crate::stopped::Stopped;
@@ -32,7 +32,7 @@ pub fn snapshots(file: &Path) -> Vec<Snapshot> {
 
 /// Observes a server again, on which two sessions are at work where the run `seen` saw three: what sets the runs beside each other, what
 /// holds them against limits, and what follows them.
-pub fn assert_one_less(place: &Place, url: &str) {
+pub fn assert_one_less(place: &Workspace, url: &str) {
     let file = place.path("events.jsonl");
     let events_file = file.to_str().unwrap();
     let asked = ["observe", "--target", url, "--for", "2s", "--name", "later"];
@@ -79,7 +79,7 @@ pub fn assert_one_less(place: &Place, url: &str) {
 /// The server's processes stand still for two seconds while they are looked at: what nobody saw is told, and is in no average.
 #[test]
 fn a_server_that_stands_still_is_left_alone_and_told() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Place::new());
+    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
     let mut somebody = Somebody::postgres(&server);
     somebody.does("SELECT pg_sleep(600);");
     until(|| {

@@ -1,6 +1,6 @@
 //! What others' statements say stays with them: no value of one is in the archive, its JSON or its page, whatever the engine has of it.
 
-use crate::common::Place;
+use crate::common::Workspace;
 use crate::observed::{Somebody, until};
 use crate::observed_again::snapshots;
 use crate::{mysql, postgres};
@@ -10,7 +10,7 @@ const CANARY: &str = "CANARY";
 
 /// Observes while sessions are in statements; nothing of any is told, and of one what may be.
 fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce()) {
-    let place = Place::new();
+    let place = Workspace::new();
     let [log, events] = ["log", "events"].map(|name| place.path(name));
     let asked = [
         "observe",

@@ -2,7 +2,7 @@
 
 use target::server::LocalServer;
 
-use crate::common::Place;
+use crate::common::Workspace;
 use crate::pgbouncer::Pooler;
 use crate::postgres::{psql, server};
 
@@ -30,7 +30,7 @@ fn are_whole(server: &LocalServer) {
 #[test]
 fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
     let server = with_tables_of_the_users_own();
-    let place = Place::new();
+    let place = Workspace::new();
     for ignored in ["", IGNORED] {
         let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
         let url = pooler.url("");
@@ -55,7 +55,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
 #[test]
 fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
     let server = with_tables_of_the_users_own();
-    let place = Place::new();
+    let place = Workspace::new();
     for mode in ["transaction", "statement"] {
         for ignored in ["", IGNORED] {
             let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));

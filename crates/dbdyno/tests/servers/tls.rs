@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::certificates::{Authority, Valid};
-use crate::common::{Ended, Place, TINY, points};
+use crate::common::{Ended, TINY, Workspace, points};
 use crate::in_the_middle::SHORT;
 use crate::networked::Networked;
 
 /// Sessions on threads, and many in one loop.
-fn plan(place: &Place) -> String {
+fn plan(place: &Workspace) -> String {
     let script = place.file(
         "script.toml",
         "name = \"select\"\n[[transaction]]\nname = \"select\"\n[[transaction.statement]]\nsql = \"SELECT 1\"\nrows = 1\n",
@@ -20,7 +20,7 @@ fn plan(place: &Place) -> String {
 }
 
 fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = plan(&place);
     let target = |host: &str, more: &str| {
         format!(
@@ -100,7 +100,7 @@ fn a_login_that_can_be_guessed_is_warned_about() {
         &networked,
         "SET password_encryption = 'md5'; CREATE ROLE bench LOGIN SUPERUSER PASSWORD 'hush'",
     );
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("plan.toml", TINY);
     let run = |name: &str, more: &str| {
         let target = format!(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use crate::disk::Disk;
 
 const PLAN: &str = "name = \"tuned\"\n\
@@ -18,7 +18,7 @@ fn read_ahead_kb(device: &str) -> String {
 }
 
 /// A disk, the name of its device, and the setting that it has; or why this machine has none.
-fn tunable(place: &Place) -> Result<(Disk, String, String), String> {
+fn tunable(place: &Workspace) -> Result<(Disk, String, String), String> {
     let disk = Disk::on_a_device(place, 200 << 20)?;
     let device = host::device_of(&disk.path("")).unwrap();
     let before = read_ahead_kb(&device);
@@ -27,7 +27,7 @@ fn tunable(place: &Place) -> Result<(Disk, String, String), String> {
 
 #[test]
 fn settings_of_the_device_hold_for_a_run_and_no_longer() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (disk, device, before) = match tunable(&place) {
         Ok(tunable) => tunable,
         Err(reason) => testing::skip!("{reason}"),
@@ -66,7 +66,7 @@ fn settings_of_the_device_hold_for_a_run_and_no_longer() {
 
 #[test]
 fn sides_that_differ_in_the_host_are_measured_in_blocks() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (disk, device, before) = match tunable(&place) {
         Ok(tunable) => tunable,
         Err(reason) => testing::skip!("{reason}"),
@@ -102,7 +102,7 @@ fn sides_that_differ_in_the_host_are_measured_in_blocks() {
 
 #[test]
 fn settings_that_cannot_be_made_are_told_before_anything_is_measured() {
-    let place = Place::new();
+    let place = Workspace::new();
     let plan = place.file("tuned.toml", PLAN);
     let url = place.url("sqlite", "t.db");
     let of =

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::common::{ON_ANY_MACHINE, Place, repository, small_library};
+use crate::common::{ON_ANY_MACHINE, Workspace, repository, small_library};
 use crate::postgres::server;
 
 /// Where the document's reader has a server of their own.
@@ -34,7 +34,7 @@ fn every_command_of_the_tutorial_works() {
         small_library().display(),
         commands.replace(THEIR_SERVER, &url)
     );
-    let place = Place::new();
+    let place = Workspace::new();
     let command = place.command_as_typed(&[]);
     let ours = std::path::Path::new(command.get_program())
         .parent()

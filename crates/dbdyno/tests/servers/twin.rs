@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use target::server::LocalServer;
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use crate::{mysql, postgres};
 
 /// Within it a load has begun.
@@ -78,7 +78,7 @@ fn fit(plan: &Path) -> Fit {
 }
 
 /// Observes a server at work; the fit of the plan that is written.
-fn observe(place: &Place, url: &str, name: &str) -> Fit {
+fn observe(place: &Workspace, url: &str, name: &str) -> Fit {
     let file = format!("{name}.toml");
     let asked = ["observe", "--target", url, "--for", "3s", "--name", name];
     let ended = place.fine(&[&asked[..], &["--plan", &file]].concat());
@@ -131,7 +131,7 @@ fn assert_within(load: &Fit, twin: &Fit, known: &[&str]) {
 
 /// The plan's run on a fresh server until it is observed there; then a short one from its begin to its end.
 fn assert_twin(
-    place: &Place,
+    place: &Workspace,
     load: &Fit,
     url: &str,
     is_at_work: impl Fn() -> bool,
@@ -183,7 +183,7 @@ fn postgres_server() -> LocalServer {
 
 #[test]
 fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
-    let (server, place) = (postgres_server(), Place::new());
+    let (server, place) = (postgres_server(), Workspace::new());
     let pgbench = |arguments: &[&str]| {
         let mut command = program("pgbench");
         command.args(["-h", server.socket_directory().to_str().unwrap()]);
@@ -247,7 +247,7 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
 
 #[test]
 fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Place::new());
+    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(&server, "CREATE DATABASE sbtest");
     let sysbench = |arguments: &[&str]| {
         let mut command = program("sysbench");
@@ -279,7 +279,7 @@ fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
 /// A server at which nobody works has no profile; its observation stays.
 #[test]
 fn of_a_database_at_rest_there_is_no_twin() {
-    let (server, place) = (mysql::server(""), Place::new());
+    let (server, place) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, server.superuser());
     let asked = ["observe", "--target", &url, "--for", "1s", "--name", "rest"];
     let ended = place.dbdyno(&[&asked[..], &["--plan", "rest.toml"]].concat());

@@ -7,7 +7,7 @@ use target::TargetUrl;
 use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
 
-use crate::common::Place;
+use crate::common::Workspace;
 use crate::disk::Disk;
 use crate::postgres;
 
@@ -73,7 +73,7 @@ impl Drop for Slow {
 }
 
 /// The shift of writes at the device of the database.
-fn writes(place: &Place, before: &str, after: &str) -> Value {
+fn writes(place: &Workspace, before: &str, after: &str) -> Value {
     let compare = [
         "compare",
         before,
@@ -95,7 +95,7 @@ fn writes(place: &Place, before: &str, after: &str) -> Value {
 
 #[test]
 fn the_tail_of_a_slow_device_is_gone_after_its_update() {
-    let place = Place::new();
+    let place = Workspace::new();
     let below = host::device_of(&place.path("")).map_err(|e| e.to_string());
     let disk = Disk::on_a_device(&place, 1 << 30);
     let (disk, slow) = match disk.and_then(|disk| Ok((disk, Slow::make(&below?)?))) {

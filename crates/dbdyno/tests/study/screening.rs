@@ -20,7 +20,7 @@ use verdict::metric::Metric;
 use verdict::screening::{Options, screening};
 use workload::Library;
 
-use crate::common::{Place, repository};
+use crate::common::{Workspace, repository};
 use crate::sleep::Sleep;
 
 /// The flag that stops a run is the process's.
@@ -53,12 +53,12 @@ impl Stopping for Never {
 
 /// Remembers whose points begin, and stops the study behind one of them.
 #[derive(Default)]
-struct Seen {
+struct Contrast {
     letters: String,
     stops_at: Option<usize>,
 }
 
-impl Observer for Seen {
+impl Observer for Contrast {
     fn begins(&mut self, _: &str, _: usize, _: usize) {}
     fn point_begins(&mut self, _: &PointKey, _: &str, target: &str, _: &Arc<Progress>) {
         self.letters.extend(target.chars().next());
@@ -110,9 +110,9 @@ fn many_sides_are_measured_in_rounds_and_resumed() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let place = tempfile::tempdir().unwrap();
     let archive = place.path().join("a.dbdyno");
-    let mut seen = Seen {
+    let mut seen = Contrast {
         stops_at: Some(6),
-        ..Seen::default()
+        ..Contrast::default()
     };
     let sides = (0..4).map(|_| nap()).collect();
     let ended = study::study(options(&archive, sides, napping), &mut Never, &mut seen);
@@ -170,7 +170,7 @@ fn what_many_sides_cannot_be_is_refused() {
         let sides = (0..sides).map(|_| nap()).collect();
         let mut options = options(&archive, sides, napping);
         set(&mut options);
-        let ended = study::study(options, &mut Never, &mut Seen::default());
+        let ended = study::study(options, &mut Never, &mut Contrast::default());
         ended.unwrap_err().to_string()
     };
     let slice = |options: &mut StudyOptions| options.slice = Some(Duration::from_millis(100));
@@ -228,7 +228,7 @@ fn a_planted_effect_is_found_among_settings() {
     };
     let design = TwoLevel::of(2, None).unwrap();
     let sides = design.rows().iter().map(side).collect();
-    let seen = &mut Seen::default();
+    let seen = &mut Contrast::default();
     study::study(options(&archive, sides, registry), &mut Never, seen).unwrap();
     let runs = load(&archive, 4);
     let mut any_order: Vec<&Run> = runs.iter().collect();
@@ -276,7 +276,7 @@ fn effect_of(metric: &Metric, runs: &[Run], design: &TwoLevel) -> f64 {
 /// What the command measures, keeps and shows; and what it refuses.
 #[test]
 fn settings_are_screened_from_command_to_page() {
-    let place = Place::new();
+    let place = Workspace::new();
     let url = place.url("sqlite", "screen.db");
     let study = ["study", "settings", "--target", &url];
     let two = [

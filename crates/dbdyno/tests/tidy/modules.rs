@@ -37,7 +37,7 @@ struct Use {
 
 /// What a path leads to.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Folding {
     Module(usize),
     /// Something that the module defines.
     ItemOf(usize),
@@ -79,11 +79,11 @@ impl Modules {
                 let Some(place) = self.resolve(from, path, 0) else {
                     continue;
                 };
-                let (Place::Module(to) | Place::ItemOf(to)) = place;
+                let (Folding::Module(to) | Folding::ItemOf(to)) = place;
                 let passes_on = public == Some(true) && self.is_below(to, from);
                 // The name of a module above is only the beginning of paths, which stand for themselves.
                 let is_prefix =
-                    place == Place::Module(to) && (self.is_below(from, to) || public.is_none());
+                    place == Folding::Module(to) && (self.is_below(from, to) || public.is_none());
                 if to != from && !passes_on && !is_prefix {
                     imports.push(Import {
                         from,
@@ -101,7 +101,7 @@ impl Modules {
         self.0[module].name.starts_with(&self.0[above].name)
     }
 
-    fn resolve(&self, from: usize, path: &[String], depth: usize) -> Option<Place> {
+    fn resolve(&self, from: usize, path: &[String], depth: usize) -> Option<Folding> {
         let (first, mut rest) = path.split_first()?;
         let mut at = match first.as_str() {
             "crate" => 0,
@@ -113,19 +113,19 @@ impl Modules {
             (at, rest) = (self.0[at].parent?, &rest[1..]);
         }
         if rest.is_empty() {
-            return Some(Place::Module(at));
+            return Some(Folding::Module(at));
         }
         // What a macro has written is not seen; it is taken for an item of where it is looked for.
         let is_foreign = self.0[at]
             .uses
             .iter()
             .any(|u| u.name.as_ref() == rest.first());
-        let unseen = (!is_foreign).then_some(Place::ItemOf(at));
+        let unseen = (!is_foreign).then_some(Folding::ItemOf(at));
         self.named(at, rest, depth).or(unseen)
     }
 
     /// A path whose first name is one of those in a module.
-    fn named(&self, at: usize, path: &[String], depth: usize) -> Option<Place> {
+    fn named(&self, at: usize, path: &[String], depth: usize) -> Option<Folding> {
         const ALIASES_MAX: usize = 20;
         let (first, rest) = path.split_first()?;
         let module = &self.0[at];
@@ -134,14 +134,14 @@ impl Modules {
         }
         if module.items.contains(first) && (rest.is_empty() || !module.children.contains_key(first))
         {
-            return Some(Place::ItemOf(at));
+            return Some(Folding::ItemOf(at));
         }
         if let Some(child) = module.children.get(first) {
             return match rest {
-                [] => Some(Place::Module(*child)),
+                [] => Some(Folding::Module(*child)),
                 _ => Some(
                     self.named(*child, rest, depth)
-                        .unwrap_or(Place::ItemOf(*child)),
+                        .unwrap_or(Folding::ItemOf(*child)),
                 ),
             };
         }
@@ -158,7 +158,7 @@ impl Modules {
             globs
                 .into_iter()
                 .find_map(|u| match self.resolve(at, &u.path, depth + 1)? {
-                    Place::Module(source) if source != at => self.named(source, path, depth + 1),
+                    Folding::Module(source) if source != at => self.named(source, path, depth + 1),
                     _ => None,
                 })
         })

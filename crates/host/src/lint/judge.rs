@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Decision;
-use super::look::{Seen, Sight, look, number, number_at, texts, texts_at};
+use super::look::{FoundFact, Lookup, look, number, number_at, texts, texts_at};
 use super::rule::{Condition, Need, Over, Rule};
 use super::volumes::bottom;
 
@@ -47,12 +47,12 @@ pub(super) fn judge(rule: &Rule, facts: &Value) -> Outcome {
         return Outcome::undecided(String::new(), need.otherwise.clone());
     }
     let seen = match look(facts, &rule.look, &rule.only) {
-        Sight::Nowhere => return Outcome::undecided(String::new(), rule.missing.clone()),
-        Sight::Facts(seen) => seen,
+        Lookup::Nowhere => return Outcome::undecided(String::new(), rule.missing.clone()),
+        Lookup::Facts(seen) => seen,
     };
     if rule.over == Over::Any {
-        let holds = |seen: &&Seen<'_>| holds_alone(rule, facts, seen) == Some(true);
-        let found: Vec<Seen<'_>> = seen
+        let holds = |seen: &&FoundFact<'_>| holds_alone(rule, facts, seen) == Some(true);
+        let found: Vec<FoundFact<'_>> = seen
             .iter()
             .filter(|seen| seen.value.is_some())
             .copied()
@@ -72,7 +72,7 @@ pub(super) fn judge(rule: &Rule, facts: &Value) -> Outcome {
 }
 
 fn is_met(need: &Need, facts: &Value) -> bool {
-    let Sight::Facts(seen) = look(facts, &need.look, &need.only) else {
+    let Lookup::Facts(seen) = look(facts, &need.look, &need.only) else {
         return false;
     };
     seen.iter().any(|seen| {
@@ -81,12 +81,12 @@ fn is_met(need: &Need, facts: &Value) -> bool {
     })
 }
 
-fn all_hold(rule: &Rule, facts: &Value, seen: &[Seen<'_>]) -> Outcome {
+fn all_hold(rule: &Rule, facts: &Value, seen: &[FoundFact<'_>]) -> Outcome {
     let verdicts: Vec<Option<bool>> = seen
         .iter()
         .map(|seen| holds_alone(rule, facts, seen))
         .collect();
-    let with = |wanted: Option<bool>| -> Vec<Seen<'_>> {
+    let with = |wanted: Option<bool>| -> Vec<FoundFact<'_>> {
         let pairs = seen.iter().zip(&verdicts);
         pairs
             .filter(|(_, verdict)| **verdict == wanted)
@@ -102,7 +102,7 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[Seen<'_>]) -> Outcome {
     }
     let named: Vec<&str> = unknown
         .iter()
-        .filter_map(Seen::label)
+        .filter_map(FoundFact::label)
         .take(NAMED_MAX)
         .collect();
     let reason = if named.is_empty() {
@@ -117,7 +117,7 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[Seen<'_>]) -> Outcome {
 }
 
 /// Whether one fact holds; `None` when that cannot be told.
-fn holds_alone(rule: &Rule, facts: &Value, seen: &Seen<'_>) -> Option<bool> {
+fn holds_alone(rule: &Rule, facts: &Value, seen: &FoundFact<'_>) -> Option<bool> {
     if let Condition::Known(wanted) = rule.holds {
         return Some(seen.value.is_some() == wanted);
     }
@@ -200,7 +200,7 @@ fn apart(facts: &Value, devices: &[String], others: &[String]) -> Option<bool> {
         .then_some(true)
 }
 
-fn count_at_least(rule: &Rule, seen: &[Seen<'_>], count: usize) -> Outcome {
+fn count_at_least(rule: &Rule, seen: &[FoundFact<'_>], count: usize) -> Outcome {
     if seen.is_empty() {
         return Outcome::undecided(String::new(), rule.missing.clone());
     }
@@ -210,8 +210,8 @@ fn count_at_least(rule: &Rule, seen: &[Seen<'_>], count: usize) -> Outcome {
     )
 }
 
-fn equal_within(rule: &Rule, seen: &[Seen<'_>], group: &str) -> Outcome {
-    let mut groups: BTreeMap<String, BTreeMap<String, Vec<Seen<'_>>>> = BTreeMap::new();
+fn equal_within(rule: &Rule, seen: &[FoundFact<'_>], group: &str) -> Outcome {
+    let mut groups: BTreeMap<String, BTreeMap<String, Vec<FoundFact<'_>>>> = BTreeMap::new();
     let mut unknown = false;
     for one in seen {
         match (one.field(group).and_then(Value::as_str), one.text()) {
@@ -222,7 +222,7 @@ fn equal_within(rule: &Rule, seen: &[Seen<'_>], group: &str) -> Outcome {
             _ => unknown = true,
         }
     }
-    let shown = |groups: Vec<(&String, &BTreeMap<String, Vec<Seen<'_>>>)>| {
+    let shown = |groups: Vec<(&String, &BTreeMap<String, Vec<FoundFact<'_>>>)>| {
         let lines: Vec<String> = groups
             .iter()
             .map(|(name, values)| {
@@ -257,7 +257,7 @@ fn or_none(text: String) -> String {
 }
 
 /// "deadline (data01, data02 and 6 more); cfq (redo01)".
-fn described(seen: &[Seen<'_>]) -> String {
+fn described(seen: &[FoundFact<'_>]) -> String {
     let mut by_value: Vec<(String, Vec<&str>)> = Vec::new();
     for one in seen {
         let value = one.text().unwrap_or_else(|| "–".to_owned());

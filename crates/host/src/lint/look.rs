@@ -8,14 +8,14 @@ use crate::inventory::shown;
 
 /// One fact with the element of a list that it belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct FoundFact<'a> {
     /// The element of the list, or `None` when the path has no list.
     pub element: Option<&'a Value>,
     /// The value; `None` when it is null or absent.
     pub value: Option<&'a Value>,
 }
 
-impl Seen<'_> {
+impl FoundFact<'_> {
     pub fn text(&self) -> Option<String> {
         self.value.map(shown)
     }
@@ -35,11 +35,11 @@ impl Seen<'_> {
 }
 
 /// What a path leads to.
-pub(super) enum Sight<'a> {
+pub(super) enum Lookup<'a> {
     /// The list or object on the way is not there.
     Nowhere,
     /// The facts; a list may be there and be empty.
-    Facts(Vec<Seen<'a>>),
+    Facts(Vec<FoundFact<'a>>),
 }
 
 /// Follows `path` from `facts`; elements of the list count only when they pass `only`.
@@ -47,19 +47,19 @@ pub(super) fn look<'a>(
     facts: &'a Value,
     path: &str,
     only: &BTreeMap<String, Vec<String>>,
-) -> Sight<'a> {
+) -> Lookup<'a> {
     let known = |value: &'a Value| Some(value).filter(|value| !value.is_null());
     let Some((before, after)) = path.split_once("/*") else {
         return match follow(facts, path).and_then(known) {
-            Some(value) => Sight::Facts(vec![Seen {
+            Some(value) => Lookup::Facts(vec![FoundFact {
                 element: None,
                 value: Some(value),
             }]),
-            None => Sight::Nowhere,
+            None => Lookup::Nowhere,
         };
     };
     let Some(list) = follow(facts, before).and_then(Value::as_array) else {
-        return Sight::Nowhere;
+        return Lookup::Nowhere;
     };
     let passes = |element: &&Value| {
         only.iter().all(|(field, values)| {
@@ -70,11 +70,11 @@ pub(super) fn look<'a>(
             value.is_some_and(|value| values.contains(&value))
         })
     };
-    let seen = list.iter().filter(passes).map(|element| Seen {
+    let seen = list.iter().filter(passes).map(|element| FoundFact {
         element: Some(element),
         value: follow(element, after.trim_start_matches('/')).and_then(known),
     });
-    Sight::Facts(seen.collect())
+    Lookup::Facts(seen.collect())
 }
 
 fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {

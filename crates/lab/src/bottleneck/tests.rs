@@ -1,4 +1,4 @@
-//! Made-up points, each held back by what its name says.
+//! Generated-up points, each held back by what its name says.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn busy(pct: f64) -> Figures {
 
 /// A point that a test changes one part of.
 #[derive(Clone)]
-struct Made {
+struct Generated {
     events: Vec<Event>,
     figures: Figures,
     background: Vec<BackgroundEvent>,
@@ -66,7 +66,7 @@ struct Made {
     link: Option<Link>,
 }
 
-impl Made {
+impl Generated {
     fn of(events: &[(Class, f64)]) -> Self {
         Self {
             events: events.iter().map(|(c, pct)| event(*c, *pct)).collect(),
@@ -140,7 +140,7 @@ fn each_class_names_its_resource_from_its_border_on() {
         let with = |pct: f64| {
             let rest = (100.0 - pct) / 2.0;
             let rest = [(session(Cpu), rest), (Class::Unknown, rest)];
-            Made::of(&[[(class, pct)].as_slice(), &rest].concat()).over(link)
+            Generated::of(&[[(class, pct)].as_slice(), &rest].concat()).over(link)
         };
         assert_eq!(with(NAMED_PCT_MIN).resource(), name, "{class:?}");
         let below = with(NAMED_PCT_MIN - 0.1);
@@ -149,10 +149,10 @@ fn each_class_names_its_resource_from_its_border_on() {
 }
 
 /// A commit of three round trips on one machine: 120 µs of work, 180 µs of wake-ups, and a sync that takes what it takes.
-fn committing(sync_us: f64) -> Made {
+fn committing(sync_us: f64) -> Generated {
     let whole = 300.0 + sync_us;
     let pct = |us: f64| 100.0 * us / whole;
-    Made::of(&[
+    Generated::of(&[
         (session(Cpu), pct(120.0)),
         (session(LogSync), pct(sync_us)),
         (Class::RoundTrip, pct(180.0)),
@@ -187,7 +187,7 @@ fn without_a_network_none_is_named() {
                     (session(LogSync), 0.6 * rest),
                     (Class::Queued, 0.4 * rest),
                 ];
-                let judged = Made::of(&events).with(busy(cpu_pct)).judged();
+                let judged = Generated::of(&events).with(busy(cpu_pct)).judged();
                 assert_ne!(judged.resource, Resource::Network, "{}", judged.sentence);
                 assert!(!judged.sentence.contains("network"), "{}", judged.sentence);
             }
@@ -202,7 +202,9 @@ fn an_address_of_this_machine_that_is_far_away_is_a_tunnel() {
             round_trip,
             ..LOCAL
         };
-        Made::of(&[(Class::RoundTrip, 100.0)]).over(link).resource()
+        Generated::of(&[(Class::RoundTrip, 100.0)])
+            .over(link)
+            .resource()
     };
     assert_eq!(after(FAR_ROUND_TRIP_MIN), Resource::Network);
     let shorter = FAR_ROUND_TRIP_MIN - Duration::from_nanos(1);
@@ -211,29 +213,29 @@ fn an_address_of_this_machine_that_is_far_away_is_a_tunnel() {
 
 #[test]
 fn a_way_that_nobody_measured_is_no_network() {
-    let made = Made {
+    let made = Generated {
         link: None,
-        ..Made::of(&[(Class::RoundTrip, 100.0)])
+        ..Generated::of(&[(Class::RoundTrip, 100.0)])
     };
     assert_eq!(made.resource(), Resource::OtherWait);
 }
 
 #[test]
 fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
-    let on_cpu = Made::of(&[(session(Cpu), 80.0), (session(Lock), 20.0)]);
+    let on_cpu = Generated::of(&[(session(Cpu), 80.0), (session(Lock), 20.0)]);
     let with = |figures| on_cpu.clone().with(figures).resource();
     assert_eq!(with(busy(CPU_BUSY_PCT_MIN)), Resource::Cpu);
     assert_eq!(with(busy(CPU_BUSY_PCT_MIN - 0.1)), Resource::None);
     assert_eq!(with(Figures::default()), Resource::None);
     // Others keep the machine busy; the jobs stand in a queue.
-    let in_queue = Made::of(&[(session(Cpu), 20.0), (session(Lock), 80.0)]);
+    let in_queue = Generated::of(&[(session(Cpu), 20.0), (session(Lock), 80.0)]);
     assert_eq!(in_queue.with(busy(100.0)).resource(), Resource::Lock);
 }
 
 #[test]
 fn being_woken_up_takes_long_where_nobody_leaves_a_processor_free() {
     let woken = |queued: f64| {
-        Made::of(&[
+        Generated::of(&[
             (session(Cpu), 20.0),
             (Class::Queued, queued),
             (Class::RoundTrip, 80.0 - queued),
@@ -255,7 +257,7 @@ fn being_woken_up_takes_long_where_nobody_leaves_a_processor_free() {
 #[test]
 fn who_waits_for_a_processor_is_told_by_who_uses_them() {
     let split = |driver: f64, server: f64| {
-        Made::of(&[
+        Generated::of(&[
             (Class::Client, driver),
             (session(Cpu), server),
             (Class::Queued, 100.0 - driver - server),
@@ -275,12 +277,13 @@ fn jobs_that_pause_are_held_back_by_nothing() {
         ..busy(100.0)
     };
     let pausing = |idle: f64| {
-        Made::of(&[(Class::Idle, idle), (session(DataRead), 100.0 - idle)]).with(swapping.clone())
+        Generated::of(&[(Class::Idle, idle), (session(DataRead), 100.0 - idle)])
+            .with(swapping.clone())
     };
     assert_eq!(pausing(80.1).resource(), Resource::None);
     assert_eq!(pausing(80.0).resource(), Resource::Memory);
     // Shares are of the time in which the jobs did not pause.
-    let half = Made::of(&[
+    let half = Generated::of(&[
         (Class::Idle, 50.0),
         (session(Lock), 20.0),
         (session(Cpu), 18.0),
@@ -292,7 +295,7 @@ fn jobs_that_pause_are_held_back_by_nothing() {
 #[test]
 fn memory_is_named_from_its_borders_on() {
     let with = |figures| {
-        Made::of(&[(session(DataRead), 100.0)])
+        Generated::of(&[(session(DataRead), 100.0)])
             .with(figures)
             .resource()
     };
@@ -320,7 +323,7 @@ fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
             pressure_memory_pct: Some(90.0),
             ..busy(cpu_pct)
         };
-        Made::of(&[(class, 100.0)]).with(figures).resource()
+        Generated::of(&[(class, 100.0)]).with(figures).resource()
     };
     for (class, name) in [
         (session(DataWrite), Resource::Memory),
@@ -340,7 +343,7 @@ fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
 #[test]
 fn a_driver_that_hardly_used_a_processor_is_not_named() {
     let with = |class: Class, driver_cpu_pct: f64, cpu_pct: f64| {
-        Made::of(&[(class, 90.0), (session(Cpu), 10.0)]).with(Figures {
+        Generated::of(&[(class, 90.0), (session(Cpu), 10.0)]).with(Figures {
             driver_cpu_pct: Some(driver_cpu_pct),
             ..busy(cpu_pct)
         })
@@ -355,9 +358,9 @@ fn a_driver_that_hardly_used_a_processor_is_not_named() {
 
 #[test]
 fn the_driver_is_named_where_the_point_is_invalid_for_it() {
-    let with = |pct: f64| Made {
+    let with = |pct: f64| Generated {
         driver_pct: Some(pct),
-        ..Made::of(&[(session(Lock), 90.0), (Class::Client, 10.0)])
+        ..Generated::of(&[(session(Lock), 90.0), (Class::Client, 10.0)])
     };
     assert_eq!(with(DRIVER_PCT_MIN + 0.1).resource(), Resource::Driver);
     assert_eq!(with(DRIVER_PCT_MIN).resource(), Resource::Lock);
@@ -365,9 +368,9 @@ fn the_driver_is_named_where_the_point_is_invalid_for_it() {
 
 #[test]
 fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
-    let made = Made {
+    let made = Generated {
         driver_pct: Some(5.0),
-        ..Made::of(&[(Class::Driver, 90.0), (session(Cpu), 10.0)])
+        ..Generated::of(&[(Class::Driver, 90.0), (session(Cpu), 10.0)])
     };
     assert_eq!(made.with(busy(100.0)).resource(), Resource::Cpu);
 }
@@ -381,9 +384,9 @@ fn jobs_that_others_crowded_out_waited_for_a_processor() {
         (Class::Driver, 4.9),
         (session(Blocked), 1.5),
     ];
-    let made = Made {
+    let made = Generated {
         driver_pct: Some(0.0),
-        ..Made::of(&events)
+        ..Generated::of(&events)
     };
     let made = made.embedded().with(busy(100.0));
     assert_eq!(made.resource(), Resource::Cpu);
@@ -396,7 +399,7 @@ fn reads_that_the_page_cache_served_are_work_of_the_processors() {
         engine_read_mb_per_s: Some(100.0),
         ..busy(95.0)
     };
-    let reading = Made::of(&[(session(DataRead), 70.0), (session(Cpu), 30.0)]);
+    let reading = Generated::of(&[(session(DataRead), 70.0), (session(Cpu), 30.0)]);
     let with = |device| reading.clone().with(read(device)).resource();
     assert_eq!(with(100.0 * FROM_DEVICE_MIN), Resource::Device);
     assert_eq!(with(9.9), Resource::Cpu);
@@ -404,7 +407,7 @@ fn reads_that_the_page_cache_served_are_work_of_the_processors() {
 
 #[test]
 fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
-    let blocked = Made::of(&[(session(Blocked), 70.0), (session(Cpu), 30.0)]);
+    let blocked = Generated::of(&[(session(Blocked), 70.0), (session(Cpu), 30.0)]);
     let of_device = |pct: f64| Figures {
         device_busy_pct: Some(pct),
         ..figures()
@@ -428,16 +431,16 @@ fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
 
 #[test]
 fn what_nobody_tells_is_unknown() {
-    let untold = Made::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
+    let untold = Generated::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
     assert_eq!(untold.resource(), Resource::Unknown);
-    assert_eq!(Made::of(&[]).resource(), Resource::Unknown);
+    assert_eq!(Generated::of(&[]).resource(), Resource::Unknown);
 }
 
 /// Every sentence, to be read by people.
 #[test]
 fn the_sentences() {
-    let half = |class| Made::of(&[(class, 60.0), (session(Cpu), 40.0)]);
-    let most = |class| Made::of(&[(class, 85.0), (session(Cpu), 15.0)]);
+    let half = |class| Generated::of(&[(class, 60.0), (session(Cpu), 40.0)]);
+    let most = |class| Generated::of(&[(class, 85.0), (session(Cpu), 15.0)]);
     let reading = |device_busy_pct| Figures {
         device_busy_pct: Some(device_busy_pct),
         read_await_ms: Some(0.25),
@@ -469,21 +472,21 @@ fn the_sentences() {
         ..busy(35.0)
     };
     let made = [
-        Made::of(&[]),
-        Made {
+        Generated::of(&[]),
+        Generated {
             driver_pct: Some(31.0),
             ..most(Class::Client)
         },
-        Made::of(&[(Class::Idle, 93.0), (session(Cpu), 7.0)]),
-        Made::of(&[(Class::Unknown, 90.0), (session(Cpu), 10.0)]),
+        Generated::of(&[(Class::Idle, 93.0), (session(Cpu), 7.0)]),
+        Generated::of(&[(Class::Unknown, 90.0), (session(Cpu), 10.0)]),
         most(session(DataRead)).with(short),
-        Made::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(busy(99.0)),
-        Made::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(beside),
-        Made::of(&[(session(Cpu), 72.0), (Class::RoundTrip, 28.0)]),
+        Generated::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(busy(99.0)),
+        Generated::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(beside),
+        Generated::of(&[(session(Cpu), 72.0), (Class::RoundTrip, 28.0)]),
         most(session(Cpu)).with(Figures::default()),
         most(session(DataRead)).with(reading(97.0)),
         most(session(DataRead)).with(reading(12.0)),
-        Made {
+        Generated {
             background: vec![syncs],
             ..half(session(LogSync)).with(Figures::default())
         },

@@ -259,9 +259,9 @@ fn a_look_stands_for_the_time_since_the_one_before() {
 #[test]
 fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
     /// A server that does one thing more whenever it is asked how many it has done.
-    struct Asked(Arc<AtomicU64>);
+    struct Queries(Arc<AtomicU64>);
 
-    impl Watch for Asked {
+    impl Watch for Queries {
         fn source(&self) -> String {
             "a table".into()
         }
@@ -292,7 +292,7 @@ fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
     }
 
     let done = Arc::new(AtomicU64::new(0));
-    let asked = Asked(Arc::clone(&done));
+    let asked = Queries(Arc::clone(&done));
     let watcher = SessionSampler::over(vec![Box::new(asked)], Clock::Monotonic, None);
     watcher.begin();
     while done.load(Ordering::Relaxed) == 0 {

@@ -94,7 +94,7 @@ impl Whole<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let mut second = Archive::open(archive.path())?;
-        let mut seen = Seen::default();
+        let mut seen = SideBacklog::default();
         let (first, other) = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let side = sides.side(1);
@@ -125,12 +125,12 @@ impl Whole<'_> {
 
 /// Remembers the points of the side that is shown when both are measured.
 #[derive(Default)]
-struct Seen {
+struct SideBacklog {
     begun: Vec<(PointKey, String, String)>,
     ended: Vec<Point>,
 }
 
-impl Seen {
+impl SideBacklog {
     fn show(&self, observer: &mut dyn Observer) {
         for point in &self.ended {
             let begun = self.begun.iter().find(|(key, ..)| *key == point.key);
@@ -142,7 +142,7 @@ impl Seen {
     }
 }
 
-impl Observer for Seen {
+impl Observer for SideBacklog {
     fn begins(&mut self, _label: &str, _planned: usize, _todo: usize) {}
 
     fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, _: &Arc<Progress>) {

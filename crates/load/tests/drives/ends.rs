@@ -128,13 +128,13 @@ fn nothing_to_do_is_done_at_once() {
 }
 
 /// Counts its operations, of 1 ms each, until it is told that the measurement begins.
-struct Told<'a> {
+struct Reported<'a> {
     clock: Clock,
     before: u64,
     told: &'a AtomicU64,
 }
 
-impl BlockingClient for Told<'_> {
+impl BlockingClient for Reported<'_> {
     fn operate(&mut self, _request: load::Request) -> Result<Done, Failure> {
         self.before += 1;
         let until_ns = self.clock.now_ns() + 1_000_000;
@@ -163,7 +163,7 @@ fn an_operator_is_told_once_when_its_ramp_up_is_over() {
             ..plain(CLOSED, end)
         };
         run(&how, |clock| {
-            vec![Box::new(Told {
+            vec![Box::new(Reported {
                 clock: clock.clone(),
                 before: 0,
                 told: &told,

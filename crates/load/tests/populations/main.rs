@@ -84,18 +84,18 @@ impl Log {
 }
 
 /// A connection that keeps a log.
-struct Kept<'a, C: ?Sized> {
+struct Held<'a, C: ?Sized> {
     inner: Box<C>,
     log: &'a Log,
 }
 
-impl<C: ?Sized> Drop for Kept<'_, C> {
+impl<C: ?Sized> Drop for Held<'_, C> {
     fn drop(&mut self) {
         self.log.closed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl NonblockingClient for Kept<'_, dyn NonblockingClient> {
+impl NonblockingClient for Held<'_, dyn NonblockingClient> {
     fn descriptor(&self) -> i32 {
         self.inner.descriptor()
     }
@@ -108,7 +108,7 @@ impl NonblockingClient for Kept<'_, dyn NonblockingClient> {
     }
 }
 
-impl BlockingClient for Kept<'_, dyn BlockingClient> {
+impl BlockingClient for Held<'_, dyn BlockingClient> {
     fn operate(&mut self, request: Request) -> Result<Done, Failure> {
         self.log.add(request.user, request.kind);
         self.inner.operate(request)
@@ -131,14 +131,14 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Clients
                 .nonblocking(count)
                 .unwrap()
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingClient + 'a>)
+                .map(|inner| Box::new(Held { inner, log }) as Box<dyn NonblockingClient + 'a>)
                 .collect(),
             replace: None,
         },
         Way::Threads => Clients::Blocking(
             mock.sessions(count)
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingClient + 'a>)
+                .map(|inner| Box::new(Held { inner, log }) as Box<dyn BlockingClient + 'a>)
                 .collect(),
         ),
     }

@@ -5,7 +5,7 @@ use stats::{HistogramSnapshot, scaling};
 use super::figure::{Figure, Table};
 use super::load::Load;
 use super::scaling::Laws;
-use super::sweep::{Place, Rate, Sweep};
+use super::sweep::{LevelDrawn, Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 
@@ -174,7 +174,7 @@ fn saturations(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
 }
 
 /// The rate, and in words what is not to be taken for one.
-fn marked(place: &Place) -> String {
+fn marked(place: &LevelDrawn) -> String {
     let rate = number::figure_or_unknown(place.rate);
     match (place.valid, place.extra) {
         (false, _) => format!("{rate} (invalid)"),
@@ -204,7 +204,7 @@ fn by_level(
     sweeps: &[Sweep<'_>],
     load: Load,
     heads: &[&str],
-    cells: impl Fn(&Place) -> Vec<String>,
+    cells: impl Fn(&LevelDrawn) -> Vec<String>,
 ) -> Table {
     let mut rows = Vec::new();
     for sweep in sweeps {

@@ -12,15 +12,15 @@ const BYTES_LARGE: u64 = 1 << 20;
 #[derive(Template)]
 #[template(path = "inventory.html", whitespace = "minimize")]
 pub struct View {
-    found: Told,
-    stated: Told,
+    found: FactList,
+    stated: FactList,
     /// How the rules came out; `None` when the run was not judged.
     practice: Option<Practice>,
 }
 
 /// Facts under the names of their sections.
 #[derive(Default)]
-struct Told {
+struct FactList {
     count: usize,
     sections: Vec<(String, Vec<(String, String)>)>,
 }
@@ -63,8 +63,8 @@ impl View {
     }
 }
 
-fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> Told {
-    let mut told = Told::default();
+fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> FactList {
+    let mut told = FactList::default();
     for fact in facts {
         let name = fact.name.replace('[', " ").replace(']', "");
         // "vda name: vda" says nothing.

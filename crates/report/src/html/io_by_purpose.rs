@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::sweep::Rate;
 use crate::io_by_purpose::{
-    Account, Difference, Group, Held, IoByPurpose, Told, best, of_level, purposes, reason,
+    Account, Difference, DirectionIo, Group, Held, IoByPurpose, best, of_level, purposes, reason,
 };
 use crate::level::{Curve, Level, TestGroup};
 use crate::number;
@@ -146,7 +146,7 @@ fn of_group(group: &Group) -> Vec<RowView> {
 
 /// "pg_stat_io", "reads not counted by the engine; writes pg_stat_wal".
 fn source(account: &Account) -> String {
-    let word = |told: &Told| match told.unknown {
+    let word = |told: &DirectionIo| match told.unknown {
         Some(why) if told.mb_per_s.is_none() => reason(why).to_owned(),
         _ => told.source.clone(),
     };

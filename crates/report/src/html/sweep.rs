@@ -6,7 +6,7 @@ use crate::level::{self, Curve, Level, TestGroup};
 use crate::scorecard::{self, Against, published_figure, published_loads};
 use crate::svg::{Dash, Shape};
 
-pub struct Place {
+pub struct LevelDrawn {
     pub dop: u32,
     pub rate: Option<f64>,
     pub range: Option<(f64, f64)>,
@@ -18,7 +18,7 @@ pub struct Place {
     pub response_us: [Option<f64>; 3],
 }
 
-impl Place {
+impl LevelDrawn {
     /// True when it is a figure of the platform.
     pub fn counts(&self) -> bool {
         self.valid && !self.extra
@@ -37,7 +37,7 @@ pub struct Sweep<'a> {
     pub own: bool,
     /// True for published figures of a test that measures its engine's language, from another engine.
     pub other_runtime: bool,
-    pub places: Vec<Place>,
+    pub places: Vec<LevelDrawn>,
 }
 
 impl Sweep<'_> {
@@ -119,7 +119,7 @@ pub fn sweeps<'a>(
                 colour += run.targets.len();
             }
             Against::Reference(reference) => {
-                let places: Vec<Place> = published_loads(reference, group.test)
+                let places: Vec<LevelDrawn> = published_loads(reference, group.test)
                     .iter()
                     .map(|rows| published(rows, rate))
                     .collect();
@@ -164,9 +164,9 @@ fn of_curve<'a>(
     }
 }
 
-fn place(level: &Level<'_>, rate: Rate) -> Place {
+fn place(level: &Level<'_>, rate: Rate) -> LevelDrawn {
     let shown = level.shown();
-    Place {
+    LevelDrawn {
         dop: level.dop(),
         rate: shown.figure(rate.name),
         range: shown.range(rate.name),
@@ -177,12 +177,12 @@ fn place(level: &Level<'_>, rate: Rate) -> Place {
     }
 }
 
-fn published(rows: &[&archive::reference::ReferencePoint], rate: Rate) -> Place {
+fn published(rows: &[&archive::reference::ReferencePoint], rate: Rate) -> LevelDrawn {
     let values: Vec<f64> = rows
         .iter()
         .filter_map(|r| published_figure(r, rate.name))
         .collect();
-    Place {
+    LevelDrawn {
         dop: rows[0].jobs * rows[0].threads,
         rate: stats::summary::median(&values),
         range: None,

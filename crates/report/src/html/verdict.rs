@@ -216,15 +216,16 @@ fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
         text: reason.to_string(),
     });
     let mut found: Vec<Reason> = whole.collect();
-    let mut places: Vec<Place<'_>> = Vec::new();
+    let mut places: Vec<FailureGroup<'_>> = Vec::new();
     for point in invalid {
         for text in point.reasons.iter().map(Remark::to_string) {
             let key = &point.key;
-            let same =
-                |p: &&mut Place<'_>| p.test == key.test && p.target == key.target && p.text == text;
+            let same = |p: &&mut FailureGroup<'_>| {
+                p.test == key.test && p.target == key.target && p.text == text
+            };
             match places.iter_mut().find(same) {
                 Some(place) => place.add(point),
-                None => places.push(Place::new(point, text)),
+                None => places.push(FailureGroup::new(point, text)),
             }
         }
     }
@@ -233,7 +234,7 @@ fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
 }
 
 /// All points of one test on one target that failed for the same reason.
-struct Place<'a> {
+struct FailureGroup<'a> {
     test: &'a str,
     target: u32,
     text: String,
@@ -241,7 +242,7 @@ struct Place<'a> {
     points: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FailureGroup<'a> {
     fn new(point: &'a Point, text: String) -> Self {
         Self {
             test: &point.key.test,

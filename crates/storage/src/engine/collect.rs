@@ -9,7 +9,9 @@ use std::time::Duration;
 use load::clock::{now_ns, process_cpu};
 
 use super::error::{EngineError, IoFault};
-use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Told, Way, cells_of};
+use super::figures::{
+    Cell, Driver, Ended, EngineEvent, Interval, Latencies, Outcome, Way, cells_of,
+};
 use super::message::{Message, WorkerEnd};
 use super::plan::LanePlan;
 use super::proofs::Validated;
@@ -111,7 +113,7 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         start_ns: u64,
-        told: &mut dyn FnMut(Told<'_>),
+        told: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<(), EngineError> {
         let cpu_begin = process_cpu();
         let mut failure = None;
@@ -134,7 +136,7 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         since_ns: u64,
-        told: &mut dyn FnMut(Told<'_>),
+        told: &mut dyn FnMut(EngineEvent<'_>),
     ) {
         // A worker that fails says so to its caller as well, where there is but one.
         messages
@@ -157,7 +159,7 @@ impl<'a> Collector<'a> {
         &mut self,
         message: Message,
         shared: &Shared,
-        told: &mut dyn FnMut(Told<'_>),
+        told: &mut dyn FnMut(EngineEvent<'_>),
         failure: &mut Option<EngineError>,
     ) {
         match message {
@@ -170,7 +172,7 @@ impl<'a> Collector<'a> {
             }
             Message::Fault(fault) => {
                 if self.faults.len() < FAULTS_MAX {
-                    told(Told::Fault(&fault));
+                    told(EngineEvent::Fault(&fault));
                     self.faults.push(*fault);
                 }
             }
@@ -206,7 +208,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Tells the intervals that are complete.
-    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(Told<'_>)) {
+    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(EngineEvent<'_>)) {
         let complete = self.told_by.iter().copied().min().unwrap_or(0);
         while self.next <= complete {
             let Some(interval) = self.open.remove(&self.next) else {
@@ -214,7 +216,7 @@ impl<'a> Collector<'a> {
             };
             self.next += 1;
             self.totals.add(&interval);
-            told(Told::Interval(&interval));
+            told(EngineEvent::Interval(&interval));
             if self.data_limit_is_reached() {
                 self.end(shared, Ended::DataLimit);
             }

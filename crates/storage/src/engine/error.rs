@@ -152,7 +152,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Place in an array with one entry for each operation.
+    /// Position in an array with one entry for each operation.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {

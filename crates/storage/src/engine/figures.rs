@@ -156,7 +156,7 @@ pub struct Interval {
 
 /// What is told while a run goes on.
 #[derive(Debug, Clone, Copy)]
-pub enum Told<'a> {
+pub enum EngineEvent<'a> {
     Interval(&'a Interval),
     Fault(&'a IoFault),
     /// A journal has been recovered, before the first I/O of the run.

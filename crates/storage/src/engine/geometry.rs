@@ -78,7 +78,7 @@ impl Space {
         widths.min().unwrap_or(0)
     }
 
-    /// Place among the members, and address on that SD; what would straddle two goes to the start of the second.
+    /// Position among the members, and address on that SD; what would straddle two goes to the start of the second.
     #[inline]
     pub fn place(&self, address: u64, size: u64) -> (usize, u64) {
         if self.members.len() == 1 {

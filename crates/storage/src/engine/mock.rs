@@ -14,7 +14,7 @@ use super::backend::{Backend, Completion, Request};
 use super::build::{Job, work_on};
 use super::collect::Collector;
 use super::error::{EngineError, Operation};
-use super::figures::{Outcome, Told};
+use super::figures::{EngineEvent, Outcome};
 use super::files::{Extent, SECTOR_BYTES};
 use super::message::Message;
 use super::shared::Shared;
@@ -75,7 +75,7 @@ impl<'a> MockDevice<'a> {
         &self,
         run: &Run,
         options: &Options<'_>,
-        told: &mut dyn FnMut(Told<'_>),
+        told: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<Outcome, EngineError> {
         check(run)?;
         let extents = run

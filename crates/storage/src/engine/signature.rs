@@ -72,7 +72,7 @@ const MARKS: &[Mark] = &[
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
-    let seen = Seen::of(device)?;
+    let seen = DeviceEnds::of(device)?;
     let marked = MARKS.iter().find(|(_, places, mark)| {
         let mut places = places.iter();
         places.any(|at| seen.has(*at, mark))
@@ -127,13 +127,13 @@ pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
 }
 
 /// The beginning and the end of a device.
-struct Seen {
+struct DeviceEnds {
     size_bytes: u64,
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
-impl Seen {
+impl DeviceEnds {
     fn of(mut device: &File) -> io::Result<Self> {
         let size_bytes = device.seek(SeekFrom::End(0))?;
         let piece = |from: u64, bytes: u64| -> io::Result<Vec<u8>> {

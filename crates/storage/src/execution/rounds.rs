@@ -55,13 +55,13 @@ impl Round {
 
 /// A round that is over. Distributions take megabytes, and of each run of a matrix several rounds are kept at once: where
 /// others follow they are packed.
-struct Kept {
+struct PackedRound {
     round: Round,
     /// The distributions that the round has not: reads, then writes of each cell; service, issued and response time of each.
     latencies: Vec<[[HistogramSnapshot; 3]; 2]>,
 }
 
-impl Kept {
+impl PackedRound {
     fn of(mut round: Round, is_packed: bool) -> Self {
         let mut latencies = Vec::new();
         if is_packed {
@@ -167,7 +167,7 @@ impl Steadiness {
 pub(super) struct Series<'a> {
     pub run: &'a Run,
     values: Vec<f64>,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<PackedRound>,
 }
 
 impl<'a> Series<'a> {
@@ -200,7 +200,7 @@ impl<'a> Series<'a> {
             self.kept.pop_front();
         }
         self.kept
-            .push_back(Kept::of(round, self.run.steady.is_some()));
+            .push_back(PackedRound::of(round, self.run.steady.is_some()));
     }
 
     /// Whether the last rounds are steady.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::content::{journal_letters, validation_letters};
-use super::error::{LanguageError, Place, Result};
+use super::error::{LanguageError, Position, Result};
 use super::general::{Repeat, repeat};
 use super::lexer::Parameter;
 use super::rd::{Rd, seconds};
@@ -110,7 +110,7 @@ impl CommandLine {
         let parameter = Parameter {
             key: format!("-{letter}"),
             values: vec![value.to_owned()],
-            place: Place {
+            place: Position {
                 file: Arc::from("command line"),
                 line: 1,
             },

@@ -10,14 +10,14 @@ pub type Result<T> = std::result::Result<T, LanguageError>;
 
 /// Where something stands; line 0 of no file, where nobody wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// File, as it was named.
     pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Place {
 pub enum LanguageError {
     #[error("{place}: {what}")]
     At {
-        place: Place,
+        place: Position,
         /// What is wrong and what would be right.
         what: String,
     },
@@ -47,7 +47,7 @@ pub enum LanguageError {
     Unreadable { path: PathBuf, reason: io::Error },
 }
 
-impl Place {
+impl Position {
     /// An error at this place.
     pub(super) fn wrong(&self, what: impl Into<String>) -> LanguageError {
         LanguageError::At {

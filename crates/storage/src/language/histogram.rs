@@ -96,14 +96,14 @@ fn microseconds(word: &str) -> Option<f64> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::error::Place;
+    use super::super::error::Position;
     use super::*;
 
     fn read(values: &str) -> Result<Buckets> {
         buckets(&Parameter {
             key: "histogram".to_owned(),
             values: values.split(',').map(str::to_owned).collect(),
-            place: Place {
+            place: Position {
                 file: Arc::from("p"),
                 line: 1,
             },

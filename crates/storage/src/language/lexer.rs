@@ -1,6 +1,6 @@
 //! From lines to parameters: `keyword=value` and `keyword=(value,value)`.
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 use super::source::Line;
 
 /// Values that one parameter may list, before and after ranges are written out.
@@ -15,7 +15,7 @@ pub(super) struct Parameter {
     pub key: String,
     /// At least one, none empty. Ranges are as they were written.
     pub values: Vec<String>,
-    pub place: Place,
+    pub place: Position,
 }
 
 /// A character, and whether quotes take its meaning away.
@@ -36,7 +36,7 @@ impl Glyph {
 pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
     let mut found = Vec::new();
     let mut piece: Vec<Glyph> = Vec::new();
-    let mut begun_at: Option<&Place> = None;
+    let mut begun_at: Option<&Position> = None;
     let mut depth = 0_usize;
     for line in lines {
         let glyphs = glyphs(line)?;
@@ -131,7 +131,7 @@ fn looks_like_parameter(comment: &str) -> bool {
 /// Makes a parameter of a piece, if there is one.
 fn take(
     piece: &mut Vec<Glyph>,
-    begun_at: &mut Option<&Place>,
+    begun_at: &mut Option<&Position>,
     found: &mut Vec<Parameter>,
 ) -> Result<()> {
     let Some(place) = begun_at.take() else {
@@ -147,7 +147,7 @@ fn take(
     Ok(())
 }
 
-fn parameter(piece: &[Glyph], place: &Place) -> Result<Parameter> {
+fn parameter(piece: &[Glyph], place: &Position) -> Result<Parameter> {
     let Some(equals) = piece.iter().position(|glyph| glyph.is('=')) else {
         return Err(place.wrong(format!(
             "\"{}\" is no parameter; write keyword=value or keyword=(value,value)",

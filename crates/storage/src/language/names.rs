@@ -1,13 +1,13 @@
 //! Names of SDs and WDs, chosen one by one, as a range, or by how they begin.
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 
 /// Indices of the `names` that are asked for, each once, in the order asked.
 pub(super) fn chosen(
     asked: &[String],
     names: &[&str],
     head: &str,
-    place: &Place,
+    place: &Position,
 ) -> Result<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     let mut taken = vec![false; names.len()];
@@ -32,7 +32,7 @@ pub(super) fn chosen(
     Ok(found)
 }
 
-fn matching(pattern: &str, names: &[&str], head: &str, place: &Place) -> Result<Vec<usize>> {
+fn matching(pattern: &str, names: &[&str], head: &str, place: &Position) -> Result<Vec<usize>> {
     let position = |name: &str| names.iter().position(|other| *other == name);
     if let Some(index) = position(pattern) {
         return Ok(vec![index]);
@@ -96,7 +96,7 @@ mod tests {
 
     fn choose(asked: &str) -> std::result::Result<Vec<usize>, String> {
         let asked: Vec<String> = asked.split(',').map(str::to_owned).collect();
-        let place = Place {
+        let place = Position {
             file: Arc::from("p"),
             line: 1,
         };

@@ -2,7 +2,7 @@
 
 use stats::steady::ROUNDS_MIN;
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 use super::flags;
 use super::lexer::Parameter;
 use super::limits::IOPS_MAX;
@@ -46,7 +46,7 @@ pub(super) enum SdChoice {
 #[derive(Debug, Clone)]
 pub(super) struct Rd {
     pub name: String,
-    pub place: Place,
+    pub place: Position,
     pub wds: Vec<String>,
     pub sds: SdChoice,
     pub rates: Vec<f64>,
@@ -140,7 +140,7 @@ impl Default for Rd {
     fn default() -> Self {
         Self {
             name: String::new(),
-            place: Place::default(),
+            place: Position::default(),
             wds: Vec::new(),
             sds: SdChoice::default(),
             rates: Vec::new(),
@@ -165,7 +165,7 @@ impl Definition for Rd {
         &self.name
     }
 
-    fn label(&mut self) -> (&mut String, &mut Place) {
+    fn label(&mut self) -> (&mut String, &mut Position) {
         (&mut self.name, &mut self.place)
     }
 }

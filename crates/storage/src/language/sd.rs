@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 use super::flags;
 use super::general::DedupAsked;
 use super::lexer::Parameter;
@@ -19,7 +19,7 @@ const HIT_AREA_DEFAULT: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Sd {
     pub name: String,
-    pub place: Place,
+    pub place: Position,
     pub lun: Option<String>,
     count: Option<(u64, u64)>,
     pub size_bytes: Option<u64>,
@@ -83,7 +83,7 @@ impl Default for Sd {
     fn default() -> Self {
         Self {
             name: String::new(),
-            place: Place::default(),
+            place: Position::default(),
             lun: None,
             count: None,
             size_bytes: None,
@@ -105,7 +105,7 @@ impl Definition for Sd {
         &self.name
     }
 
-    fn label(&mut self) -> (&mut String, &mut Place) {
+    fn label(&mut self) -> (&mut String, &mut Position) {
         (&mut self.name, &mut self.place)
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{LanguageError, Place, Result};
+use super::error::{LanguageError, Position, Result};
 
 /// Reads a file; tests and the fuzzer have none.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
@@ -21,7 +21,7 @@ const THIS_MACHINE: &str = "localhost";
 
 #[derive(Debug)]
 pub(super) struct Line {
-    pub place: Place,
+    pub place: Position,
     pub text: String,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn add_file(&mut self, path: &Path, included_at: Option<&Place>) -> Result<()> {
+    fn add_file(&mut self, path: &Path, included_at: Option<&Position>) -> Result<()> {
         self.files += 1;
         if self.files > FILES_MAX {
             return Err(LanguageError::Command(format!(
@@ -100,7 +100,7 @@ impl<'a> Sources<'a> {
             .replace('\r', "\n");
         let file: Arc<str> = path.display().to_string().into();
         for (number, line) in (1..).zip(text.lines()) {
-            let place = Place {
+            let place = Position {
                 file: Arc::clone(&file),
                 line: number,
             };
@@ -145,7 +145,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    fn add_line(&mut self, text: &str, place: Place) -> Result<()> {
+    fn add_line(&mut self, text: &str, place: Position) -> Result<()> {
         if self.lines.len() == LINES_MAX {
             return Err(place.wrong(format!(
                 "there are more than {LINES_MAX} lines of parameters; use count=, ranges and loops"
@@ -166,7 +166,7 @@ impl<'a> Sources<'a> {
         format!("{parameters},{}", self.extra.join(","))
     }
 
-    fn substitute(&mut self, line: &str, place: &Place) -> Result<String> {
+    fn substitute(&mut self, line: &str, place: &Position) -> Result<String> {
         let mut text = line.to_owned();
         for (variable, used) in &mut self.variables {
             for mark in ['$', '!'] {

@@ -229,14 +229,14 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::error::Place;
+    use super::super::error::Position;
     use super::*;
 
     fn list(values: &str) -> Parameter {
         Parameter {
             key: "io".to_owned(),
             values: values.split(',').map(str::to_owned).collect(),
-            place: Place {
+            place: Position {
                 file: Arc::from("p"),
                 line: 3,
             },

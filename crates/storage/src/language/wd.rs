@@ -1,6 +1,6 @@
 //! WDs: what is done to SDs.
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 use super::flags;
 use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, IOPS_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
@@ -19,7 +19,7 @@ const STREAMS_MAX: u64 = 65_536;
 #[derive(Debug, Clone)]
 pub(super) struct Wd {
     pub name: String,
-    pub place: Place,
+    pub place: Position,
     pub sds: Vec<String>,
     pub skew_pct: f64,
     pub sizes: Sizes,
@@ -87,7 +87,7 @@ impl Default for Wd {
     fn default() -> Self {
         Self {
             name: "default".to_owned(),
-            place: Place::default(),
+            place: Position::default(),
             sds: Vec::new(),
             skew_pct: 0.0,
             sizes: Sizes::Fixed(TRANSFER_BYTES_DEFAULT),
@@ -112,7 +112,7 @@ impl Definition for Wd {
         &self.name
     }
 
-    fn label(&mut self) -> (&mut String, &mut Place) {
+    fn label(&mut self) -> (&mut String, &mut Position) {
         (&mut self.name, &mut self.place)
     }
 }

@@ -1,6 +1,6 @@
 //! Keywords that may be cut short, and definitions that inherit from a default.
 
-use super::error::{Place, Result};
+use super::error::{Position, Result};
 use super::lexer::Parameter;
 
 const DEFINITIONS_MAX: usize = 4096;
@@ -55,10 +55,10 @@ pub(super) trait Definition: Section + Clone + Default {
     fn name(&self) -> &str;
 
     /// Its name and where it was begun, to be filled in.
-    fn label(&mut self) -> (&mut String, &mut Place);
+    fn label(&mut self) -> (&mut String, &mut Position);
 
     /// This one, under a name of its own.
-    fn named(mut self, name: &str, place: &Place) -> Self {
+    fn named(mut self, name: &str, place: &Position) -> Self {
         let (own_name, own_place) = self.label();
         name.clone_into(own_name);
         own_place.clone_from(place);
@@ -111,7 +111,7 @@ impl<T: Definition> Definitions<T> {
     }
 
     /// Refuses more definitions than there may be.
-    pub fn check_number(number: usize, place: &Place) -> Result<()> {
+    pub fn check_number(number: usize, place: &Position) -> Result<()> {
         if number > DEFINITIONS_MAX {
             return Err(place.wrong(format!(
                 "there are more than {DEFINITIONS_MAX} of {}=",

@@ -25,8 +25,8 @@ const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
 const SERVER_TIME_MAX: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(10);
 
-/// Told of every step after it is entered and before it is taken.
-pub type Told<'a> = &'a mut dyn FnMut(&Step);
+/// StepObserver of every step after it is entered and before it is taken.
+pub type StepObserver<'a> = &'a mut dyn FnMut(&Step);
 
 /// What is about to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub(super) fn make(
     directory: &Path,
     definition: &Definition,
     ledger: &mut Ledger,
-    told: Told<'_>,
+    told: StepObserver<'_>,
 ) -> Result<(), LayoutError> {
     for name in [DEVICES, VOLUMES] {
         let made = directory.join(name);
@@ -354,7 +354,7 @@ fn mount_options(volume: &Volume, nodes: &Nodes) -> String {
 pub(super) fn remove(
     directory: &Path,
     ledger: &mut Ledger,
-    told: Told<'_>,
+    told: StepObserver<'_>,
 ) -> Result<(), LayoutError> {
     // The last one mounted first.
     for point in host::mounted_below(directory).into_iter().rev() {

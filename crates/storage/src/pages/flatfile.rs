@@ -156,7 +156,7 @@ pub(super) fn row(
 }
 
 const NOT_KNOWN: &str = "n/a";
-/// Place of the column with names of runs.
+/// Position of the column with names of runs.
 const NAME: usize = 2;
 
 /// The one value that all have.

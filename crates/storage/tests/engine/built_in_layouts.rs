@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use storage::layout::{Definition, FileSystem, Layouts, Made, Stands, Volume};
+use storage::layout::{Definition, FileSystem, Layouts, StandingLayout, Stands, Volume};
 
 use crate::layout::{Trial, assert_clean, lacking};
 
@@ -45,7 +45,7 @@ impl Mounted {
     }
 }
 
-fn mounted(made: &Made, volume: &Volume) -> Mounted {
+fn mounted(made: &StandingLayout, volume: &Volume) -> Mounted {
     let point = made.mount_point(&volume.name).display().to_string();
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let line = table
@@ -64,7 +64,7 @@ fn mounted(made: &Made, volume: &Volume) -> Mounted {
 }
 
 /// Stripe units are in the mount's options, in sectors of 512 bytes; its log is in what `xfs_info` prints.
-fn is_that_xfs(made: &Made, volume: &Volume, told: &Mounted) {
+fn is_that_xfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
     let asked = volume.stripe_unit_kib.zip(volume.stripe_units);
     match asked {
         Some((kib, units)) => {
@@ -91,7 +91,7 @@ fn is_that_xfs(made: &Made, volume: &Volume, told: &Mounted) {
 }
 
 /// The device of the file system's own log, where it has one.
-fn log_node(made: &Made, volume: &Volume) -> Option<String> {
+fn log_node(made: &StandingLayout, volume: &Volume) -> Option<String> {
     let name = volume.log_device.as_ref()?;
     let mut devices = made.definition.devices.iter();
     let device = devices.find(|device| device.name == *name).unwrap();
@@ -99,7 +99,7 @@ fn log_node(made: &Made, volume: &Volume) -> Option<String> {
 }
 
 /// Its super block has the number of the device with its log.
-fn is_that_ext4(made: &Made, volume: &Volume) {
+fn is_that_ext4(made: &StandingLayout, volume: &Volume) {
     let mut devices = made.definition.devices.iter();
     let device = devices.find(|device| device.name == volume.devices[0]);
     let node = made.device(device.unwrap()).unwrap();
@@ -117,7 +117,7 @@ fn is_that_ext4(made: &Made, volume: &Volume) {
     assert_eq!(told.map(str::trim), asked.as_deref(), "{shown}");
 }
 
-fn is_that_btrfs(made: &Made, volume: &Volume, told: &Mounted) {
+fn is_that_btrfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
     assert_eq!(told.has("nodatacow"), !volume.checksums, "{told:?}");
     let shown = printed("btrfs", made, volume, &["filesystem", "df"]);
     let profile = format!("{:?}", volume.profile.unwrap()).to_uppercase();
@@ -127,7 +127,7 @@ fn is_that_btrfs(made: &Made, volume: &Volume, told: &Mounted) {
     );
 }
 
-fn printed(program: &str, made: &Made, volume: &Volume, arguments: &[&str]) -> String {
+fn printed(program: &str, made: &StandingLayout, volume: &Volume, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments).arg(made.mount_point(&volume.name));
     let output = command

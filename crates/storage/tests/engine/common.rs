@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storage::engine::{
-    self, Ended, EngineError, MockDevice, Operation, Options, Outcome, Told, TraceRecord,
+    self, Ended, EngineError, EngineEvent, MockDevice, Operation, Options, Outcome, TraceRecord,
 };
 use storage::run::{
     Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
@@ -108,7 +108,7 @@ pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) 
     };
     let mut done = 0;
     let outcome = engine::run(&endless, &options, &mut |told| {
-        if let Told::Interval(interval) = told {
+        if let EngineEvent::Interval(interval) = told {
             let cells = interval.cells.iter().map(engine::Cell::all);
             done += cells.map(|all| all.operations + all.errors).sum::<u64>();
             stop.store(done >= io_min, Ordering::Relaxed);

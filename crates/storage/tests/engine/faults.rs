@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storage::engine::{
-    self, Ended, EngineError, Fault, Operation, Options, Outcome, Proofs, Tally, Told,
+    self, Ended, EngineError, EngineEvent, Fault, Operation, Options, Outcome, Proofs, Tally,
 };
 use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream, Validation};
 
@@ -46,7 +46,7 @@ fn a_file_cut_off_meanwhile_reads_short() {
     let stop = AtomicBool::new(false);
     let mut behind = Tally::default();
     let outcome = engine::run(&asked, &Options::new(42, &stop), &mut |told| {
-        let Told::Interval(interval) = told else {
+        let EngineEvent::Interval(interval) = told else {
             return;
         };
         if interval.number == 1 {
@@ -340,7 +340,7 @@ fn a_stop_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let (mut told, mut at) = (0, Duration::ZERO);
     let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |seen| {
-        if let Told::Interval(interval) = seen {
+        if let EngineEvent::Interval(interval) = seen {
             told += interval.cells[0].all().operations * u64::from(interval.counted);
             if told >= 300 && !stop.swap(true, Ordering::Relaxed) {
                 at = interval.end;

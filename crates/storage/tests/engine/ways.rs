@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use storage::engine::{self, Ended, MockDevice, Operation, Options, Told, Way};
+use storage::engine::{self, Ended, EngineEvent, MockDevice, Operation, Options, Way};
 use storage::run::{Arrivals, DataLimit, Rate, Run, Seek, Sizes, Stop, Stream, WeightedSize};
 
 use super::common::{
@@ -305,7 +305,7 @@ fn intervals_add_up_to_the_totals() {
     let options = Options::new(1, &stop);
     let outcome = device
         .run(&asked, &options, &mut |told| {
-            if let Told::Interval(interval) = told {
+            if let EngineEvent::Interval(interval) = told {
                 intervals.push(interval.clone());
             }
         })

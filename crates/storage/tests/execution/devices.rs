@@ -6,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use storage::execution::Completion;
 
 use super::loop_device::LoopDevice;
-use super::{Place, Played};
+use super::{Played, Workspace};
 
 const MIB: u64 = 1 << 20;
 
 /// A device of 16 MiB.
-fn device(place: &Place) -> Result<LoopDevice, String> {
+fn device(place: &Workspace) -> Result<LoopDevice, String> {
     place.file("backing", 16 * MIB);
     LoopDevice::over(&place.path("backing"))
 }
@@ -19,7 +19,7 @@ fn device(place: &Place) -> Result<LoopDevice, String> {
 /// Each run finds the device free although the one before has just ended.
 #[test]
 fn a_list_of_writes_goes_over_a_device_again_and_again() {
-    let place = Place::new();
+    let place = Workspace::new();
     let device = match device(&place) {
         Ok(device) => device,
         Err(reason) => testing::skip!("{reason}"),
@@ -43,7 +43,7 @@ fn a_list_of_writes_goes_over_a_device_again_and_again() {
 }
 
 /// What the second run would stumble over is told before the first one, which leaves no byte.
-fn refused_at_once(place: &Place, second_sd: &str, second_run: &str) -> String {
+fn refused_at_once(place: &Workspace, second_sd: &str, second_run: &str) -> String {
     place.file("first", MIB);
     let text = format!(
         "formatsds=no\nsd=sd1,lun=$dir/first\nsd=sd2,{second_sd}\n\
@@ -58,7 +58,7 @@ fn refused_at_once(place: &Place, second_sd: &str, second_run: &str) -> String {
 
 #[test]
 fn the_whole_list_is_checked_before_the_first_io() {
-    let place = Place::new();
+    let place = Workspace::new();
     std::fs::create_dir(place.path("folder")).unwrap();
     let fifo = std::ffi::CString::new(place.path("fifo").as_os_str().as_bytes()).unwrap();
     // SAFETY: a C string that outlives the call.
@@ -88,7 +88,7 @@ fn the_whole_list_is_checked_before_the_first_io() {
 /// A device that somebody else has is told at once, although the list only writes to it in its second run.
 #[test]
 fn a_device_in_use_is_told_before_the_first_io() {
-    let place = Place::new();
+    let place = Workspace::new();
     let device = match device(&place) {
         Ok(device) => device,
         Err(reason) => testing::skip!("{reason}"),
@@ -104,7 +104,7 @@ fn a_device_in_use_is_told_before_the_first_io() {
 /// More than any machine has: nothing is made.
 #[test]
 fn files_that_there_is_no_room_for_are_not_begun() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = "sd=sd1,lun=$dir/f,size=900000t\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
     let told = place.play(text).ended.unwrap_err().to_string();
     assert!(

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::Place;
+use super::Workspace;
 
 /// Long enough for any machine to refuse.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ pub fn fifo(path: &Path) {
 fn told(name: &'static str, text: &'static str) -> Option<String> {
     let (sender, answer) = channel();
     std::thread::spawn(move || {
-        let place = Place::new();
+        let place = Workspace::new();
         place.file("data", 1 << 20);
         fifo(&place.path(name));
         let error = place.mock(text).ended.err();
@@ -80,7 +80,7 @@ fn a_file_to_be_scanned_is_not_even_looked_for() {
 /// A monitor file that becomes a FIFO while runs go on says nothing, and is not waited for.
 #[test]
 fn a_monitor_file_that_turns_into_a_fifo_is_passed_over() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("data", 1 << 20);
     let onlooker = super::Onlooker {
         fifo: Some(place.path("m")),
@@ -95,7 +95,7 @@ fn a_monitor_file_that_turns_into_a_fifo_is_passed_over() {
 /// A folder for pages in which a page's name is taken by a FIFO.
 #[test]
 fn pages_are_not_written_into_a_fifo() {
-    let place = Place::new();
+    let place = Workspace::new();
     std::fs::create_dir(place.path("out")).unwrap();
     fifo(&place.path("out/summary.html"));
     let folder = place.path("out").display().to_string();
@@ -114,7 +114,7 @@ fn pages_are_not_written_into_a_fifo() {
 /// Parameter files, and those that they include.
 #[test]
 fn an_included_fifo_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     fifo(&place.path("more"));
     let file = place.path("p.txt");
     std::fs::write(&file, "include=more\n").unwrap();

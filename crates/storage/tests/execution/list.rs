@@ -6,7 +6,7 @@ use storage::execution::{Completion, ExecutionError};
 use storage::language::simulation;
 use storage::run::{Rate, curve_rate_iops};
 
-use super::{Onlooker, Place};
+use super::{Onlooker, Workspace};
 
 const TWO_RUNS: &str =
     "sd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=(300,200),elapsed=2\n";
@@ -21,7 +21,7 @@ fn the_third_example_is_done_as_it_is_listed() {
     let text = text
         .replace("elapsed=4", "elapsed=2")
         .replace("elapsed=3", "elapsed=2");
-    let place = Place::new();
+    let place = Workspace::new();
     let played = place.play(&text);
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let names: Vec<&str> = played
@@ -52,7 +52,7 @@ fn the_third_example_is_done_as_it_is_listed() {
 
 #[test]
 fn a_curve_goes_on_from_what_its_first_run_reached() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let text = "sd=sd1,lun=$dir/f,threads=1\nrd=rd1,sd=sd1,iorate=curve,curve=(10),elapsed=2\nrd=rd2,sd=sd1,iorate=50%,elapsed=2\n";
     let done = place.mock(text).onlooker.done;
@@ -66,7 +66,7 @@ fn a_curve_goes_on_from_what_its_first_run_reached() {
 
 #[test]
 fn the_list_is_done_as_often_as_asked() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let played = place.mock(&format!("loop=2\n{TWO_RUNS}"));
     assert_eq!(played.ended.unwrap(), Completion::Whole);
@@ -89,7 +89,7 @@ fn the_list_is_done_as_often_as_asked() {
 
 #[test]
 fn a_response_time_or_the_monitor_file_ends_the_list() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let slow = place.mock(&TWO_RUNS.replace("elapsed=2", "elapsed=2,stopcurve=0.0000001"));
     assert_eq!(
@@ -119,7 +119,7 @@ fn a_response_time_or_the_monitor_file_ends_the_list() {
 
 #[test]
 fn a_monitor_file_of_before_ends_nothing() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     std::fs::write(place.path("m"), "end_vdbench").unwrap();
     let monitor = std::fs::File::options().write(true).open(place.path("m"));
@@ -134,7 +134,7 @@ fn a_monitor_file_of_before_ends_nothing() {
 
 #[test]
 fn what_fails_is_told_on_the_pages() {
-    let place = Place::new();
+    let place = Workspace::new();
     let absent = place.play(&format!("formatsds=no\n{TWO_RUNS}"));
     let error = absent.ended.unwrap_err();
     assert!(
@@ -152,7 +152,7 @@ fn what_fails_is_told_on_the_pages() {
 
 #[test]
 fn shares_that_are_missed_end_the_list_when_asked() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     // Two I/Os a second cannot be shared as 50.5 to 49.5.
     let text = "abort_failed_skew=0.0001\nsd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,skew=50.5\nwd=wd2,sd=sd1\nrd=rd1,wd=*,iorate=30,elapsed=2\n";
@@ -168,7 +168,7 @@ fn shares_that_are_missed_end_the_list_when_asked() {
 fn a_corrupted_block_is_told_at_once() {
     let text = "monitor=$dir/m\nvalidate=yes\ndata_errors=1000000\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1\n\
         rd=rd1,wd=fill,iorate=max,elapsed=20\nrd=rd2,wd=look,iorate=2000,elapsed=600\n";
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let onlooker = Onlooker {
         spoiled: Some(place.path("f")),
@@ -199,7 +199,7 @@ fn a_corrupted_block_is_told_at_once() {
 fn a_block_that_a_stranger_wrote_is_found_by_the_next_run() {
     let text = "validate=yes\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1,seekpct=eof\n\
         rd=rd1,wd=fill,iorate=max,elapsed=20\nrd=rd2,wd=look,iorate=max,elapsed=20\n";
-    let place = Place::new();
+    let place = Workspace::new();
     let whole = place.play(text);
     assert_eq!(whole.ended.unwrap(), Completion::Whole);
     let spoiled = Some(place.path("f"));

@@ -31,7 +31,7 @@ use storage::run::Run;
 use tempfile::TempDir;
 
 /// A folder with the files that parameters name as `$dir`, and the pages below `out`.
-struct Place {
+struct Workspace {
     folder: TempDir,
 }
 
@@ -42,7 +42,7 @@ struct Played {
 }
 
 /// A run that was done.
-struct Kept {
+struct Stored {
     repetition: u32,
     run: Run,
     /// I/Os that counted, and their rate.
@@ -59,7 +59,7 @@ struct Kept {
 #[derive(Default)]
 struct Onlooker {
     shown: String,
-    done: Vec<Kept>,
+    done: Vec<Stored>,
     /// Written when something is shown, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
     /// What has to be shown before.
@@ -90,7 +90,7 @@ impl Audience for Onlooker {
 
     fn done(&mut self, done: &Done<'_>) -> Result<(), String> {
         let outcome = done.outcome;
-        self.done.push(Kept {
+        self.done.push(Stored {
             repetition: done.repetition,
             run: done.run.clone(),
             operations: outcome.total().operations,
@@ -108,7 +108,7 @@ impl Audience for Onlooker {
     }
 }
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Place;
+use super::Workspace;
 
 const TEXT: &str = "histogram=(default,100u,1m,1s)\nsd=sd1,lun=$dir/f\nsd=sd2,lun=$dir/g\nwd=wd1,sd=sd*,rdpct=70,skew=70,xf=4k\nwd=wd2,sd=sd1,xf=8k,seekpct=0\n\
     rd=rd1,wd=*,iorate=2000,elapsed=3,interval=1\nrd=rd2,wd=wd2,iorate=100,elapsed=2,warmup=1\n";
@@ -25,7 +25,7 @@ fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
 
 #[test]
 fn pages_tell_what_was_done() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 8 << 20);
     place.file("g", 8 << 20);
     let text = TEXT.replace(",skew=70", "");
@@ -115,7 +115,7 @@ fn pages_tell_what_was_done() {
 
 #[test]
 fn skew_and_histogram_have_their_tables() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 8 << 20);
     place.file("g", 8 << 20);
     let text = TEXT

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use stats::random::mix;
 use storage::execution::{Completion, ExecutionError};
 
-use super::{Place, Played};
+use super::{Played, Workspace};
 
 const BLOCK: usize = 4096;
 /// Blocks of the file, of which the first half is written.
@@ -39,8 +39,8 @@ fn pending(block: u64, generation: u8) -> [u8; 16] {
 
 /// A file that was written once, as an execution leaves it that is killed in the midst of writing it again: of the blocks 3, 5
 /// and 100 a write is pending, and 5 alone holds it.
-fn killed() -> Place {
-    let place = Place::new();
+fn killed() -> Workspace {
+    let place = Workspace::new();
     let once = list("yes").replace("rd=rd2", "*rd=rd2");
     assert_eq!(place.play(&once).ended.unwrap(), Completion::Whole);
     let files = ["data", "sd1.map"].map(|name| (name, std::fs::read(place.path(name)).unwrap()));
@@ -61,7 +61,7 @@ fn killed() -> Place {
     place
 }
 
-fn change(place: &Place, block: usize, content: &[u8]) {
+fn change(place: &Workspace, block: usize, content: &[u8]) {
     let file = std::fs::File::options()
         .write(true)
         .open(place.path("data"));
@@ -70,11 +70,11 @@ fn change(place: &Place, block: usize, content: &[u8]) {
         .unwrap();
 }
 
-fn state(place: &Place) -> [Vec<u8>; 3] {
+fn state(place: &Workspace) -> [Vec<u8>; 3] {
     ["data", "sd1.map", "sd1.jnl"].map(|name| std::fs::read(place.path(name)).unwrap())
 }
 
-fn assert_told(place: &Place, played: &Played, said: &str) {
+fn assert_told(place: &Workspace, played: &Played, said: &str) {
     assert!(
         played.onlooker.shown.contains(said),
         "{}",

@@ -7,7 +7,7 @@ use storage::engine::MockDevice;
 use storage::execution::{Completion, ExecutionError, Slo};
 use storage::run::Rate;
 
-use super::{Place, Played};
+use super::{Played, Workspace};
 
 /// A device that does 2000 I/Os a second at most, and ten seconds of which nine count.
 const CAPPED: &str =
@@ -15,7 +15,7 @@ const CAPPED: &str =
 const SERVICE: Duration = Duration::from_micros(500);
 
 fn searched(text: &str, objective: &str, device: &MockDevice<'_>) -> Played {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 16 << 20);
     place.search(text, Slo::usual(objective.parse().unwrap()), device)
 }
@@ -39,7 +39,7 @@ fn found(played: Played) -> (f64, Vec<String>) {
 
 #[test]
 fn the_highest_rate_that_holds_is_found_with_its_evidence() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 16 << 20);
     let device = MockDevice::of(1, SERVICE);
     let slo = Slo::usual("p99=5ms".parse().unwrap());
@@ -126,7 +126,7 @@ fn a_late_machine_decides_nothing() {
 
 #[test]
 fn lists_that_change_their_rate_are_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     for (general, rd, said) in [
         ("", "iorate=curve", "rd1"),
         (

@@ -2,14 +2,14 @@
 
 use storage::execution::{Completion, Decides};
 
-use super::{Onlooker, Place};
+use super::{Onlooker, Workspace};
 
 /// A rate far below what any path gives, and evenly spaced: its time is judged, not its rate.
 const RD: &str = "rd=rd1,sd=sd1,iorate=300,distribution=deterministic,elapsed=2";
 
 #[test]
 fn everything_is_written_over_before_the_first_run() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let text = format!("precondition=2\nsd=sd1,lun=$dir/f,size=1m\n{RD}\n");
     let played = place.play(&text);
@@ -42,7 +42,7 @@ fn everything_is_written_over_before_the_first_run() {
 
 #[test]
 fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let played = place.mock(&format!("sd=sd1,lun=$dir/f\n{RD},steady=6\n"));
     assert_eq!(played.ended.unwrap(), Completion::Whole);
@@ -63,7 +63,7 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
 /// Both runs take turns, the one with the smaller writes is judged, and the last five rounds of each count.
 #[test]
 fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let text = format!("wd=wd1,sd=sd1,rdpct=0\n{RD},xf=(8k,4k),steady=(matrix,5)\n");
     let text = text.replace("rd1,sd=sd1", "rd1,wd=wd1");
@@ -110,7 +110,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
 /// What was begun is kept, what was not has no figures, and the list goes on.
 #[test]
 fn an_interruption_in_a_matrix_keeps_what_was_measured() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let text = format!(
         "monitor=$dir/m\nsd=sd1,lun=$dir/f\n{RD},xf=(8k,4k),steady=matrix\nrd=rd2,sd=sd1,iorate=100,elapsed=2\n"
@@ -131,7 +131,7 @@ fn an_interruption_in_a_matrix_keeps_what_was_measured() {
 
 #[test]
 fn an_interruption_ends_the_rounds_without_a_verdict() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.file("f", 1 << 20);
     let text = format!("monitor=$dir/m\nsd=sd1,lun=$dir/f\n{RD},steady=yes\n");
     let onlooker = Onlooker {

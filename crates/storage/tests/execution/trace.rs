@@ -9,7 +9,7 @@ use storage::engine::{self, MockDevice, Options, Outcome};
 use storage::language::{CommandLine, Script, Variable, heading, script, simulation};
 use storage::run::{Rate, Run};
 
-use super::Place;
+use super::Workspace;
 use super::checker::check;
 
 const SD_BYTES: u64 = 16 << 20;
@@ -23,7 +23,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// The script of a file, whose paths lie in the place and whose sizes are small.
-fn read(place: &Place, name: &str) -> Script {
+fn read(place: &Workspace, name: &str) -> Script {
     let folder = place.folder.path().display().to_string();
     let variable = |name: &str, value: String| Variable {
         name: name.to_owned(),
@@ -79,7 +79,7 @@ fn recorded(run: &Run) -> Outcome {
 
 /// Every line of the list is done, and is what its recording shows.
 fn every_line_is_done(parameters: &str, list: &str) {
-    let place = Place::new();
+    let place = Workspace::new();
     let script = read(&place, parameters);
     let lines = shown(list);
     assert_eq!(script.runs.len(), lines.len());
@@ -115,7 +115,7 @@ fn every_run_of_the_other_examples_does_what_its_line_says() {
 /// What brings files to their size writes each of their blocks once.
 #[test]
 fn the_format_does_what_its_line_says() {
-    let place = Place::new();
+    let place = Workspace::new();
     let runs = read(&place, "parm3.txt").runs;
     let format = engine::format_run(&runs, false, None).unwrap();
     let list = std::fs::read_to_string(example("parm3.runs")).unwrap();

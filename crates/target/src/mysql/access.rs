@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::client::Place;
+use super::client::Endpoint;
 use super::option_file::{self, Options};
 use super::tls;
 use super::wire::Login;
 use crate::engine::Incomplete;
 use crate::open_sessions::Owner;
 use crate::server::own_name;
-use crate::tls::{Asked, TlsClient};
+use crate::tls::{TlsClient, TlsOptions};
 use crate::{ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port that MySQL has registered.
@@ -56,7 +56,7 @@ const DATABASE: &str = "dbdyno";
 /// Everything that a connection needs.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
-    pub place: Place,
+    pub place: Endpoint,
     pub user: String,
     /// The database that is dbdyno's own.
     pub database: String,
@@ -68,7 +68,7 @@ pub(super) struct Access {
     pub owner: Owner,
     /// How TLS is made, where it is asked for and its files were read.
     pub tls: Option<TlsClient>,
-    tls_asked: Option<Asked>,
+    tls_asked: Option<TlsOptions>,
     /// Directories of tables that lie apart from the data, by their names.
     pub table_directories: BTreeMap<String, PathBuf>,
 }
@@ -82,16 +82,16 @@ impl Access {
         let wrong = |message: String| TargetError::new(ErrorKind::Statement, message);
         let address = url.address().map_err(|e| wrong(e.to_string()))?;
         let place = match url.settings.get("socket") {
-            Some(path) if path.starts_with('/') => Place::Socket(PathBuf::from(path)),
+            Some(path) if path.starts_with('/') => Endpoint::Socket(PathBuf::from(path)),
             Some(path) => {
                 return Err(wrong(format!(
                     "setting socket={path} of {url} is not an absolute path; write the full path of the server's socket"
                 )));
             }
-            None if address.host.starts_with('/') => Place::Socket(PathBuf::from(&address.host)),
-            None => Place::Network(address.host, address.port.unwrap_or(PORT_DEFAULT)),
+            None if address.host.starts_with('/') => Endpoint::Socket(PathBuf::from(&address.host)),
+            None => Endpoint::Network(address.host, address.port.unwrap_or(PORT_DEFAULT)),
         };
-        let tls_asked = tls::from_url(url, matches!(place, Place::Socket(_)))?;
+        let tls_asked = tls::from_url(url, matches!(place, Endpoint::Socket(_)))?;
         Ok(Self {
             place,
             user: address.user,
@@ -109,7 +109,7 @@ impl Access {
     /// The superuser of a server that dbdyno started, through its socket.
     pub fn local(socket: PathBuf, user: &str) -> Self {
         Self {
-            place: Place::Socket(socket),
+            place: Endpoint::Socket(socket),
             user: user.to_owned(),
             database: DATABASE.to_owned(),
             writes_anyway: false,
@@ -157,7 +157,7 @@ impl Access {
             database: Some(self.database.clone()),
             with_tls: self.tls.is_some(),
             may_lack_tls: self.tls.as_ref().is_some_and(|tls| tls.is_optional),
-            is_private: matches!(self.place, Place::Socket(_))
+            is_private: matches!(self.place, Endpoint::Socket(_))
                 || self.tls.as_ref().is_some_and(TlsClient::is_verified),
         }
     }
@@ -242,10 +242,10 @@ mod tests {
     fn a_url_names_a_place() {
         let access = |url: &str| Access::from_url(&TargetUrl::parse(url).unwrap());
         let network = access("mysql://u:p@h:3307/dbdyno").unwrap();
-        assert_eq!(network.place, Place::Network("h".into(), 3307));
+        assert_eq!(network.place, Endpoint::Network("h".into(), 3307));
         assert!(!format!("{network:?}").contains("\"p\""));
         let socket = access("mysql://u@localhost/dbdyno?socket=/run/s").unwrap();
-        assert_eq!(socket.place, Place::Socket("/run/s".into()));
+        assert_eq!(socket.place, Endpoint::Socket("/run/s".into()));
         assert!(socket.login().is_private);
         assert_eq!(access("mysql://u@h/my-shop").unwrap().database, "my-shop");
         assert!(access("mysql://u@h/d?socket=s").is_err());

@@ -21,24 +21,24 @@ pub(super) use nonblocking::{Came, ClientRequest};
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Endpoint {
     Socket(PathBuf),
     Network(String, u16),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Socket(path) => write!(f, "{}", path.display()),
-            Place::Network(host, port) => write!(f, "{host}:{port}"),
+            Endpoint::Socket(path) => write!(f, "{}", path.display()),
+            Endpoint::Network(host, port) => write!(f, "{host}:{port}"),
         }
     }
 }
 
-fn open(place: &Place, patience: Duration) -> io::Result<Stream> {
+fn open(place: &Endpoint, patience: Duration) -> io::Result<Stream> {
     match place {
-        Place::Socket(path) => Stream::unix(path),
-        Place::Network(host, port) => Stream::tcp(host, *port, patience),
+        Endpoint::Socket(path) => Stream::unix(path),
+        Endpoint::Network(host, port) => Stream::tcp(host, *port, patience),
     }
 }
 
@@ -63,7 +63,7 @@ impl Client {
     /// # Errors
     /// When nobody answers, or the server does not let the user in.
     pub fn connect(
-        place: &Place,
+        place: &Endpoint,
         tls: Option<&TlsClient>,
         login: Login,
         owner: Owner,
@@ -87,7 +87,7 @@ impl Client {
     /// # Errors
     /// As [`Client::connect`].
     pub fn connect_within(
-        place: &Place,
+        place: &Endpoint,
         tls: Option<&TlsClient>,
         login: Login,
         owner: Owner,
@@ -104,7 +104,7 @@ impl Client {
         };
         let deadline = Instant::now() + patience;
         let stream = open(place, patience).map_err(unreachable)?;
-        let lacks_tls = tls.is_none() && matches!(place, Place::Network(..));
+        let lacks_tls = tls.is_none() && matches!(place, Endpoint::Network(..));
         let mut client = Self {
             open: OpenSession::over(owner, &stream),
             wire: Wire::new(login),
@@ -129,8 +129,13 @@ impl Client {
         Ok(client)
     }
 
-    fn secure(&mut self, place: &Place, tls: Option<&TlsClient>, deadline: Instant) -> Result<()> {
-        let (Place::Network(host, _), Some(tls)) = (place, tls) else {
+    fn secure(
+        &mut self,
+        place: &Endpoint,
+        tls: Option<&TlsClient>,
+        deadline: Instant,
+    ) -> Result<()> {
+        let (Endpoint::Network(host, _), Some(tls)) = (place, tls) else {
             return Err(self.out_of_turn());
         };
         self.flush()?;

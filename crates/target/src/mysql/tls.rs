@@ -1,19 +1,19 @@
 //! TLS as a URL asks for it, in libpq's words or in those of MySQL's own clients.
 
-use crate::tls::{Asked, Said, Words};
+use crate::tls::{Said, TlsOptions, Words};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// What a URL asks for; `None` is a connection without TLS.
 ///
 /// # Errors
 /// When the settings contradict each other, or ask for TLS through a Unix socket.
-pub(super) fn from_url(url: &TargetUrl, is_socket: bool) -> Result<Option<Asked>> {
+pub(super) fn from_url(url: &TargetUrl, is_socket: bool) -> Result<Option<TlsOptions>> {
     let said = |key: &str| {
         let value = url.settings.get(key)?.clone();
         let by = key.to_owned();
         Some(Said { by, value })
     };
-    let asked = Asked::from_words(&Words {
+    let asked = TlsOptions::from_words(&Words {
         mode: said("sslmode"),
         roots: said("sslrootcert"),
         certificate: said("sslcert"),
@@ -36,7 +36,7 @@ fn wrong(message: String) -> TargetError {
 mod tests {
     use super::*;
 
-    fn asked(query: &str) -> Result<Option<Asked>> {
+    fn asked(query: &str) -> Result<Option<TlsOptions>> {
         from_url(
             &TargetUrl::parse(&format!("mysql://u@h/d?{query}")).unwrap(),
             false,

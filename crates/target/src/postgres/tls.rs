@@ -1,7 +1,7 @@
 //! TLS as a URL or libpq's variables ask for it.
 
 use super::wire::Binding;
-use crate::tls::{Asked, Said, TlsClient, Words};
+use crate::tls::{Said, TlsClient, TlsOptions, Words};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// The protocol's name within TLS.
@@ -10,7 +10,7 @@ const PROTOCOL: &[u8] = b"postgresql";
 /// TLS of a target, before any file is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TlsSettings {
-    asked: Option<Asked>,
+    asked: Option<TlsOptions>,
     /// TLS begins at once, without asking the server for it first.
     pub is_direct: bool,
     pub binding: Binding,
@@ -43,7 +43,7 @@ impl TlsSettings {
             };
             of_url.or_else(of_variable)
         };
-        let asked = Asked::from_words(&Words {
+        let asked = TlsOptions::from_words(&Words {
             mode: said("sslmode", "PGSSLMODE"),
             roots: said("sslrootcert", "PGSSLROOTCERT"),
             certificate: said("sslcert", "PGSSLCERT"),

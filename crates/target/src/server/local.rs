@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::blank::Blank;
 use super::group::MemoryGroup;
 use super::janitor;
-use super::place::{self, Place};
+use super::place::{self, DataDirectory};
 use super::process::{self, Bonds};
 use super::run_directory::RunDirectory;
 use super::spec::sessions_under;
@@ -49,8 +49,8 @@ pub struct LocalServer {
     settings: BTreeMap<String, String>,
     child: Mutex<Option<Child>>,
     // Dropped in this order: the data's lock, the group when nobody is in it, the directory with the notes.
-    place: Place,
-    apart: BTreeMap<Apart, Place>,
+    place: DataDirectory,
+    apart: BTreeMap<Apart, DataDirectory>,
     /// Where the URL puts them.
     asked: BTreeMap<Apart, PathBuf>,
     group: Option<MemoryGroup>,
@@ -68,8 +68,8 @@ impl LocalServer {
         // First, because it removes what may still hold the data directory.
         let run = RunDirectory::create(spec, kind.name())?;
         let place = match &spec.data_directory {
-            None => Place::throw_away(run.path(), &account)?,
-            Some(given) => Place::given(given, kind, &account)?,
+            None => DataDirectory::throw_away(run.path(), &account)?,
+            Some(given) => DataDirectory::given(given, kind, &account)?,
         };
         let apart = place.apart(&spec.places, kind, &account)?;
         let made_by = kind.version_of_data(&place.data);

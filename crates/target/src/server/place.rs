@@ -25,7 +25,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 
 /// Where the data is, and whether it is there already.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DataDirectory {
     pub data: PathBuf,
     /// Whether a server was made in it before.
     pub is_initialised: bool,
@@ -40,7 +40,7 @@ struct Given {
     marker: File,
 }
 
-impl Place {
+impl DataDirectory {
     /// A directory that goes with the server.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl Place {
     /// Directories apart from the data; they were made together with it.
     ///
     /// # Errors
-    /// As for [`Place::given`], or when they belong to other data.
+    /// As for [`DataDirectory::given`], or when they belong to other data.
     pub(super) fn apart(
         &self,
         asked: &BTreeMap<Apart, PathBuf>,
@@ -204,7 +204,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for DataDirectory {
     fn drop(&mut self) {
         // A given directory that was empty and got no whole server is left empty again.
         if let (Some(given), false) = (&self.given, self.is_initialised) {
@@ -292,12 +292,12 @@ mod tests {
     use crate::postgres::local::PostgresServer;
 
     /// The place of a server of the user at hand.
-    fn given(directory: &Path) -> Result<Place> {
+    fn given(directory: &Path) -> Result<DataDirectory> {
         let account = Account {
             is_changed_to: false,
             ..Account::for_server(&["nobody"]).unwrap()
         };
-        Place::given(directory, &PostgresServer, &account)
+        DataDirectory::given(directory, &PostgresServer, &account)
     }
 
     /// A process that is just being started by another thread still has a copy of every descriptor.

@@ -49,16 +49,16 @@ impl SqliteTarget {
         let mut set_up = SetUp::from_url(url)?;
         set_up.file_system = set_up.apart.file_system()?;
         let place = match url.place() {
-            Some(path) => Place::File(path),
-            None => Place::Memory(memory_name()),
+            Some(path) => Location::File(path),
+            None => Location::Memory(memory_name()),
         };
         let mut claim = None;
-        if let Place::File(path) = &place {
+        if let Location::File(path) = &place {
             claim = Claim::take(&resolved(path, &set_up.apart)?)?;
             file_snapshot(path).finish_restore()?;
         }
         let control = set_up.open(&place)?;
-        if let Place::File(path) = &place {
+        if let Location::File(path) = &place {
             // Before anything is set: the journal mode stays in the file.
             refuse_foreign_tables(&control, path)?;
         }
@@ -88,16 +88,16 @@ fn file_snapshot(path: &Path) -> FileSnapshot {
 }
 
 #[derive(Clone)]
-enum Place {
+enum Location {
     File(PathBuf),
     Memory(String),
 }
 
-impl Place {
+impl Location {
     fn name(&self) -> String {
         match self {
-            Place::File(path) => path.display().to_string(),
-            Place::Memory(name) => name.clone(),
+            Location::File(path) => path.display().to_string(),
+            Location::Memory(name) => name.clone(),
         }
     }
 }
@@ -145,17 +145,17 @@ impl SetUp {
         })
     }
 
-    fn connect(&self, place: &Place) -> Result<Connection> {
+    fn connect(&self, place: &Location) -> Result<Connection> {
         let connection = self.open(place)?;
         self.apply(&connection, place)?;
         Ok(connection)
     }
 
-    fn open(&self, place: &Place) -> Result<Connection> {
+    fn open(&self, place: &Location) -> Result<Connection> {
         let uri = match place {
             // A file is the one that was looked at, whatever it is called.
-            Place::File(_) => OpenFlags::empty(),
-            Place::Memory(_) => OpenFlags::SQLITE_OPEN_URI,
+            Location::File(_) => OpenFlags::empty(),
+            Location::Memory(_) => OpenFlags::SQLITE_OPEN_URI,
         };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -170,7 +170,7 @@ impl SetUp {
         opened.map_err(|e| explain(&format!("cannot open {name}"), &e))
     }
 
-    fn apply(&self, connection: &Connection, place: &Place) -> Result<()> {
+    fn apply(&self, connection: &Connection, place: &Location) -> Result<()> {
         let Self {
             page_bytes,
             cache_mb,
@@ -190,7 +190,7 @@ impl SetUp {
 
 pub(super) struct SqliteTarget {
     url: String,
-    place: Place,
+    place: Location,
     set_up: SetUp,
     /// Keeps a database in memory alive, and serves for everything that is not a job's.
     control: Mutex<Connection>,
@@ -267,7 +267,7 @@ impl Target for SqliteTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        lacks(matches!(self.place, Place::Memory(_)), feature)
+        lacks(matches!(self.place, Location::Memory(_)), feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
@@ -280,8 +280,8 @@ impl Target for SqliteTarget {
 
     fn data_path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File(path) => Some(path),
-            Place::Memory(_) => None,
+            Location::File(path) => Some(path),
+            Location::Memory(_) => None,
         }
     }
 
@@ -348,7 +348,7 @@ impl Target for SqliteTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        let Place::File(path) = &self.place else {
+        let Location::File(path) = &self.place else {
             return Ok(Cooled::Lukewarm(
                 "an in-memory database has no cold state".into(),
             ));
@@ -368,12 +368,12 @@ impl Target for SqliteTarget {
 
     fn source(&self) -> Result<Box<dyn Source>> {
         match &self.place {
-            Place::File(path) => Ok(Box::new(SqliteSource::of_file(
+            Location::File(path) => Ok(Box::new(SqliteSource::of_file(
                 path,
                 &self.url,
                 self.set_up.file_system,
             ))),
-            Place::Memory(_) => Err(TargetError::new(
+            Location::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
                 "SQLite: a column store cannot be populated from an in-memory database; name a file",
             )),
@@ -403,18 +403,20 @@ impl Target for SqliteTarget {
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         match &self.place {
-            Place::File(_) if self.set_up.apart.log.is_some() => {
+            Location::File(_) if self.set_up.apart.log.is_some() => {
                 Err("its log lies apart from its data (place.log), and only both together could be brought back".into())
             }
-            Place::File(_) => Ok(self),
-            Place::Memory(_) => Err("this database is in memory and has no file to copy".into()),
+            Location::File(_) => Ok(self),
+            Location::Memory(_) => Err("this database is in memory and has no file to copy".into()),
         }
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
         match &self.place {
-            Place::File(_) => Ok(self),
-            Place::Memory(_) => Err("this database is in memory; name a file to back it up".into()),
+            Location::File(_) => Ok(self),
+            Location::Memory(_) => {
+                Err("this database is in memory; name a file to back it up".into())
+            }
         }
     }
 

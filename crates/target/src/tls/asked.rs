@@ -44,7 +44,7 @@ pub(crate) enum Roots {
 
 /// A connection with TLS, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct TlsOptions {
     pub check: Check,
     /// Whether a server without TLS is taken as well.
     pub is_optional: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Asked {
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
-impl Asked {
+impl TlsOptions {
     /// What the words ask for; `None` is a connection without TLS, the default.
     ///
     /// # Errors
@@ -157,8 +157,8 @@ mod tests {
         })
     }
 
-    fn asked(mode: &str, roots: &str) -> Result<Option<Asked>> {
-        Asked::from_words(&Words {
+    fn asked(mode: &str, roots: &str) -> Result<Option<TlsOptions>> {
+        TlsOptions::from_words(&Words {
             mode: said("sslmode", mode),
             roots: said("sslrootcert", roots),
             ..Words::default()
@@ -214,10 +214,10 @@ mod tests {
             key: said("sslkey", key),
             ..Words::default()
         };
-        let both = Asked::from_words(&words("/c", "/k")).unwrap().unwrap();
+        let both = TlsOptions::from_words(&words("/c", "/k")).unwrap().unwrap();
         assert_eq!(both.own, Some(("/c".into(), "/k".into())));
         for half in [words("/c", ""), words("", "/k")] {
-            let error = Asked::from_words(&half).unwrap_err().message;
+            let error = TlsOptions::from_words(&half).unwrap_err().message;
             assert!(error.contains("both sslcert and sslkey"), "{error}");
         }
     }
@@ -228,6 +228,6 @@ mod tests {
             roots: said("$PGSSLROOTCERT", "/ca"),
             ..Words::default()
         };
-        assert_eq!(Asked::from_words(&words).unwrap(), None);
+        assert_eq!(TlsOptions::from_words(&words).unwrap(), None);
     }
 }

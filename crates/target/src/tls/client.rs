@@ -13,7 +13,7 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ProtocolVersion};
 
-use super::asked::{Asked, Check, Roots, wrong};
+use super::asked::{Check, Roots, TlsOptions, wrong};
 use super::end_point::end_point;
 use super::error::{TlsError, no_direct_tls};
 use super::records::Records;
@@ -55,7 +55,7 @@ impl TlsClient {
     ///
     /// # Errors
     /// When a file is not there, holds nothing of its kind, or holds a key that others can read.
-    pub fn new(asked: &Asked, protocol: Option<&[u8]>, is_direct: bool) -> Result<Self> {
+    pub fn new(asked: &TlsOptions, protocol: Option<&[u8]>, is_direct: bool) -> Result<Self> {
         let roots = match &asked.roots {
             None => Vec::new(),
             Some(roots) => certificates(&place_of(roots)?)?,

@@ -10,7 +10,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use testing::{Source, each_seed, peak_bytes};
 
-use super::asked::{Asked, Check};
+use super::asked::{Check, TlsOptions};
 use super::*;
 
 /// Buffers of both sides, and what certificates and keys take.
@@ -73,7 +73,7 @@ impl Server {
 }
 
 fn client() -> TlsClient {
-    let asked = Asked {
+    let asked = TlsOptions {
         is_optional: false,
         check: Check::Nothing,
         roots: None,

@@ -3,9 +3,9 @@
 use archive::{Point, Run};
 use stats::summary::median;
 
-use super::judge::{Bound, Outcome, Pair, REPETITIONS_MIN, Seen, agrees, equals};
+use super::judge::{Bound, Outcome, Pair, REPETITIONS_MIN, Reading, agrees, equals};
 use super::laws::{self, Found, Lack, Round};
-use super::roles::{Asked, Role};
+use super::roles::{Parameters, Role};
 use super::{Finding, Law};
 
 /// What a clock that is slewed to another gains or loses at most (adjtimex: 500 parts in a million), with as much again for
@@ -23,12 +23,12 @@ pub struct Clocks {
 
 /// What was measured for the laws.
 pub struct Measured<'a> {
-    pub asked: Asked,
+    pub asked: Parameters,
     /// Every [`Role`] on the target, in every repetition.
     pub run: &'a Run,
-    /// A statement of [`Asked::MOCK_US`] on `mock:`.
+    /// A statement of [`Parameters::MOCK_US`] on `mock:`.
     pub mock: &'a Run,
-    /// Statements of [`Asked::SLICES_US`] there by [`Asked::SLICES_JOBS`], in slices of [`Asked::SLICE`].
+    /// Statements of [`Parameters::SLICES_US`] there by [`Parameters::SLICES_JOBS`], in slices of [`Parameters::SLICE`].
     pub slices: &'a Run,
     /// The clocks, or why that of the server is not read.
     pub clocks: Result<Clocks, String>,
@@ -190,7 +190,7 @@ impl Measured<'_> {
 impl Clocks {
     fn outcome(&self) -> Outcome {
         let bound_s = self.uncertainty_s + CLOCK_SLEW * self.driver_s;
-        let seen = Seen {
+        let seen = Reading {
             expected: self.driver_s,
             seen: self.server_s,
             low: self.server_s - self.uncertainty_s,

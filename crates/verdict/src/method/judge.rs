@@ -37,7 +37,7 @@ pub(super) enum Bound {
 
 /// What was seen of a law, in the unit of what is expected.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct Reading {
     pub expected: f64,
     pub seen: f64,
     pub low: f64,
@@ -47,12 +47,12 @@ pub struct Seen {
 /// What became of a law.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    Holds(Seen),
-    Broken(Seen),
+    Holds(Reading),
+    Broken(Reading),
     /// The machine is too noisy to tell.
-    TooNoisy(Seen),
+    TooNoisy(Reading),
     /// Broken in one measurement and not in the other.
-    BrokenOnce(Seen),
+    BrokenOnce(Reading),
     /// Too few repetitions have a valid point, with the first reason.
     Invalid {
         valid: usize,
@@ -80,7 +80,7 @@ pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
     let half = student_quantile(1.0 - ERROR / 2.0, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
     let expected = pairs.iter().map(|pair| pair.expected).sum::<f64>() / n;
-    let seen = Seen {
+    let seen = Reading {
         expected,
         seen: expected * mean.exp(),
         low: expected * (mean - half).exp(),
@@ -100,7 +100,7 @@ pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
 pub(super) fn equals(pairs: &[Pair]) -> Outcome {
     let sum = |of: fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>();
     let seen = sum(|pair| pair.seen);
-    let told = Seen {
+    let told = Reading {
         expected: sum(|pair| pair.expected),
         seen,
         low: seen,

@@ -3,12 +3,12 @@
 use archive::Point;
 
 use super::judge::Pair;
-use super::roles::{Asked, Role};
+use super::roles::{Parameters, Role};
 
 /// The points of one repetition.
 pub(super) struct Round<'a> {
     pub points: Vec<&'a Point>,
-    pub asked: &'a Asked,
+    pub asked: &'a Parameters,
 }
 
 /// Why a repetition says nothing of a law.
@@ -124,7 +124,7 @@ pub(super) fn halves_median(round: &Round<'_>) -> Found {
 pub(super) fn statements(round: &Round<'_>) -> Found {
     let ms = |role| Ok(round.load(role)?.service_s * 1e3);
     let (one, many, twice) = (ms(Role::One)?, ms(Role::Many)?, ms(Role::TwiceAsMany)?);
-    let n = f64::from(Asked::STATEMENTS);
+    let n = f64::from(Parameters::STATEMENTS);
     Ok(Pair {
         expected: many + (many - one) * n / (n - 1.0),
         seen: twice,
@@ -134,7 +134,7 @@ pub(super) fn statements(round: &Round<'_>) -> Found {
 /// The difference of two delays: what a server's timer is late by is in both.
 pub(super) fn delay(round: &Round<'_>) -> Found {
     let ms = |role| Ok(round.load(role)?.service_s * 1e3);
-    let [short, long] = Asked::DELAYS_MS;
+    let [short, long] = Parameters::DELAYS_MS;
     Ok(Pair {
         expected: long - short,
         seen: ms(Role::LongDelay)? - ms(Role::ShortDelay)?,
@@ -158,7 +158,7 @@ pub(super) fn slices(point: &Point) -> Found {
 /// What the driver counted, and the rows that came to those `before`; whatever else is wrong with the points.
 pub(super) fn committed(round: &Round<'_>, before: &mut f64) -> Found {
     let (commit, count) = (round.point(Role::Commit)?, round.point(Role::Count)?);
-    let rows = count.figures.rows.unwrap_or_default() - Asked::ROWS_BESIDE;
+    let rows = count.figures.rows.unwrap_or_default() - Parameters::ROWS_BESIDE;
     let came = rows - std::mem::replace(before, rows);
     Ok(Pair {
         expected: commit.figures.operations.unwrap_or_default(),
@@ -200,7 +200,7 @@ pub(super) fn floor(point: &Point) -> Found {
         return Err(Lack::Invalid(reason.to_string()));
     }
     Ok(Pair {
-        expected: Asked::MOCK_US,
+        expected: Parameters::MOCK_US,
         seen: point.histograms.service.percentile_us(50.0),
     })
 }

@@ -20,7 +20,7 @@ pub enum Role {
     Open,
     /// One session, transactions of one statement.
     One,
-    /// … of [`Asked::STATEMENTS`].
+    /// … of [`Parameters::STATEMENTS`].
     Many,
     /// … of twice as many.
     TwiceAsMany,
@@ -80,7 +80,7 @@ impl Role {
 
 /// The numbers by which the points are asked for, and the laws judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asked {
+pub struct Parameters {
     /// Users of [`Role::Users`]; even.
     pub users: u32,
     /// Mean think time of them, exponentially distributed.
@@ -90,7 +90,7 @@ pub struct Asked {
     pub repetitions: u32,
 }
 
-impl Asked {
+impl Parameters {
     /// Statements of the transactions of [`Role::Many`].
     pub const STATEMENTS: u32 = 100;
     /// How long the server waits in [`Role::ShortDelay`] and [`Role::LongDelay`].

@@ -9,7 +9,7 @@ use stats::random::Random;
 use super::judge::{Bound, ERROR, Pair, agrees, equals};
 use super::*;
 
-const ASKED: Asked = Asked {
+const ASKED: Parameters = Parameters {
     users: 16,
     think_ms: 10.0,
     seconds: 2.0,
@@ -31,7 +31,7 @@ struct World {
     recorded: f64,
     /// Part of the acknowledged transactions that the database has.
     kept: f64,
-    /// Length of a statement that is known to take [`Asked::MOCK_US`].
+    /// Length of a statement that is known to take [`Parameters::MOCK_US`].
     mock_us: f64,
     /// What is told of the rate in slices.
     slices_told: f64,
@@ -65,10 +65,10 @@ impl World {
             Role::LongThink => (users, one, one + 2.0 * think_s),
             Role::HalfUsers => (users / 2, one, one + think_s),
             Role::Open => (users, one, f64::from(users) / ASKED.rate_per_s()),
-            Role::Many => closed(1, statements(Asked::STATEMENTS)),
-            Role::TwiceAsMany => closed(1, statements(2 * Asked::STATEMENTS)),
-            Role::ShortDelay => closed(4, one + Asked::DELAYS_MS[0] / 1e3),
-            Role::LongDelay => closed(4, one + Asked::DELAYS_MS[1] / 1e3),
+            Role::Many => closed(1, statements(Parameters::STATEMENTS)),
+            Role::TwiceAsMany => closed(1, statements(2 * Parameters::STATEMENTS)),
+            Role::ShortDelay => closed(4, one + Parameters::DELAYS_MS[0] / 1e3),
+            Role::LongDelay => closed(4, one + Parameters::DELAYS_MS[1] / 1e3),
             Role::Commit => closed(4, statements(3)),
             Role::Count => closed(1, one),
         }
@@ -85,7 +85,7 @@ impl World {
                     rows += (point.figures.operations.unwrap() * self.kept).floor();
                 }
                 if role == Role::Count {
-                    point.figures.rows = Some(rows + Asked::ROWS_BESIDE);
+                    point.figures.rows = Some(rows + Parameters::ROWS_BESIDE);
                 }
                 run.points.push(point);
             }
@@ -133,8 +133,8 @@ impl World {
 
     fn slices(&self) -> Run {
         let mut run = Run::planned("slices");
-        let jobs = Asked::SLICES_JOBS;
-        let length_s = Asked::SLICES_US as f64 / 1e6;
+        let jobs = Parameters::SLICES_JOBS;
+        let length_s = Parameters::SLICES_US as f64 / 1e6;
         for repetition in 1..=ASKED.repetitions {
             let mut point = blank(1, repetition, jobs);
             point.figures.operations_per_s = Some(f64::from(jobs) / length_s * self.slices_told);

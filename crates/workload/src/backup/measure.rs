@@ -54,7 +54,7 @@ impl Measure for Measurement<'_> {
             .unwrap_or(Path::new("."));
         let asked: &BackupStep = step.table();
         let parent = asked.repository.clone().unwrap_or(beside.to_owned());
-        let place = Place {
+        let place = PointContext {
             context: self.context,
             step,
             asked,
@@ -68,14 +68,14 @@ impl Measure for Measurement<'_> {
 }
 
 /// A backup that was made, and what is known of its source.
-struct Made {
-    seen: Seen,
+struct BackupTaken {
+    seen: BackupRun,
     evidence: Evidence,
     felt: Option<Felt>,
 }
 
 /// What was seen of the making of a backup.
-struct Seen {
+struct BackupRun {
     point: Point,
     told: BackedUp,
     logical_bytes: u64,
@@ -83,7 +83,7 @@ struct Seen {
 }
 
 /// Where a point is measured.
-struct Place<'a> {
+struct PointContext<'a> {
     context: &'a RunContext<'a>,
     step: &'a Step,
     asked: &'a BackupStep,
@@ -93,7 +93,7 @@ struct Place<'a> {
 
 type Ended<T> = std::result::Result<T, Measured>;
 
-impl Place<'_> {
+impl PointContext<'_> {
     fn measure(&self, parent: &Path, progress: &Progress) -> Ended<Measured> {
         let target = self.on.first();
         let backup = target.backup();
@@ -139,7 +139,7 @@ impl Place<'_> {
         }
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
-        let Seen {
+        let BackupRun {
             point,
             told,
             logical_bytes,
@@ -175,11 +175,11 @@ impl Place<'_> {
     /// A backup that was kept nowhere, of which nothing can be restored or proven.
     fn discarded(
         &self,
-        made: Made,
+        made: BackupTaken,
         on: (&Chosen<'_>, Option<Few>),
         repository: &Repository,
     ) -> Measured {
-        let Seen {
+        let BackupRun {
             mut point,
             told,
             logical_bytes,
@@ -206,7 +206,7 @@ impl Place<'_> {
         method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<Made> {
+    ) -> Ended<BackupTaken> {
         let stop = self.context.stop;
         let before = repository.journal("acknowledged");
         let alone = self.work(&before, self.end_of_work(), stop)?;
@@ -225,7 +225,7 @@ impl Place<'_> {
                 journal: before,
             }
         };
-        Ok(Made {
+        Ok(BackupTaken {
             seen,
             evidence,
             felt: None,
@@ -267,7 +267,7 @@ impl Place<'_> {
         repository: &Repository,
         (before, alone): (PathBuf, Outcome),
         progress: &Progress,
-    ) -> Ended<Made> {
+    ) -> Ended<BackupTaken> {
         let beside = repository.journal("acknowledged-beside");
         let enough = AtomicBool::new(false);
         let (backed_up, worked) = std::thread::scope(|scope| {
@@ -289,7 +289,7 @@ impl Place<'_> {
         };
         let samples = std::mem::take(&mut seen.point.samples);
         seen.point.samples = felt.over_time(samples, seen.started, self.context.interval);
-        Ok(Made {
+        Ok(BackupTaken {
             seen,
             evidence: Evidence::Beside { before, beside },
             felt: Some(felt),
@@ -412,7 +412,7 @@ impl Place<'_> {
         method: &Chosen<'_>,
         repository: &Repository,
         progress: &Progress,
-    ) -> Ended<Seen> {
+    ) -> Ended<BackupRun> {
         let logical_bytes = self.logical_bytes(method)?;
         let blank = self.blank();
         let end = End::Operations { per_job: 1 };
@@ -445,7 +445,7 @@ impl Place<'_> {
             ended => ended,
         })?;
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Seen {
+        Ok(BackupRun {
             started: observed.outcome.started,
             point: observed.finish(),
             told: made,

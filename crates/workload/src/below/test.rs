@@ -13,7 +13,7 @@ use crate::Test;
 use archive::{Point, PointKey, Remark, Sample, WorkDone};
 use host::Reader;
 use jiff::Timestamp;
-use storage::engine::{self, EngineError, Options, Outcome, Told};
+use storage::engine::{self, EngineError, EngineEvent, Options, Outcome};
 use storage::execution::{Done, Log};
 use storage::language::{command_line, script};
 use storage::run::Run;
@@ -167,7 +167,7 @@ pub(crate) fn measure(
     let mut mark = begin();
     let mut counted_from = Duration::ZERO;
     let outcome = engine::run(&run, &options, &mut |told| {
-        if let Told::Interval(interval) = told {
+        if let EngineEvent::Interval(interval) = told {
             log.add(interval, counters.snapshot());
             if !interval.counted {
                 mark = begin();

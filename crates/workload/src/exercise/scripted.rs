@@ -14,7 +14,7 @@ use target::{ErrorKind, Result, TargetError};
 use super::{Exercise, Prepared};
 use crate::bench::Bench;
 use crate::executor::{Blocking, Executor, Nonblocking};
-use crate::script::draw::Place;
+use crate::script::draw::JobSlot;
 use crate::script::file::{Script, When};
 use crate::script::sql::removes;
 use plan::Ready;
@@ -74,7 +74,7 @@ impl Scripted {
         let base = self.sequences.load(Ordering::Relaxed);
         for job in 0..u64::from(jobs) {
             let session = self.bench.target.open_script_session()?;
-            let place = Place {
+            let place = JobSlot {
                 job,
                 jobs: u64::from(jobs),
                 seed: self.bench.seed,

@@ -1,7 +1,7 @@
 //! The codes of the points, and what each of them is.
 
 use super::same;
-use crate::olap::step::{Asked, OlapStep};
+use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp::step::OltpStep;
 use crate::{olap, oltp};
 
@@ -41,10 +41,10 @@ pub(crate) const TITLES: [(&str, &str); 8] = [
 ];
 
 /// What a code is on these tables.
-pub(crate) fn on(tables: Asked, code: &'static str) -> &'static str {
+pub(crate) fn on(tables: QueryTables, code: &'static str) -> &'static str {
     let same = ON_SAME_TABLES.into_iter().find(|(_, other)| *other == code);
     match (tables, same) {
-        (Asked::OrderEntry, Some((same, _))) => same,
+        (QueryTables::OrderEntry, Some((same, _))) => same,
         _ => code,
     }
 }

@@ -28,7 +28,7 @@ use crate::olap::step::OlapStep;
 pub use query::{Query, fingerprint, queries};
 use snapshot::{Age, Clock, Snapshots};
 
-pub(super) struct Place<'a> {
+pub(super) struct QueryContext<'a> {
     pub context: &'a RunContext<'a>,
     pub olap: &'a OlapStep,
     pub key: &'a PointKey,
@@ -45,11 +45,11 @@ pub(super) struct Place<'a> {
 
 /// Asks every query once, waits until `begin` lets it go on, and asks in whole passes for at least so long.
 pub(super) fn in_passes(
-    place: &Place<'_>,
+    place: &QueryContext<'_>,
     progress: &Progress,
     begin: impl FnOnce() -> bool,
 ) -> Measured {
-    let kept = Kept::default();
+    let kept = SharedResults::default();
     let users = match place.users(&kept) {
         Ok(users) => users,
         Err(error) => return place.failed(error),
@@ -65,7 +65,7 @@ pub(super) fn in_passes(
 
 /// What the users of a point have in common.
 #[derive(Default)]
-struct Kept {
+struct SharedResults {
     /// The first answer to each query, where nobody changes the tables.
     answers: Mutex<HashMap<u32, Answer>>,
     queries: AtomicU64,
@@ -75,7 +75,7 @@ struct Kept {
     ages: Mutex<Vec<Age>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> QueryContext<'a> {
     /// The queries that are asked, in their order.
     fn queries(&self) -> Vec<&'static Query> {
         let asked = self.olap.asked();
@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
     }
 
     /// Users who have asked everything once, at the degree of the point; sessions opened later have that of the target.
-    fn users<'k>(&self, kept: &'k Kept) -> target::Result<Vec<User<'k>>>
+    fn users<'k>(&self, kept: &'k SharedResults) -> target::Result<Vec<User<'k>>>
     where
         'a: 'k,
     {
@@ -115,7 +115,7 @@ impl<'a> Place<'a> {
     fn measure(
         &self,
         users: Vec<User<'_>>,
-        kept: &Kept,
+        kept: &SharedResults,
         progress: &Progress,
     ) -> Result<Point, Measured> {
         let context = self.context;
@@ -205,7 +205,7 @@ struct User<'k> {
     snapshots: Snapshots<'k>,
     queries: Vec<&'static Query>,
     is_quiet: bool,
-    kept: &'k Kept,
+    kept: &'k SharedResults,
 }
 
 impl User<'_> {

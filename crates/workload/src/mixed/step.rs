@@ -3,7 +3,7 @@
 use super::same;
 use crate::olap::work::Cache;
 
-use crate::olap::step::{Asked, OlapOrder, OlapStep};
+use crate::olap::step::{OlapOrder, OlapStep, QueryTables};
 use crate::oltp::step::{OltpStep, Order};
 
 /// What contradicts itself in the tables of both workloads when they are used together.
@@ -33,7 +33,7 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
             "refresh, cache = \"cold\", iterations and rounds require use = \"olap\"",
         ),
     ];
-    if olap.tables == Asked::OrderEntry {
+    if olap.tables == QueryTables::OrderEntry {
         let known = same::queries().len() as u32;
         if olap.scale.is_some() {
             return Err("use = \"mixed\": scale is of the analytical tables, not of tables = \"order-entry\"".into());

@@ -16,9 +16,9 @@ use super::same::snapshot::Clock;
 use super::same::{self, freshness};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
-use crate::olap::step::{Asked, OlapStep};
+use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp::measure::{
-    ConcurrentWork, Level, PointContext, Seen, TOTAL, broken, options, put_off,
+    ConcurrentWork, Level, LevelOutcome, PointContext, TOTAL, broken, options, put_off,
 };
 use crate::oltp::step::{Check, OltpStep};
 use lab::Measured;
@@ -92,8 +92,8 @@ impl MixedPoint<'_> {
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
         let asked = (self.key, self.progress);
         let measured = match self.olap.tables {
-            Asked::Analytical => self.ask(None, asked, || true),
-            Asked::OrderEntry => {
+            QueryTables::Analytical => self.ask(None, asked, || true),
+            QueryTables::OrderEntry => {
                 let fresh = self.fresh()?;
                 let copied = self.copied(&fresh)?;
                 let on = copied.as_ref().map_or(&fresh.nodes, |copied| &copied.on);
@@ -144,7 +144,11 @@ impl MixedPoint<'_> {
         level: &Level<'_>,
         fresh: &Fresh,
         copied: Option<&mut Copied>,
-    ) -> (Option<Result<Seen, Measured>>, Measured, Option<Followed>) {
+    ) -> (
+        Option<Result<LevelOutcome, Measured>>,
+        Measured,
+        Option<Followed>,
+    ) {
         let key = self.key_of(QUERIES);
         let over = AtomicBool::new(false);
         let (ready, is_ready) = channel();
@@ -209,8 +213,8 @@ impl MixedPoint<'_> {
         begin: impl FnOnce() -> bool,
     ) -> Measured {
         match (self.olap.tables, order_entry) {
-            (Asked::OrderEntry, Some((on, clock))) => {
-                let place = same::Place {
+            (QueryTables::OrderEntry, Some((on, clock))) => {
+                let place = same::QueryContext {
                     context: self.context,
                     olap: self.olap,
                     key,
@@ -235,7 +239,7 @@ impl MixedPoint<'_> {
         let Some(replica) = target.first().replica() else {
             return Ok(None);
         };
-        if self.olap.tables == Asked::Analytical {
+        if self.olap.tables == QueryTables::Analytical {
             return Ok(None);
         }
         let room = (replica.level(), replica.memory_bytes());
@@ -348,7 +352,7 @@ impl MixedPoint<'_> {
     }
 
     /// The point of the users, behind the check: a database that is not sound any more makes it invalid.
-    fn of_users(&self, fresh: &Fresh, seen: &Seen) -> Result<Point, Measured> {
+    fn of_users(&self, fresh: &Fresh, seen: &LevelOutcome) -> Result<Point, Measured> {
         let code = match role(&self.key.test) {
             USERS_ALONE => USERS_ALONE,
             _ => USERS,

@@ -17,10 +17,10 @@ use target::{
 
 use super::activity::Activity;
 use super::code::{DEFINITION, TITLE};
-use super::pace::{HELD_UP, Pace, Sight};
+use super::pace::{Coverage, HELD_UP, Pace};
 use super::point::{self, Cost};
 use super::rates::Rates;
-use super::sessions::Seen;
+use super::sessions::SessionHistory;
 use super::step::ObserveStep;
 
 /// Looks before the start, so that the first that count are neither cold nor dear.
@@ -89,10 +89,10 @@ struct Observer<'a> {
     progress: &'a Progress,
     clock: Clock,
     begun: Instant,
-    sight: Sight,
+    sight: Coverage,
     pace: Pace,
     activity: Activity,
-    seen: Seen,
+    seen: SessionHistory,
     rates: Rates,
     seconds: Tally,
     /// What sessions had of the processors, by the last answer.
@@ -116,9 +116,9 @@ impl<'a> Observer<'a> {
             progress,
             clock: Clock::Monotonic,
             begun: now,
-            sight: Sight::from(now),
+            sight: Coverage::from(now),
             activity: Activity::default(),
-            seen: Seen::default(),
+            seen: SessionHistory::default(),
             rates: Rates::default(),
             seconds: Tally::default(),
             on_processors: None,
@@ -140,7 +140,7 @@ impl<'a> Observer<'a> {
         let begun = refused(self.server.begin())?;
         self.cost = Cost::begun(self.server.asked());
         self.begun = Instant::now();
-        self.sight = Sight::from(self.begun);
+        self.sight = Coverage::from(self.begun);
         begun.unwrap_or_else(|error| self.cost.fail(error.message));
         let read = self.read_load();
         refused(read)?.unwrap_or_else(|error| self.cost.fail(error.message));

@@ -67,12 +67,12 @@ impl Pace {
 
 /// The time that looks stand for, and the time that nobody saw.
 #[derive(Debug)]
-pub(super) struct Sight {
+pub(super) struct Coverage {
     until: Instant,
     pub unseen: Duration,
 }
 
-impl Sight {
+impl Coverage {
     pub fn from(begin: Instant) -> Self {
         Self {
             until: begin,
@@ -165,7 +165,7 @@ mod tests {
     fn golden_every_moment_is_seen_or_unseen() {
         let begin = Instant::now();
         let at = |after: u64| begin + ms(after);
-        let mut sight = Sight::from(begin);
+        let mut sight = Coverage::from(begin);
         assert_eq!(sight.look(at(100), at(110)), ms(110));
         // Counters, 20 ms and then 2 s: the next look stands for what was not held up.
         sight.answered(at(110), at(130));

@@ -10,7 +10,7 @@ use super::activity::Activity;
 use super::average::by_account;
 use super::pace::HELD_UP;
 use super::rates::Rates;
-use super::sessions::Seen;
+use super::sessions::SessionHistory;
 
 /// A pause that is longer tells of a server that answers slowly.
 const SLOW_ANSWER_S: f64 = 0.05;
@@ -113,7 +113,7 @@ impl Cost {
 
 pub(super) struct Observed<'a> {
     pub activity: &'a Activity,
-    pub sessions: &'a Seen,
+    pub sessions: &'a SessionHistory,
     pub rates: &'a Rates,
     pub cost: &'a Cost,
     /// How long sessions were in statements by the server's own account.

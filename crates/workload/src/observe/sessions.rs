@@ -28,7 +28,7 @@ struct Blocked {
 
 /// All of it, over an observation.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SessionHistory {
     /// Seconds at work by statement.
     statements: HashMap<String, f64>,
     /// By session; one that has begun another transaction is moved to the ended ones.
@@ -43,7 +43,7 @@ pub(super) struct Seen {
     pub transaction_s_max: Option<f64>,
 }
 
-impl Seen {
+impl SessionHistory {
     /// Adds a look that stands for so many seconds.
     pub fn add(&mut self, sessions: &[SessionSeen], stands_for_s: f64) {
         let at_work = sessions.iter().filter(|session| session.is_at_work);
@@ -212,7 +212,7 @@ mod tests {
     /// Session 2 waits for 1 in two looks of half a second; then 1 has begun another transaction.
     #[test]
     fn golden_blockers_transactions_and_statements() {
-        let mut seen = Seen::default();
+        let mut seen = SessionHistory::default();
         seen.add(&[session(1, 3.0, &[]), session(2, 1.0, &[1])], 0.5);
         seen.add(&[session(1, 3.5, &[]), session(2, 1.5, &[1])], 0.5);
         seen.add(&[session(1, 0.6, &[])], 0.5);

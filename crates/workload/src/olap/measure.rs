@@ -129,8 +129,8 @@ impl Workload for Analytical {
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
         let olap: &OlapStep = step.table();
         match olap.tables {
-            step::Asked::Analytical => olap.check(),
-            step::Asked::OrderEntry => {
+            step::QueryTables::Analytical => olap.check(),
+            step::QueryTables::OrderEntry => {
                 Err("tables = \"order-entry\" requires use = \"mixed\"".into())
             }
         }

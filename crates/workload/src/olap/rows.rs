@@ -88,7 +88,7 @@ pub(super) trait GeneratedRow {
     fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()>;
 }
 
-struct Made<'a, I: Iterator> {
+struct GeneratedRows<'a, I: Iterator> {
     rows: I,
     /// The next rows, of which `given` have been handed out.
     ahead: Vec<I::Item>,
@@ -101,7 +101,7 @@ pub(super) fn made<'a, I>(rows: I, stop: &'a AtomicBool) -> Box<dyn RowSource + 
 where
     I: Iterator<Item: GeneratedRow> + 'a,
 {
-    Box::new(Made {
+    Box::new(GeneratedRows {
         rows,
         ahead: Vec::with_capacity(ROWS_AHEAD),
         given: 0,
@@ -110,7 +110,7 @@ where
     })
 }
 
-impl<I: Iterator<Item: GeneratedRow>> Made<'_, I> {
+impl<I: Iterator<Item: GeneratedRow>> GeneratedRows<'_, I> {
     /// Makes the next rows. Their words are looked at one right behind the other, so that the processor waits for the
     /// memory of all of them once instead of for each.
     fn make_ahead(&mut self) {
@@ -124,7 +124,7 @@ impl<I: Iterator<Item: GeneratedRow>> Made<'_, I> {
     }
 }
 
-impl<I: Iterator<Item: GeneratedRow>> RowSource for Made<'_, I> {
+impl<I: Iterator<Item: GeneratedRow>> RowSource for GeneratedRows<'_, I> {
     fn next_row(&mut self, sink: Sink<'_>) -> Result<bool> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(TargetError::new(ErrorKind::Statement, "interrupted"));

@@ -85,7 +85,7 @@ pub struct OlapStep {
     query_limit_seconds: Option<f64>,
     /// The tables that are asked.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub tables: Asked,
+    pub tables: QueryTables,
     /// A copy of the order-entry tables follows the users so often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     follow_seconds: Option<f64>,
@@ -94,7 +94,7 @@ pub struct OlapStep {
 /// The tables that queries are asked of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Asked {
+pub enum QueryTables {
     /// Those of the analytical workload.
     #[default]
     Analytical,
@@ -180,7 +180,7 @@ impl OlapStep {
             ));
         }
         match self.follow_seconds {
-            Some(_) if self.tables != Asked::OrderEntry => {
+            Some(_) if self.tables != QueryTables::OrderEntry => {
                 return Err("follow_seconds needs tables = \"order-entry\"".into());
             }
             Some(s) if !(0.0..=FOLLOW_S_MAX).contains(&s) => {

@@ -37,7 +37,7 @@ pub(crate) use codes::{
     ramp_of, title,
 };
 pub(crate) use consistency::{ConsistencyCheck, broken, put_off};
-pub(crate) use level::{ConcurrentWork, Level, Seen};
+pub(crate) use level::{ConcurrentWork, Level, LevelOutcome};
 pub(crate) use load::options;
 pub(crate) use points::PointContext;
 

@@ -38,7 +38,7 @@ pub enum Drawn {
 
 /// The place of a job among the jobs of a point, which keeps their sequences apart.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct JobSlot {
     /// Number of the job, from 0.
     pub job: u64,
     pub jobs: u64,
@@ -51,7 +51,7 @@ pub struct Place {
 impl Draw {
     /// Draws the next value; `drawn` counts the values drawn from here before, by this job.
     #[inline]
-    pub fn draw(&self, random: &mut Random, place: &Place, drawn: u64, into: &mut Drawn) {
+    pub fn draw(&self, random: &mut Random, place: &JobSlot, drawn: u64, into: &mut Drawn) {
         let number = match self {
             Draw::Uniform { low, high } => in_range(random, *low, *high),
             Draw::Zipf(zipf, low) => low.wrapping_add(zipf.draw(random) as i64 - 1),
@@ -175,7 +175,7 @@ fn ratio(f: fn(f64) -> f64, x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place {
+    const PLACE: JobSlot = JobSlot {
         job: 2,
         jobs: 5,
         seed: 7,

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::draw::{Draw, Zipf};
-use super::table::Place;
+use super::table::Section;
 
 const GENERATORS: [&str; 6] = ["uniform", "zipf", "nurand", "sequence", "pick", "letters"];
 /// Most values of a transaction, and of a list.
@@ -16,7 +16,7 @@ const LETTERS_MAX: i64 = 1 << 20;
 const EXPONENT_MAX: f64 = 20.0;
 
 /// The generators of `[transaction.draw]`, in their order.
-pub fn draws(of: &Place, table: &Table) -> Result<Vec<(String, Draw)>, String> {
+pub fn draws(of: &Section, table: &Table) -> Result<Vec<(String, Draw)>, String> {
     if table.len() > VALUES_MAX {
         return Err(of.wrong(&format!("it draws more than {VALUES_MAX} values")));
     }
@@ -54,11 +54,11 @@ fn generator(called: String, table: &Table) -> Result<Draw, String> {
         "nurand" => &["nurand", "a"],
         other => &[other],
     };
-    let place = Place::new(called, table, known)?;
+    let place = Section::new(called, table, known)?;
     read(&place, kind)
 }
 
-fn read(place: &Place, kind: &str) -> Result<Draw, String> {
+fn read(place: &Section, kind: &str) -> Result<Draw, String> {
     let range = || {
         let range = place.range(kind)?;
         range.ok_or_else(|| place.wrong("the range is missing"))
@@ -103,7 +103,7 @@ fn read(place: &Place, kind: &str) -> Result<Draw, String> {
     })
 }
 
-fn list(place: &Place, key: &str) -> Result<Draw, String> {
+fn list(place: &Section, key: &str) -> Result<Draw, String> {
     let list = place.table.get(key).and_then(Value::as_array);
     let list = list.map(Vec::as_slice).unwrap_or_default();
     if list.is_empty() || list.len() > LIST_MAX {

@@ -12,7 +12,7 @@ pub use super::definition::*;
 use super::draw_file;
 use super::names;
 use super::sql;
-use super::table::Place;
+use super::table::Section;
 
 /// Longest file; a script that loads data does it with statements, not with rows of its own.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -59,7 +59,7 @@ impl Script {
             "teardown",
             "transaction",
         ];
-        let place = Place::new("the script".into(), &table, &known)?;
+        let place = Section::new("the script".into(), &table, &known)?;
         let name = checked_name(&place)?;
         let mut files = String::new();
         let (when, set_up) = set_up(&place, directory, &mut files)?;
@@ -198,7 +198,7 @@ fn read_limited(path: &Path) -> Result<String, String> {
     archive::read_text(path, FILE_BYTES_MAX).map_err(|e| cannot(e.to_string()))
 }
 
-fn checked_name(place: &Place) -> Result<String, String> {
+fn checked_name(place: &Section) -> Result<String, String> {
     let name = place.needed_text("name")?;
     is_name(name)
         .then(|| name.to_owned())
@@ -213,7 +213,7 @@ fn is_name(name: &str) -> bool {
     (1..=NAME_LETTERS_MAX).contains(&name.len()) && name.chars().all(is_letter)
 }
 
-fn think_ms(place: &Place) -> Result<Option<f64>, String> {
+fn think_ms(place: &Section) -> Result<Option<f64>, String> {
     match place.real("think_ms")? {
         Some(ms) if !(0.0..=3.6e6).contains(&ms) => {
             Err(place.wrong(&format!("think_ms = {ms} is not between 0 and 3600000")))
@@ -222,7 +222,7 @@ fn think_ms(place: &Place) -> Result<Option<f64>, String> {
     }
 }
 
-fn pipeline(place: &Place) -> Result<Pipeline, String> {
+fn pipeline(place: &Section) -> Result<Pipeline, String> {
     let known = ["off", "ends", "all"];
     match place.text("pipeline")? {
         None | Some("ends") => Ok(Pipeline::Ends),
@@ -236,7 +236,7 @@ fn pipeline(place: &Place) -> Result<Pipeline, String> {
 }
 
 fn set_up(
-    place: &Place,
+    place: &Section,
     directory: &Path,
     files: &mut String,
 ) -> Result<(When, PerEngine), String> {
@@ -256,7 +256,7 @@ fn set_up(
 
 /// The SQL of `[setup]` or `[teardown]`: a text or a list of texts, or a file, each for all engines or for one.
 fn section(
-    place: &Place,
+    place: &Section,
     key: &str,
     more: &[&str],
     directory: &Path,
@@ -270,7 +270,7 @@ fn section(
         .chain(more)
         .copied()
         .collect();
-    let section = Place::new(key.to_owned(), table, &known)?;
+    let section = Section::new(key.to_owned(), table, &known)?;
     let mut sql = PerEngine {
         common: texts(&section, "sql", table.get("sql"))?,
         own: engines(&section, "sql_for")?,
@@ -300,7 +300,7 @@ fn section(
     Ok(sql)
 }
 
-fn texts(place: &Place, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
+fn texts(place: &Section, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
     let wrong = || place.wrong(&format!("{key} must be a text or a list of texts"));
     let list = match value {
         None => return Ok(Vec::new()),
@@ -312,7 +312,7 @@ fn texts(place: &Place, key: &str, value: Option<&Value>) -> Result<Vec<String>,
     texts.collect::<Option<Vec<_>>>().ok_or_else(wrong)
 }
 
-fn engines(place: &Place, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
+fn engines(place: &Section, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut own = BTreeMap::new();
     for (engine, sql) in place.table(key)?.into_iter().flatten() {
         known_engine(place, engine)?;
@@ -324,7 +324,7 @@ fn engines(place: &Place, key: &str) -> Result<BTreeMap<String, Vec<String>>, St
     Ok(own)
 }
 
-fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
+fn known_engine(place: &Section, engine: &str) -> Result<(), String> {
     let schemes = target::engines().iter().map(|e| e.scheme());
     let known: Vec<&str> = schemes.filter(|s| !s.contains('+')).collect();
     if known.contains(&engine) {
@@ -338,7 +338,7 @@ fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
     }
 }
 
-fn transactions(place: &Place) -> Result<Vec<Transaction>, String> {
+fn transactions(place: &Section) -> Result<Vec<Transaction>, String> {
     let tables = place.tables("transaction")?;
     if tables.is_empty() || tables.len() > TRANSACTIONS_MAX {
         return Err(place.wrong(&format!(
@@ -373,7 +373,7 @@ fn transaction(number: usize, table: &Table) -> Result<Transaction, String> {
         "draw",
         "statement",
     ];
-    let place = Place::new(called, table, &known)?;
+    let place = Section::new(called, table, &known)?;
     let name = checked_name(&place)?;
     let weight = place.number("weight", 1, WEIGHT_MAX)?.unwrap_or(1) as u64;
     let draws = match place.table("draw")? {
@@ -403,9 +403,9 @@ fn transaction(number: usize, table: &Table) -> Result<Transaction, String> {
     Ok(transaction)
 }
 
-fn statement(of: &Place, number: usize, table: &Table) -> Result<Statement, String> {
+fn statement(of: &Section, number: usize, table: &Table) -> Result<Statement, String> {
     let called = format!("{}, statement {number}", of.name);
-    let place = Place::new(called, table, &["sql", "sql_for", "rows", "keep"])?;
+    let place = Section::new(called, table, &["sql", "sql_for", "rows", "keep"])?;
     let common = place.text("sql")?.map(str::to_owned);
     let sql = PerEngine {
         common: common.into_iter().collect(),
@@ -439,7 +439,7 @@ fn statement(of: &Place, number: usize, table: &Table) -> Result<Statement, Stri
 }
 
 /// `rows = 1` or `rows = [0, 5]`. What is kept needs a row; what is not said is not checked.
-fn rows(place: &Place, kept: bool) -> Result<RangeInclusive<u64>, String> {
+fn rows(place: &Section, kept: bool) -> Result<RangeInclusive<u64>, String> {
     let rows = match place.table.get("rows") {
         None if kept => 1..=u64::MAX,
         None => 0..=u64::MAX,

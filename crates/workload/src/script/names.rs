@@ -2,13 +2,13 @@
 
 use super::definition::{PARAMETERS_MAX, Transaction};
 use super::sql;
-use super::table::Place;
+use super::table::Section;
 
 /// Every parameter is drawn, or kept by an earlier statement; nothing is drawn or kept for nobody.
 ///
 /// # Errors
 /// The first name that leads nowhere.
-pub fn check(place: &Place, transaction: &Transaction) -> Result<(), String> {
+pub fn check(place: &Section, transaction: &Transaction) -> Result<(), String> {
     let mut known: Vec<&str> = Vec::new();
     for (name, _) in &transaction.draws {
         declare(place, &mut known, name)?;
@@ -48,7 +48,7 @@ pub fn check(place: &Place, transaction: &Transaction) -> Result<(), String> {
     }
 }
 
-fn declare<'a>(place: &Place, known: &mut Vec<&'a str>, name: &'a str) -> Result<(), String> {
+fn declare<'a>(place: &Section, known: &mut Vec<&'a str>, name: &'a str) -> Result<(), String> {
     let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_word {

@@ -3,13 +3,13 @@
 use toml::{Table, Value};
 
 /// A table and where it stands.
-pub struct Place<'a> {
+pub struct Section<'a> {
     /// What a message begins with, e.g. "transaction \"buy\"".
     pub name: String,
     pub table: &'a Table,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Section<'a> {
     /// A table with nothing but these keys.
     ///
     /// # Errors

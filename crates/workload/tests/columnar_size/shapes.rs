@@ -142,7 +142,7 @@ impl Shape {
         session
             .batch(&format!("CREATE TABLE {name} ({columns})"))
             .unwrap();
-        let mut made = Made {
+        let mut made = Generated {
             columns: self.columns,
             random: Random::new(seed),
             row: 0,
@@ -164,7 +164,7 @@ impl Column {
     }
 }
 
-struct Made {
+struct Generated {
     columns: &'static [(&'static str, Column)],
     random: Random,
     row: u64,
@@ -173,7 +173,7 @@ struct Made {
     texts: Vec<String>,
 }
 
-impl RowSource for Made {
+impl RowSource for Generated {
     fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool> {
         if self.row == self.rows {
             return Ok(false);

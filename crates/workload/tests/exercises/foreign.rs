@@ -6,7 +6,7 @@ use std::sync::Arc;
 use target::Session;
 use workload::{Library, Table, exercise_for};
 
-use super::{Place, amount_for, bench, carry_out};
+use super::{Workspace, amount_for, bench, carry_out};
 use crate::database::Database;
 
 /// Tests that make, fill, change and index tables, with those tables.
@@ -32,8 +32,8 @@ fn databases() -> [Database; 4] {
     ]
 }
 
-fn place_of(database: &Database) -> Place {
-    Place {
+fn place_of(database: &Database) -> Workspace {
+    Workspace {
         _dir: tempfile::tempdir().unwrap(),
         path: PathBuf::new(),
         engine: database.engine,

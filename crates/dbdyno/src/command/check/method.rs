@@ -17,7 +17,7 @@ use lab::{HostAsked, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
 use target::conformance::CheckPlace;
 use target::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
-use verdict::method::{Asked, Clocks, Finding, Measured, confirmed, find, own_cost};
+use verdict::method::{Clocks, Finding, Measured, Parameters, confirmed, find, own_cost};
 use workload::{Library, registry};
 
 use crate::command::ab::Watch;
@@ -43,7 +43,7 @@ const SLICES: f64 = 12.0;
 /// What the laws say of a database.
 pub(super) struct Method {
     place: String,
-    asked: Asked,
+    asked: Parameters,
     findings: Vec<Finding>,
     own: Option<Own>,
     time: Duration,
@@ -142,12 +142,12 @@ impl Method {
 }
 
 /// Users as far as the server lets them in, and think time that is long against a round trip.
-fn asked(place: &CheckPlace, seconds: f64) -> Asked {
+fn asked(place: &CheckPlace, seconds: f64) -> Parameters {
     let left = place.sessions_left().map_or(USERS_MAX, |left| {
         u32::try_from(left.count.saturating_sub(SESSIONS_SPARED)).unwrap_or(USERS_MAX)
     });
     let round_trip_ms = place.round_trip_us().unwrap_or_default() / 1e3;
-    Asked {
+    Parameters {
         users: left.clamp(2, USERS_MAX) / 2 * 2,
         think_ms: (THINK_ROUND_TRIPS * round_trip_ms)
             .max(THINK_MS_MIN)
@@ -159,7 +159,7 @@ fn asked(place: &CheckPlace, seconds: f64) -> Asked {
 
 fn agree(
     place: &CheckPlace,
-    asked: &Asked,
+    asked: &Parameters,
     library: &Library,
     permission: &Permission,
 ) -> Result<()> {
@@ -187,7 +187,7 @@ struct Bench<'a> {
     url: &'a TargetUrl,
     place: &'a CheckPlace,
     library: &'a Library,
-    asked: Asked,
+    asked: Parameters,
     host: &'a HostAsked,
 }
 
@@ -316,7 +316,7 @@ fn mock_plan((jobs, us): (u32, u64), seconds: f64) -> Result<(String, TargetUrl)
 }
 
 fn mock(directory: &Path, library: &Library) -> Result<Run> {
-    let (plan, url) = mock_plan((1, Asked::MOCK_US as u64), MOCK_S)?;
+    let (plan, url) = mock_plan((1, Parameters::MOCK_US as u64), MOCK_S)?;
     measure(
         directory,
         &plan,
@@ -328,8 +328,8 @@ fn mock(directory: &Path, library: &Library) -> Result<Run> {
 
 /// In slices, in turn with itself; one side is as good as the other.
 fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
-    let seconds = SLICES * Asked::SLICE.as_secs_f64();
-    let (plan, url) = mock_plan((Asked::SLICES_JOBS, Asked::SLICES_US), seconds)?;
+    let seconds = SLICES * Parameters::SLICE.as_secs_f64();
+    let (plan, url) = mock_plan((Parameters::SLICES_JOBS, Parameters::SLICES_US), seconds)?;
     let workloads = [library, library].map(|library| registry(library.clone()));
     let side = |workloads| -> Result<Side> {
         Ok(Side {
@@ -347,7 +347,7 @@ fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
             sides: workloads.iter().map(side).collect::<Result<_>>()?,
             rounds: REPETITIONS,
             until: None,
-            slice: Some(Asked::SLICE),
+            slice: Some(Parameters::SLICE),
             archive: archive.clone(),
             name: None,
             seed: super::super::seed(None),

@@ -24,7 +24,7 @@ use crate::{output, place};
 pub const VERB: &str = "study";
 
 /// A study that is to be carried out, or to be carried on with.
-pub struct Asked<'a> {
+pub struct StudyRequest<'a> {
     pub built_in: BuiltIn,
     pub name: String,
     pub arguments: &'a StudyArguments,
@@ -36,7 +36,7 @@ pub struct Asked<'a> {
     pub first: Option<Box<Run>>,
 }
 
-impl Asked<'_> {
+impl StudyRequest<'_> {
     /// Refuses what does not belong to the study.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Asked<'_> {
     /// The plan at the size that was asked for, as a run of it.
     ///
     /// # Errors
-    /// As [`Asked::targets`].
+    /// As [`StudyRequest::targets`].
     pub fn run_arguments(&self) -> Result<RunArguments> {
         let (built_in, arguments) = (&self.built_in, self.arguments);
         Ok(RunArguments {
@@ -240,7 +240,7 @@ impl Asked<'_> {
 ///
 /// # Errors
 /// When its plan or its targets cannot be told.
-pub fn common(asked: &Asked<'_>) -> Result<AbArguments> {
+pub fn common(asked: &StudyRequest<'_>) -> Result<AbArguments> {
     let arguments = asked.arguments;
     let scale = asked.built_in.scale(asked.size());
     Ok(AbArguments {

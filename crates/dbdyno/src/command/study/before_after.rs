@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError, Run, RunName, RunState};
 use host::SystemClock;
 use lab::{HostAsked, LabError, Plan};
 
-use super::asked::{Asked, VERB, judged, refuse_taken};
+use super::asked::{StudyRequest, VERB, judged, refuse_taken};
 use super::change::Change;
 use crate::command::compare::{How, judge_and_show};
 use crate::command::run::Prepared;
@@ -18,7 +18,7 @@ use crate::exit::{InvalidInput, Status};
 use crate::place;
 use crate::progress::Screen;
 
-pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
     lab::signal::install();
     let study = if asked.is_resumed() {
         Study::begun(asked)?
@@ -64,7 +64,7 @@ impl Side {
 
 /// A study on its way.
 struct Study<'a> {
-    asked: &'a Asked<'a>,
+    asked: &'a StudyRequest<'a>,
     /// Who makes the change; `None` when the run after it has begun.
     change: Option<Change>,
     before: Before,
@@ -80,7 +80,7 @@ enum Before {
 }
 
 impl<'a> Study<'a> {
-    fn new(asked: &'a Asked<'a>) -> Result<Self> {
+    fn new(asked: &'a StudyRequest<'a>) -> Result<Self> {
         let change = Change::asked(asked.arguments)?;
         for side in [Side::Before, Side::After] {
             refuse_taken(&side.label(&asked.name), &asked.archive)?;
@@ -94,7 +94,7 @@ impl<'a> Study<'a> {
     }
 
     /// One that was begun. What it measures stands in the archive; who makes the change is said again.
-    fn begun(asked: &'a Asked<'a>) -> Result<Self> {
+    fn begun(asked: &'a StudyRequest<'a>) -> Result<Self> {
         let (name, arguments) = (&asked.name, asked.arguments);
         asked.refuse_settled()?;
         let kept = Archive::open_read_only(&asked.archive)?;

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use lab::{Plan, Registry, Setting};
 use target::{Reach, TargetUrl};
 
-use super::asked::Asked;
+use super::asked::StudyRequest;
 use super::built_in::{BuiltIn, Design, Scale};
 use crate::arguments::study::Size;
 use crate::arguments::urls;
@@ -178,7 +178,7 @@ fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
 /// # Errors
 /// When its user does not agree, with the largest size that fits; or its plan is wrong.
 pub fn ask(
-    asked: &Asked<'_>,
+    asked: &StudyRequest<'_>,
     blocks: impl Fn(Size) -> Result<Option<Blocks>>,
     on_layouts: impl Fn(Size) -> Result<Option<u64>>,
 ) -> Result<()> {

@@ -6,14 +6,14 @@ use anyhow::Result;
 use archive::SideLabel;
 use target::TargetUrl;
 
-use super::asked::{Asked, common, judged};
+use super::asked::{StudyRequest, common, judged};
 use super::parts::{self, Planned};
 use super::vary::against;
 use crate::arguments::{AbArguments, SecretText, urls};
 use crate::command::compare::{How, judge_and_show};
 use crate::exit::{InvalidInput, Status};
 
-pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
     if asked.is_published() {
         return in_sequence(asked);
     }
@@ -31,7 +31,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 }
 
 /// As the document did it: all of one side, then all of the other.
-fn in_sequence(asked: &Asked<'_>) -> Result<Status> {
+fn in_sequence(asked: &StudyRequest<'_>) -> Result<Status> {
     let cache = Cache::of(asked)?;
     let sides = [(0, &cache.half), (1, &cache.all)].map(|(side, value)| Planned {
         label: SideLabel::new(&asked.name, side).to_string(),
@@ -61,7 +61,7 @@ struct Cache {
 }
 
 impl Cache {
-    fn of(asked: &Asked<'_>) -> Result<Self> {
+    fn of(asked: &StudyRequest<'_>) -> Result<Self> {
         let study = &asked.built_in.name;
         let scale = asked.built_in.scale(asked.size());
         let all_bytes = asked.arguments.memory.or(scale.memory_bytes()?);
@@ -85,7 +85,11 @@ impl Cache {
 }
 
 /// The setting that gives a database so large a cache.
-fn cache_of(url: &TargetUrl, bytes: u64, asked: &Asked<'_>) -> Result<(&'static str, String)> {
+fn cache_of(
+    url: &TargetUrl,
+    bytes: u64,
+    asked: &StudyRequest<'_>,
+) -> Result<(&'static str, String)> {
     let study = &asked.built_in.name;
     let Some((key, value)) = target::find(url)?.cache_setting(bytes) else {
         let why = format!(

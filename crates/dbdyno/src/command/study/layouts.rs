@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::{Alternative, Purpose, Run};
-use storage::layout::{Definition, Device, Layouts, Made, Stands};
+use storage::layout::{Definition, Device, Layouts, StandingLayout, Stands};
 use target::{Engine, TargetUrl};
 
-use super::asked::{Asked, common};
+use super::asked::{StudyRequest, common};
 use super::built_in::{OfEngine, SideOfStudy};
 use super::cost::Blocks;
 use super::many;
@@ -34,7 +34,7 @@ struct Planned {
 ///
 /// # Errors
 /// What is wrong.
-pub(super) fn check(asked: &Asked<'_>) -> Result<()> {
+pub(super) fn check(asked: &StudyRequest<'_>) -> Result<()> {
     many::refuse_judging(asked)?;
     let planned = planned(asked, &target(asked)?, asked.size())?;
     let layouts = planned.into_iter().map(|side| side.layout);
@@ -48,7 +48,7 @@ pub(super) fn check(asked: &Asked<'_>) -> Result<()> {
 ///
 /// # Errors
 /// As [`check`].
-pub(super) fn room_bytes(asked: &Asked<'_>, size: Size) -> Result<Option<u64>> {
+pub(super) fn room_bytes(asked: &StudyRequest<'_>, size: Size) -> Result<Option<u64>> {
     let planned = planned(asked, &target(asked)?, size)?;
     let room = |side: &Planned| {
         let volume = side.layout.volume_of(Purpose::Data)?;
@@ -68,7 +68,7 @@ pub(super) fn room_bytes(asked: &Asked<'_>, size: Size) -> Result<Option<u64>> {
     Ok(rooms.and_then(|rooms| rooms.into_iter().min()))
 }
 
-pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
     many::refuse_judging(asked)?;
     if asked.is_resumed() {
         return resume(asked);
@@ -94,7 +94,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 }
 
 /// Makes the layouts again, empty, and goes on: every block loads what it reads.
-fn resume(asked: &Asked<'_>) -> Result<Status> {
+fn resume(asked: &StudyRequest<'_>) -> Result<Status> {
     let runs = sides_of(
         &archive::Archive::open_read_only(&asked.archive)?,
         &asked.name,
@@ -122,7 +122,7 @@ fn layout_of(run: &Run) -> Result<Definition> {
     Ok(Definition::parse(&layout.ok_or_else(none)?)?)
 }
 
-pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Blocks {
+pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size) -> Blocks {
     let scale = asked.built_in.scale(size);
     let sides = match asked.arguments.layouts.len() {
         0 => asked.built_in.sides.len(),
@@ -135,7 +135,7 @@ pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Blocks {
 }
 
 /// The database that is made on each layout.
-fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
+fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
     let targets = urls(&asked.targets()?)?;
     let study = &asked.built_in.name;
     let can = target::engines()
@@ -168,7 +168,7 @@ fn target(asked: &Asked<'_>) -> Result<TargetUrl> {
 }
 
 /// The sides: those of the study's file, or the layouts that are named.
-fn planned(asked: &Asked<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
+fn planned(asked: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
     let study = &asked.built_in;
     let given = asked.arguments.layouts.iter().map(|layout| SideOfStudy {
         layout: layout.clone(),
@@ -255,7 +255,7 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
 /// What a side asks for: its server on its layout.
 fn asked_of(
     side: &Planned,
-    made: &Made,
+    made: &StandingLayout,
     engine: &dyn Engine,
     target: &TargetUrl,
 ) -> Result<SideAsked> {
@@ -273,7 +273,7 @@ fn asked_of(
 
 /// The layouts, as long as they are measured.
 struct Standing {
-    made: Vec<Made>,
+    made: Vec<StandingLayout>,
 }
 
 impl Standing {

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use archive::Run;
 use stats::contrast::ROUNDS_MIN;
 
-use super::asked::{Asked, common, judged};
+use super::asked::{StudyRequest, common, judged};
 use super::cost::Blocks;
 use crate::arguments::AbArguments;
 use crate::command::ab::measured;
@@ -15,7 +15,7 @@ use crate::exit::Status;
 ///
 /// # Errors
 /// What is wrong with them, or ended it.
-pub(super) fn measure(asked: &Asked<'_>, arguments: &AbArguments) -> Result<Status> {
+pub(super) fn measure(asked: &StudyRequest<'_>, arguments: &AbArguments) -> Result<Status> {
     let runs = measured(arguments, asked.archive_asked, &asked.watched)
         .map_err(|error| asked.of_study(error))?;
     let runs: Vec<&Run> = runs.iter().collect();
@@ -31,7 +31,7 @@ pub(super) fn measure(asked: &Asked<'_>, arguments: &AbArguments) -> Result<Stat
 ///
 /// # Errors
 /// As [`measure`].
-pub(super) fn resume(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn resume(asked: &StudyRequest<'_>) -> Result<Status> {
     refuse_judging(asked)?;
     asked.refuse_settled()?;
     let arguments = AbArguments {
@@ -45,7 +45,7 @@ pub(super) fn resume(asked: &Asked<'_>) -> Result<Status> {
 ///
 /// # Errors
 /// When it is asked for.
-pub(super) fn refuse_judging(asked: &Asked<'_>) -> Result<()> {
+pub(super) fn refuse_judging(asked: &StudyRequest<'_>) -> Result<()> {
     Ok(refuse_of_two(&asked.arguments.judging)?)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn refuse_judging(asked: &Asked<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When it is not.
-pub(super) fn agree_to_few(asked: &Asked<'_>, blocks: Blocks) -> Result<()> {
+pub(super) fn agree_to_few(asked: &StudyRequest<'_>, blocks: Blocks) -> Result<()> {
     if blocks.rounds as usize >= ROUNDS_MIN {
         return Ok(());
     }

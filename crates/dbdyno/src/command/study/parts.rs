@@ -10,7 +10,7 @@ use host::SystemClock;
 use target::lifted::{Level, urls};
 use workload::columnar::memory::usable_bytes;
 
-use super::asked::{Asked, judged, refuse_taken};
+use super::asked::{StudyRequest, judged, refuse_taken};
 use crate::arguments::RunArguments;
 use crate::command::run::Prepared;
 use crate::command::{library, print_coloured, resumed, terminal_columns, wants_colour};
@@ -34,7 +34,7 @@ pub(super) struct Planned {
     pub of_target: BTreeMap<String, String>,
 }
 
-pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
     let parts = asked.built_in.scale(asked.size()).parts();
     let planned = parts.into_iter().map(|part| Planned {
         label: part.label(&asked.name),
@@ -53,7 +53,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 ///
 /// # Errors
 /// What is wrong with one of them, before the first begins; what ended one.
-pub(super) fn measure(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
+pub(super) fn measure(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
     lab::signal::install();
     let mut runs: Vec<Run> = Vec::new();
     for (label, stage) in stages(asked, planned)? {
@@ -70,7 +70,7 @@ pub(super) fn measure(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<Run>
 }
 
 /// All runs of the study with their labels. Whatever is wrong with one is told before the first is measured.
-fn stages(asked: &Asked<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>> {
+fn stages(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>> {
     let mut stages: Vec<(String, Stage)> = Vec::new();
     for one in planned {
         match stage(asked, one) {
@@ -106,7 +106,7 @@ fn abandon(stages: Vec<(String, Stage)>) {
     }
 }
 
-fn stage(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
+fn stage(asked: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
     if !asked.is_resumed() {
         refuse_taken(&planned.label, &asked.archive)?;
         return prepared(asked, planned);
@@ -129,7 +129,7 @@ fn kept(label: &str, archive: &Path) -> Result<Option<Run>> {
     }
 }
 
-fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
+fn prepared(asked: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
     let scale = asked.built_in.scale(asked.size());
     let levels: Vec<Level> = scale.levels()?;
     // All levels are in memory at the same time.
@@ -151,7 +151,7 @@ fn prepared(asked: &Asked<'_>, planned: &Planned) -> Result<Stage> {
     Ok(Stage::New(Box::new(prepared)))
 }
 
-fn measured(asked: &Asked<'_>, label: &str, stage: Stage) -> Result<Run> {
+fn measured(asked: &StudyRequest<'_>, label: &str, stage: Stage) -> Result<Run> {
     let mut screen = Screen::watched(asked.watched.clone());
     let measured = match stage {
         Stage::Complete(run) => return Ok(*run),

@@ -6,7 +6,7 @@ use lab::Setting;
 use lab::study::Side;
 use stats::factorial::{FACTORS_MAX, TwoLevel};
 
-use super::asked::{Asked, common};
+use super::asked::{StudyRequest, common};
 use super::cost::Blocks;
 use super::many;
 use crate::arguments::study::Size;
@@ -15,7 +15,7 @@ use crate::command::library;
 use crate::exit::{InvalidInput, Status};
 use crate::say::say;
 
-pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<Status> {
     many::refuse_judging(asked)?;
     let design = design(asked, varied)?;
     refuse_without_effect(asked, varied)?;
@@ -46,7 +46,7 @@ pub(super) fn carry_out(asked: &Asked<'_>, varied: &[Factor]) -> Result<Status> 
 ///
 /// # Errors
 /// When there is no design for so many.
-pub(super) fn blocks(asked: &Asked<'_>, size: Size, varied: &[Factor]) -> Result<Blocks> {
+pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size, varied: &[Factor]) -> Result<Blocks> {
     let scale = asked.built_in.scale(size);
     Ok(Blocks {
         sides: design(asked, varied)?.rows().len() as u32,
@@ -54,7 +54,7 @@ pub(super) fn blocks(asked: &Asked<'_>, size: Size, varied: &[Factor]) -> Result
     })
 }
 
-fn design(asked: &Asked<'_>, varied: &[Factor]) -> Result<TwoLevel> {
+fn design(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<TwoLevel> {
     let (factors, rows) = (varied.len(), asked.arguments.configurations);
     let sizes = TwoLevel::sizes(factors);
     TwoLevel::of(factors, rows).ok_or_else(|| {
@@ -84,7 +84,7 @@ fn settings_of(varied: &[Factor], high: &[bool]) -> Vec<SecretText> {
 }
 
 /// A setting that changes nothing when all others keep their first value: both values mean the same, or another one sets the same.
-fn refuse_without_effect(asked: &Asked<'_>, varied: &[Factor]) -> Result<()> {
+fn refuse_without_effect(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<()> {
     let workloads = workload::registry(library(None)?);
     let text = asked.built_in.plan(false)?;
     let common = asked.settings();

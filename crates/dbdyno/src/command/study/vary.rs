@@ -5,7 +5,7 @@ use archive::Factor;
 use lab::LabError;
 use target::{Reach, TargetUrl};
 
-use super::asked::{Asked, common, judged};
+use super::asked::{StudyRequest, common, judged};
 use super::cost::Blocks;
 use super::many;
 use super::screening;
@@ -17,7 +17,7 @@ use crate::exit::{InvalidInput, Status};
 /// The key of a local server's version.
 const VERSION: &str = "target.version";
 
-pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
+pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
     if asked.is_resumed() {
         return match &asked.first {
             Some(first) if verdict::screening::is_screened(first) => many::resume(asked),
@@ -49,7 +49,7 @@ pub(super) fn carry_out(asked: &Asked<'_>) -> Result<Status> {
 ///
 /// # Errors
 /// When what is varied is wrong in itself.
-pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Blocks> {
+pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size) -> Result<Blocks> {
     match varied(asked)?.as_slice() {
         [_] => Ok(Blocks::in_pairs(
             asked.built_in.scale(size),
@@ -60,7 +60,7 @@ pub(super) fn blocks(asked: &Asked<'_>, size: Size) -> Result<Blocks> {
 }
 
 /// What cannot be measured is told before anything is.
-fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &Asked<'_>) -> Result<()> {
+fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &StudyRequest<'_>) -> Result<()> {
     if let Some(key) = varied.key.strip_prefix("target.") {
         for target in targets {
             refuse_fixed(target, key, asked)?;
@@ -88,7 +88,7 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &Asked<'_>) -> Resu
 ///
 /// # Errors
 /// What is wrong with it, or ended it.
-pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Status> {
+pub(super) fn against(asked: &StudyRequest<'_>, new: Option<AbArguments>) -> Result<Status> {
     let arguments = match new {
         Some(arguments) => arguments,
         None => {
@@ -108,7 +108,7 @@ pub(super) fn against(asked: &Asked<'_>, new: Option<AbArguments>) -> Result<Sta
 }
 
 /// The settings that are asked for, else those of the study's file.
-fn varied(asked: &Asked<'_>) -> Result<Vec<Factor>> {
+fn varied(asked: &StudyRequest<'_>) -> Result<Vec<Factor>> {
     let given = asked.arguments.vary.iter().map(SecretText::expose);
     let given: Vec<&str> = given.collect();
     let own: Vec<&str> = asked.built_in.vary.iter().map(String::as_str).collect();
@@ -162,7 +162,7 @@ fn read(text: &str) -> Result<Factor> {
 }
 
 /// A URL that fixes what is varied contradicts it.
-fn refuse_fixed(url: &TargetUrl, key: &str, asked: &Asked<'_>) -> Result<()> {
+fn refuse_fixed(url: &TargetUrl, key: &str, asked: &StudyRequest<'_>) -> Result<()> {
     if url.settings.contains_key(key) {
         Err(InvalidInput(format!(
             "{url} sets {key}, which study {} varies; leave it out of the URL",

@@ -260,7 +260,7 @@ fn bar_width(range: f64) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
-/// Place of the last system of a group.
+/// LevelDrawn of the last system of a group.
 fn to(group: &[Placed<'_>]) -> String {
     cell(group.last().map(|system| system.rank_pct))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{Place, SqliteTarget, file_snapshot};
+use super::{Location, SqliteTarget, file_snapshot};
 use crate::file_snapshot::FileSnapshot;
 use crate::sqlite::explain;
 use crate::{Cooled, ErrorKind, Result, Snapshot, TargetError, files};
@@ -13,8 +13,8 @@ use crate::{Cooled, ErrorKind, Result, Snapshot, TargetError, files};
 impl SqliteTarget {
     fn file(&self) -> Result<&Path> {
         match &self.place {
-            Place::File(path) => Ok(path),
-            Place::Memory(_) => Err(TargetError::new(
+            Location::File(path) => Ok(path),
+            Location::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
                 "SQLite: an in-memory database has no snapshot",
             )),

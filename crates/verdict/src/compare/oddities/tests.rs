@@ -9,7 +9,7 @@ const FALSE_ALARM: f64 = 0.05;
 
 /// What a study is made of.
 #[derive(Clone, Copy)]
-struct Made {
+struct Generated {
     /// Ratio B/A of the pair at this place.
     ratio: fn(usize) -> f64,
     /// Level of both sides there.
@@ -20,7 +20,7 @@ struct Made {
     noise_of: fn(&mut Random) -> f64,
 }
 
-const PLAIN: Made = Made {
+const PLAIN: Generated = Generated {
     ratio: |_| 1.02,
     level: |_| 1.0,
     second: [1.0; 2],
@@ -33,7 +33,7 @@ fn heavy(random: &mut Random) -> f64 {
     random.normal() / (squares / 3.0).sqrt()
 }
 
-fn pairs(made: Made, seed: u64) -> Vec<Pair> {
+fn pairs(made: Generated, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed);
     let pair = |(at, order): (usize, &[u8])| {
         let mut noise = || (made.noise * (made.noise_of)(&mut random)).exp();
@@ -55,7 +55,7 @@ fn pairs(made: Made, seed: u64) -> Vec<Pair> {
 }
 
 /// The same in slices: each pair has both orders.
-fn in_slices(made: Made, seed: u64) -> Vec<Pair> {
+fn in_slices(made: Generated, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed);
     let mut pairs = pairs(made, seed);
     for (at, pair) in pairs.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn found(pairs: &[Pair]) -> Vec<Oddity> {
 
 #[test]
 fn a_block_that_gains_from_the_one_before_is_told_from_the_effect() {
-    let made = Made {
+    let made = Generated {
         second: [1.10; 2],
         ..PLAIN
     };
@@ -97,7 +97,7 @@ fn a_block_that_gains_from_the_one_before_is_told_from_the_effect() {
 /// B gains a fifth behind A, and A loses as much behind B: an order that cancels out, and a ratio that is wrong by a fifth.
 #[test]
 fn what_a_leaves_to_b_and_not_b_to_a_is_told() {
-    let made = Made {
+    let made = Generated {
         second: [1.0 / 1.2, 1.2],
         ..PLAIN
     };
@@ -118,7 +118,7 @@ fn what_a_leaves_to_b_and_not_b_to_a_is_told() {
 #[test]
 fn a_ratio_or_a_machine_that_moves_is_told() {
     let found_of = |made| found(&pairs(made, 2));
-    let moved = found_of(Made {
+    let moved = found_of(Generated {
         ratio: |at| if at < 5 { 1.0 } else { 1.2 },
         ..PLAIN
     });
@@ -126,7 +126,7 @@ fn a_ratio_or_a_machine_that_moves_is_told() {
         matches!(moved[0], Oddity::Moved { early, late, .. } if (early - 1.0).abs() < 0.03 && (late - 1.2).abs() < 0.03),
         "{moved:?}"
     );
-    let drifted = found_of(Made {
+    let drifted = found_of(Generated {
         level: |at| 1.0 - 0.02 * at as f64,
         ..PLAIN
     });
@@ -139,7 +139,7 @@ fn a_ratio_or_a_machine_that_moves_is_told() {
 
 #[test]
 fn a_pair_far_off_is_told() {
-    let made = Made {
+    let made = Generated {
         ratio: |at| if at == 6 { 0.6 } else { 1.02 },
         ..PLAIN
     };
@@ -162,12 +162,12 @@ fn a_pair_far_off_is_told() {
 #[test]
 fn plain_noise_is_told_in_at_most_five_of_a_hundred_studies() {
     for noise_of in [Random::normal as fn(&mut Random) -> f64, heavy] {
-        let made = Made {
+        let made = Generated {
             noise: 0.03,
             noise_of,
             ..PLAIN
         };
-        for study in [pairs as fn(Made, u64) -> Vec<Pair>, in_slices] {
+        for study in [pairs as fn(Generated, u64) -> Vec<Pair>, in_slices] {
             let odd = (0..1_000).filter(|seed| !found(&study(made, *seed)).is_empty());
             let odd = odd.count();
             // The exact tests of five against five reach 0.8 % each, so there are about 4 %.
@@ -178,7 +178,7 @@ fn plain_noise_is_told_in_at_most_five_of_a_hundred_studies() {
 
 #[test]
 fn of_few_pairs_nothing_is_told() {
-    let made = Made {
+    let made = Generated {
         second: [2.0; 2],
         ..PLAIN
     };

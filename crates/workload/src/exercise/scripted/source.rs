@@ -13,7 +13,7 @@ use crate::bench::Meter;
 use crate::executor::{
     Answers, Ended, Executor, Group, Next, Opening, Prepared, Source, prepare_opening,
 };
-use crate::script::draw::{Drawn, Place};
+use crate::script::draw::{Drawn, JobSlot};
 use crate::script::file::PARAMETERS_MAX;
 use crate::script::sql::first_word;
 use crate::transaction_error::TransactionError;
@@ -23,7 +23,7 @@ pub struct ScriptSource {
     ready: Arc<Ready>,
     prepared: Vec<Vec<Prepared>>,
     random: Random,
-    place: Place,
+    place: JobSlot,
     /// How often each value was drawn, by transaction.
     drawn: Vec<Vec<u64>>,
     /// The values of the transaction at hand.
@@ -49,7 +49,7 @@ impl ScriptSource {
     pub fn executor(
         ready: Arc<Ready>,
         mut session: Box<dyn Session>,
-        place: Place,
+        place: JobSlot,
         accounts: Accounts,
     ) -> Result<Executor<Self>> {
         let mut prepared = Vec::with_capacity(ready.transactions.len());

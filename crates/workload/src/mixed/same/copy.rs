@@ -80,7 +80,7 @@ const TABLES: [(&str, &str, &[&str]); 8] = [
 
 /// Where a district stood in a snapshot: its next order, and its first one that is not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct DistrictOrders {
     next: i64,
     open: i64,
 }
@@ -93,7 +93,7 @@ pub struct OrderEntryCopy {
     /// The tables as the source describes them.
     tables: Vec<SourceTable>,
     /// Where each district stood in the snapshot that the copy is of.
-    places: BTreeMap<District, Place>,
+    places: BTreeMap<District, DistrictOrders>,
     /// From when on the moments of snapshots are counted.
     since: Instant,
 }
@@ -250,7 +250,7 @@ fn chosen() -> Chosen {
 /// Where districts stand, as their rows and those of new orders tell.
 #[derive(Default)]
 struct Places {
-    all: BTreeMap<District, Place>,
+    all: BTreeMap<District, DistrictOrders>,
 }
 
 impl Places {
@@ -279,7 +279,7 @@ impl Places {
                     Some(place) => place.open = place.open.min(order),
                     None if is_district => {
                         let (next, open) = (order, order);
-                        all.insert((w, d), Place { next, open });
+                        all.insert((w, d), DistrictOrders { next, open });
                     }
                     None => {}
                 }
@@ -300,7 +300,7 @@ struct Following<'c> {
 
 impl Following<'_> {
     /// Reads everything that changed; gives where the districts stand now.
-    fn follow(&mut self) -> Result<BTreeMap<District, Place>> {
+    fn follow(&mut self) -> Result<BTreeMap<District, DistrictOrders>> {
         let mut places = Places::default();
         for name in ["district", "new_order"] {
             self.whole(name, |table, reader, take| places.read(table, reader, take))?;
@@ -378,11 +378,11 @@ struct Ranges {
 
 /// What changed in each district; nothing of those in which nothing did.
 fn changed(
-    before: &BTreeMap<District, Place>,
-    now: &BTreeMap<District, Place>,
+    before: &BTreeMap<District, DistrictOrders>,
+    now: &BTreeMap<District, DistrictOrders>,
 ) -> Vec<(District, Ranges)> {
-    let ranges = |(district, now): (&District, &Place)| {
-        let nothing = Place { next: 1, open: 1 };
+    let ranges = |(district, now): (&District, &DistrictOrders)| {
+        let nothing = DistrictOrders { next: 1, open: 1 };
         let before = before.get(district).unwrap_or(&nothing);
         let ranges = Ranges {
             delivered: before.open..now.open.min(before.next),
@@ -416,10 +416,10 @@ fn conditions([w, d, o]: [&str; 3], ranges: &[(District, Vec<Range<i64>>)]) -> V
 mod tests {
     use super::*;
 
-    fn places(all: &[(District, i64, i64)]) -> BTreeMap<District, Place> {
+    fn places(all: &[(District, i64, i64)]) -> BTreeMap<District, DistrictOrders> {
         let place = |(district, open, next): &(District, i64, i64)| {
             let (open, next) = (*open, *next);
-            (*district, Place { next, open })
+            (*district, DistrictOrders { next, open })
         };
         all.iter().map(place).collect()
     }

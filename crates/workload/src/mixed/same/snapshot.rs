@@ -46,7 +46,7 @@ fn conditions() -> &'static [Condition] {
 }
 
 /// What came of a query.
-pub struct Asked {
+pub struct QueryResult {
     pub answer: Answer,
     pub took: Duration,
     /// How old the rows of a copy were when the query began.
@@ -114,7 +114,7 @@ impl<'k> Snapshots<'k> {
     ///
     /// # Errors
     /// What the engine says.
-    pub fn ask(&mut self, query: &Query) -> Result<Asked> {
+    pub fn ask(&mut self, query: &Query) -> Result<QueryResult> {
         let sql = query.sql(&self.engine);
         let clock = self.clock;
         self.in_snapshot(|session| {
@@ -129,7 +129,7 @@ impl<'k> Snapshots<'k> {
                 let [before, after] = [before, after].map(|all| all.join(", "));
                 format!("totals were {before} before the query and {after} after it")
             });
-            Ok(Asked {
+            Ok(QueryResult {
                 answer: Answer::of(rows),
                 took,
                 age,

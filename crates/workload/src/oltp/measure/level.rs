@@ -56,7 +56,7 @@ pub(crate) struct Level<'a> {
 }
 
 /// What was seen while the users worked.
-pub(crate) struct Seen {
+pub(crate) struct LevelOutcome {
     pub total: Point,
     pub outcome: Outcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
@@ -114,7 +114,7 @@ impl<'a> Level<'a> {
         progress: &Progress,
         rate_per_s: Option<f64>,
         beside: Option<&ConcurrentWork<'_>>,
-    ) -> Result<Seen, Measured> {
+    ) -> Result<LevelOutcome, Measured> {
         let place = self.place;
         let memory = Mutex::new(Ok(None));
         let observation = Observation::of(place.context, place.blank(TOTAL))
@@ -141,7 +141,7 @@ impl<'a> Level<'a> {
             Err(why) => total.notes.push(Remark::SessionMemoryUnknown { why }),
         }
         total.reasons.extend(uncounted);
-        Ok(Seen {
+        Ok(LevelOutcome {
             total,
             lost,
             account,
@@ -219,7 +219,7 @@ impl<'a> Level<'a> {
     }
 
     /// The points of a level: all transactions together, and each kind.
-    pub fn points(&self, seen: &Seen) -> Vec<Point> {
+    pub fn points(&self, seen: &LevelOutcome) -> Vec<Point> {
         let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
         std::iter::once(seen.total.clone()).chain(kinds).collect()
     }
@@ -311,7 +311,7 @@ impl<'a> Level<'a> {
         observed.finish()
     }
 
-    fn of_kind(&self, kind: Kind, seen: &Seen) -> Point {
+    fn of_kind(&self, kind: Kind, seen: &LevelOutcome) -> Point {
         let done = &seen.outcome.kinds[kind as usize];
         let mut figures = self.figures(done, &seen.outcome);
         figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
@@ -428,7 +428,7 @@ fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
 }
 
 /// The series of one kind alone.
-fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
+fn samples_of(kind: Kind, seen: &LevelOutcome) -> Vec<Sample> {
     let sample = |interval: &Interval| {
         let of_kind = &interval.kinds[kind as usize];
         let response = &of_kind.response;

@@ -10,7 +10,7 @@ use stats::random::mix;
 use storage::execution::search_of;
 
 use super::growth::Growth;
-use super::level::{Level, Seen};
+use super::level::{Level, LevelOutcome};
 use super::{Measured, PointContext};
 
 /// Searches, and gives the points of the last measurement at the rate that was found.
@@ -77,7 +77,7 @@ impl<'a> RateSearch<'a> {
         Ok((completed_per_s / 2.0).max(1.0))
     }
 
-    fn points(&self, searched: &SearchedRate<(Level<'a>, Seen)>) -> Vec<Point> {
+    fn points(&self, searched: &SearchedRate<(Level<'a>, LevelOutcome)>) -> Vec<Point> {
         let told = search_of(searched).told("arrivals", self.objective.to_string());
         let Some((level, seen)) = searched.best() else {
             return self.place.without_figures(&told);

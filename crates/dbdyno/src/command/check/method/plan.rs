@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use verdict::method::{Asked, Role};
+use verdict::method::{Parameters, Role};
 use workload::{Library, Script};
 
 /// Sessions of the points without think time, where they are more than one; fewer where fewer users are let in.
@@ -60,7 +60,7 @@ impl Table {
 }
 
 /// The steps of all [`Role`]s in their order.
-pub(super) fn text(asked: &Asked) -> String {
+pub(super) fn text(asked: &Parameters) -> String {
     let mut text = format!(
         "name = \"method\"\nrepeat = {}\n[validity]\ndriver_pct_max = 100.0\n\
          driver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n",
@@ -78,7 +78,7 @@ pub(super) fn text(asked: &Asked) -> String {
 }
 
 /// Keys of a step. What only reads warms up; of what changes rows every operation counts.
-fn load(role: Role, asked: &Asked) -> String {
+fn load(role: Role, asked: &Parameters) -> String {
     let (users, seconds) = (asked.users, asked.seconds);
     let sessions = users.min(SESSIONS_MAX);
     let timed = |jobs: u32, more: &str| {
@@ -132,7 +132,7 @@ fn script(role: Role, makes_tables: bool) -> String {
         );
         transaction("wait", true, "", &statement(&sql))
     };
-    let [short_ms, long_ms] = Asked::DELAYS_MS;
+    let [short_ms, long_ms] = Parameters::DELAYS_MS;
     let (tables, transaction): (&[&str], String) = match role {
         Role::Idle => (
             &[],
@@ -145,8 +145,8 @@ fn script(role: Role, makes_tables: bool) -> String {
         | Role::HalfUsers
         | Role::Open
         | Role::One => (&[ROWS_TABLE], looks_up(1)),
-        Role::Many => (&[ROWS_TABLE], looks_up(Asked::STATEMENTS)),
-        Role::TwiceAsMany => (&[ROWS_TABLE], looks_up(2 * Asked::STATEMENTS)),
+        Role::Many => (&[ROWS_TABLE], looks_up(Parameters::STATEMENTS)),
+        Role::TwiceAsMany => (&[ROWS_TABLE], looks_up(2 * Parameters::STATEMENTS)),
         Role::ShortDelay => (&[], waits(short_ms)),
         Role::LongDelay => (&[], waits(long_ms)),
         Role::Commit => (&[COUNTERS_TABLE, LEDGER_TABLE], commit()),
@@ -175,7 +175,7 @@ fn commit() -> String {
     transaction("commit", false, &draw, &statements)
 }
 
-/// Reads every row of the ledger, and one more ([`Asked::ROWS_BESIDE`]) if the counters add up to twice as many.
+/// Reads every row of the ledger, and one more ([`Parameters::ROWS_BESIDE`]) if the counters add up to twice as many.
 fn count() -> String {
     let sum = format!("(SELECT SUM(n) FROM {COUNTERS_TABLE})");
     let twice = format!("(SELECT 2 * COUNT(*) FROM {LEDGER_TABLE})");
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    const ASKED: Asked = Asked {
+    const ASKED: Parameters = Parameters {
         users: 16,
         think_ms: 12.5,
         seconds: 1.0,

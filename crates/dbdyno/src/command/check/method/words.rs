@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use verdict::method::{Finding, Law, Outcome, Seen};
+use verdict::method::{Finding, Law, Outcome, Reading};
 
 struct Words {
     id: &'static str,
@@ -148,7 +148,7 @@ fn reason(outcome: &Outcome) -> Option<String> {
     }
 }
 
-fn seen(outcome: &Outcome) -> Option<&Seen> {
+fn seen(outcome: &Outcome) -> Option<&Reading> {
     match outcome {
         Outcome::Holds(seen)
         | Outcome::Broken(seen)
@@ -158,7 +158,7 @@ fn seen(outcome: &Outcome) -> Option<&Seen> {
     }
 }
 
-fn numbers(law: Law, seen: &Seen) -> String {
+fn numbers(law: Law, seen: &Reading) -> String {
     let Words { unit, decimals, .. } = of(law);
     let number = |x: f64| {
         if x.is_finite() {
@@ -167,7 +167,7 @@ fn numbers(law: Law, seen: &Seen) -> String {
             "–".to_owned()
         }
     };
-    let Seen {
+    let Reading {
         expected,
         seen,
         low,
@@ -248,7 +248,7 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
 pub(super) fn json(finding: &Finding) -> Value {
     let Words { id, law, unit, .. } = of(finding.law);
     let outcome = &finding.outcome;
-    let of = |figure: fn(&Seen) -> f64| seen(outcome).map(figure);
+    let of = |figure: fn(&Reading) -> f64| seen(outcome).map(figure);
     json!({
         "id": id, "law": law, "outcome": name(outcome), "unit": unit,
         "expected": of(|it| it.expected), "seen": of(|it| it.seen), "low": of(|it| it.low),
