@@ -7,7 +7,7 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp};
 
-use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions};
+use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions, us};
 
 /// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations nothing
 /// of it is left, neither in the histograms nor in the series nor in the elapsed time.
@@ -188,4 +188,55 @@ fn the_start_is_that_of_the_window() {
     let lead = Duration::from_micros(1040);
     assert_eq!(outcome.started, Some(begin + lead + ms(500)));
     assert_eq!(time.elapsed(), lead + ms(800));
+}
+
+/// A window of a third of a second holds twenty operations of a job and a part of one, and a ramp-up ends in the middle
+/// of one: the rate is that of sessions without pauses all the same.
+#[test]
+fn a_short_window_has_the_rate_of_its_sessions() {
+    for took in [us(16_200), us(17_200), us(19_200), us(140_000)] {
+        for ramp_up in [RampUp::None, RampUp::Time(ms(37))] {
+            let how = Drive {
+                ramp_up,
+                ..plain(CLOSED, End::Time(ms(350)))
+            };
+            let outcome = run(&how, sessions(Mock::new().latency(took), 4));
+            let (per_s, own) = (
+                outcome.operations_per_s().unwrap(),
+                4.0 / took.as_secs_f64(),
+            );
+            assert!((per_s / own - 1.0).abs() < 1e-6, "{took:?}: {per_s} {own}");
+        }
+    }
+}
+
+/// Jobs that are done wait 400 ms for one whose last operation is long: nobody's rate is divided by that.
+#[test]
+fn who_ends_early_is_not_waited_for() {
+    let outcome = run(&plain(CLOSED, End::Time(ms(1000))), |clock| {
+        let mut clients = Mock::new().on(clock).latency(ms(10)).sessions(3);
+        let slow = Mock::new().on(clock).latency(ms(10));
+        clients.extend(slow.stall(ms(990), ms(400)).sessions(1));
+        clients
+    });
+    assert!(outcome.elapsed >= ms(1390), "{:?}", outcome.elapsed);
+    let mean_s = outcome.total().service.mean_us() / 1e6;
+    let per_s = outcome.operations_per_s().unwrap();
+    assert!(
+        (per_s * mean_s / 4.0 - 1.0).abs() < 2e-3,
+        "{per_s} {mean_s}"
+    );
+}
+
+/// At 900/s a session of 2 ms is behind from the start: it completes 500/s, though half of what it does in the window
+/// was due in the ramp-up, and most of the rest behind its end.
+#[test]
+fn what_the_ramp_up_left_over_is_done_as_well() {
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(500)),
+        ..plain(open(900.0), End::Time(ms(1000)))
+    };
+    let outcome = run(&how, sessions(Mock::new().latency(ms(2)), 1));
+    let per_s = outcome.operations_per_s().unwrap();
+    assert!((per_s - 500.0).abs() < 0.1, "{per_s}");
 }

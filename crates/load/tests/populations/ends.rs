@@ -9,7 +9,7 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::{
     Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation,
-    NonblockingClient, Schedule, Think, Turn, UserPopulation,
+    NonblockingClient, RampUp, Schedule, Think, Turn, UserPopulation,
 };
 
 use super::{
@@ -213,5 +213,25 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
                 .unwrap()
                 .contains("operation 3 of kinds 0 to 2")
         );
+    }
+}
+
+/// Twenty-one operations of a connection and a part of one lie in the window: the rate is that of connections without pauses.
+#[test]
+fn a_short_window_has_the_rate_of_its_connections() {
+    for took in [us(16_200), us(17_200), us(140_000)] {
+        for ramp_up in [RampUp::None, RampUp::Time(ms(37))] {
+            let how = Drive {
+                ramp_up,
+                ..plain(4, ms(350))
+            };
+            let mock = Mock::new().latency(took);
+            let outcome = super::run(Way::Loop, &mock, 4, Think::None, &how);
+            let (per_s, own) = (
+                outcome.operations_per_s().unwrap(),
+                4.0 / took.as_secs_f64(),
+            );
+            assert!((per_s / own - 1.0).abs() < 1e-6, "{took:?}: {per_s} {own}");
+        }
     }
 }

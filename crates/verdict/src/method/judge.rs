@@ -14,7 +14,7 @@ use stats::distribution::student_quantile;
 
 /// How often the interval of a law that is true leaves out what is expected.
 pub const ERROR: f64 = 0.001;
-/// What laws neglect is less than this: edges of the window, and the resolution of histograms.
+/// What laws neglect is less than this: time between two operations, and the resolution of histograms.
 pub const RESOLUTION: f64 = 0.01;
 /// An interval that reaches farther from its middle cannot tell a right figure from a wrong one.
 pub const TELLING: f64 = 0.25;
