@@ -64,12 +64,12 @@ fn b_is_slower(place: &Workspace, ended: &Ended) {
         assert_eq!(points(run).len(), 6);
         for point in points(run) {
             assert_eq!(point["valid"], true, "{}", point["reasons"]);
-            // 1 s are eleven slices of which 90 ms count, and a part of the twelfth; who is slow ends what was due behind it.
+            // 1 s are ten slices; who is slow ends what was due behind them.
             let ends = point["samples"].as_array().unwrap().iter();
             let ends: Vec<f64> = ends.map(|s| s["at_s"].as_f64().unwrap() * 10.0).collect();
             let is_whole = |end: &f64| (end - end.round()).abs() < 1e-6;
             assert!(
-                ends.len() >= 12 && ends[..11].iter().all(is_whole),
+                ends.len() >= 10 && ends[..10].iter().all(is_whole),
                 "{ends:?}"
             );
             let notes = point["notes"].to_string();
@@ -114,10 +114,10 @@ fn is_told_by_slice(compared: &Value, runs: &[Value; 2]) {
     }
 }
 
-/// The eleven whole slices of a point, by the place of each among those of both sides: places 1 and 2 lie beside each other,
+/// The ten whole slices of a point, by the place of each among those of both sides: places 1 and 2 lie beside each other,
 /// then 3 and 4 …
 fn whole_slices(point: &Value) -> Vec<(u64, f64)> {
-    let samples = point["samples"].as_array().unwrap()[..11].iter();
+    let samples = point["samples"].as_array().unwrap()[..10].iter();
     let slices = samples.map(|sample| {
         let place = (sample["at_s"].as_f64().unwrap() * 10.0).round() as u64;
         (place, sample["operations_per_s"].as_f64().unwrap())

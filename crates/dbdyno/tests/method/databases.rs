@@ -60,7 +60,11 @@ fn is_right_in(place: &Workspace, url: &str, not_offered: &[&str]) {
 /// Nothing is left beside a file that was never created.
 fn a_file_is_measured_rightly(engine: &str) {
     let place = Workspace::new();
-    is_right_in(&place, &place.url(engine, "bench.db"), &["delay", "clock"]);
+    is_right_in(
+        &place,
+        &place.url(engine, "bench.db"),
+        &["delay", "waits", "clock"],
+    );
     let files = std::fs::read_dir(place.path("")).unwrap();
     let left: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -79,7 +83,7 @@ fn duckdb_is_measured_rightly() {
 
 #[test]
 fn a_database_in_memory_is_measured_rightly() {
-    is_right("sqlite:", &["delay", "clock"]);
+    is_right("sqlite:", &["delay", "waits", "clock"]);
 }
 
 #[test]

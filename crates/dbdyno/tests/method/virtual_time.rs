@@ -331,6 +331,7 @@ fn in_slices(repetition: u32, fault: Fault) -> Point {
     let mut point = point(&outcome, (Role::Idle, repetition), fault);
     point.key.jobs = Parameters::SLICES_JOBS;
     if fault == Fault::CountsEnds {
+        // All of them end in the part that counts.
         let ended = Parameters::SLICES_JOBS * (slice.as_nanos() / length.as_nanos()) as u32;
         point.figures.operations_per_s = Some(f64::from(ended) / slices.counted().as_secs_f64());
     }

@@ -99,11 +99,11 @@ impl Parameters {
     pub const ROWS_BESIDE: f64 = 1.0;
     /// How long a statement of `mock:` takes.
     pub const MOCK_US: f64 = 200.0;
-    /// How long one takes in slices of [`Self::SLICE`], which hold about six of each job: nearly as many as end in the part
-    /// that counts, and nearly one more.
-    pub const SLICES_US: u64 = 8_100;
+    /// How long one sleeps in slices of [`Self::SLICE`]: the eighth ends just within the slice, so that eight end in the part that
+    /// counts, which has room for little more than seven.
+    pub const SLICES_US: u64 = 12_400;
     pub const SLICES_JOBS: u32 = 4;
-    pub const SLICE: Duration = Duration::from_millis(50);
+    pub const SLICE: Duration = Duration::from_millis(100);
 
     /// Rate of [`Role::Open`]: a quarter of what the users reach, were they answered at once.
     pub fn rate_per_s(&self) -> f64 {

@@ -306,17 +306,17 @@ fn mock_library(directory: &Path) -> Result<Library> {
 }
 
 /// Its plan, and a target on which the statement takes so long.
-fn mock_plan((jobs, us): (u32, u64), seconds: f64) -> Result<(String, TargetUrl)> {
+fn mock_plan(jobs: u32, seconds: f64, takes: &str) -> Result<(String, TargetUrl)> {
     let plan = format!(
         "name = \"mock\"\nrepeat = {REPETITIONS}\n[validity]\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n\
          [[step]]\nuse = \"library\"\ntests = [\"T900\"]\njobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n"
     );
-    let url = format!("mock:?service_us={us}&noise_pct=0&session_noise_pct=0");
+    let url = format!("mock:?{takes}&noise_pct=0&session_noise_pct=0");
     Ok((plan, TargetUrl::parse(&url).map_err(LabError::from)?))
 }
 
 fn mock(directory: &Path, library: &Library) -> Result<Run> {
-    let (plan, url) = mock_plan((1, Parameters::MOCK_US as u64), MOCK_S)?;
+    let (plan, url) = mock_plan(1, MOCK_S, &format!("service_us={}", Parameters::MOCK_US))?;
     measure(
         directory,
         &plan,
@@ -329,7 +329,8 @@ fn mock(directory: &Path, library: &Library) -> Result<Run> {
 /// In slices, in turn with itself; one side is as good as the other.
 fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
     let seconds = SLICES * Parameters::SLICE.as_secs_f64();
-    let (plan, url) = mock_plan((Parameters::SLICES_JOBS, Parameters::SLICES_US), seconds)?;
+    let takes = format!("service_us={}&wait=sleep", Parameters::SLICES_US);
+    let (plan, url) = mock_plan(Parameters::SLICES_JOBS, seconds, &takes)?;
     let workloads = [library, library].map(|library| registry(library.clone()));
     let side = |workloads| -> Result<Side> {
         Ok(Side {
