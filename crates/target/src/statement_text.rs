@@ -6,15 +6,10 @@ mod lexer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lexer::Dialect;
 use lexer::{Lexer, Token};
 
-/// By whose lexical rules a statement is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Postgres,
-    MySql,
-}
-
+/// Longer texts are cut.
 const CHARACTERS_MAX: usize = 300;
 /// What stands for a value, and for what is left out.
 const VALUE: &str = "?";

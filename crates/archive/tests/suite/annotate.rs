@@ -131,13 +131,13 @@ fn a_deleted_run_is_gone_whole_and_its_number_is_not_given_again() {
     let kept = measure(&mut archive, Some("kept"), &[point(key(1))]);
     let first = measure(&mut archive, Some("first"), &[point(key(1)), point(key(2))]);
     let last = measure(&mut archive, None, &[point(key(1))]);
-    archive.rename(first, "renamed", NOW).unwrap();
+    archive.rename(first, "second name", NOW).unwrap();
     let before = archive.load_run(&RunName::Id(kept)).unwrap();
     archive.delete_runs(&[first, last], NOW).unwrap();
     assert_eq!(archive.load_run(&RunName::Id(kept)).unwrap(), before);
     assert!(before.valid());
     assert_eq!(left_over(archive.path()), Vec::<String>::new());
-    for name in ["first", "renamed", "2", "3"] {
+    for name in ["first", "second name", "2", "3"] {
         assert_eq!(called(&archive, name), None, "{name}");
     }
     let next = archive
@@ -152,7 +152,7 @@ fn a_deleted_run_is_gone_whole_and_its_number_is_not_given_again() {
     let path = archive.path().to_owned();
     drop(archive);
     let bytes = std::fs::read(path).unwrap();
-    assert!(!bytes.windows(7).any(|bytes| bytes == b"renamed"));
+    assert!(!bytes.windows(11).any(|bytes| bytes == b"second name"));
 }
 
 fn kept(archive: &mut Archive, ids: &[i64]) -> String {

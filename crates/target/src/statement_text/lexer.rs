@@ -4,7 +4,13 @@
 //! quotes are (`ANSI_QUOTES`). Nobody else can read them. So what is a value under one of the readings is a value here, and a text is
 //! not read beyond the first place where its readings part.
 
-use super::Dialect;
+/// By whose lexical rules a statement is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Postgres,
+    /// MariaDB as well.
+    MySql,
+}
 
 /// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+//! No value of a statement is shown, by examples and by random statements.
+
 use super::*;
 
 #[test]
