@@ -21,7 +21,15 @@ pub(crate) use prepared::{prepare_empty, prepare_tables};
 pub(crate) use worker::{Worker, failure};
 
 use crate::bench::Bench;
-use crate::library::{Computation, Kind};
+use crate::library::{Computation, Kind, Table};
+use crate::tables::REGISTER;
+
+/// Whether a table is one that tests of the library make again by themselves.
+pub(crate) fn is_of_library(name: &str) -> bool {
+    let tables = Table::ALL.map(Table::name);
+    let filled = [bulk_load::TABLE, insert::TABLE, blob_write::TABLE, REGISTER];
+    tables.contains(&name) || filled.contains(&name)
+}
 
 /// The exercise of a bench's test.
 pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {

@@ -28,6 +28,11 @@ impl Owned {
         session.is_entered(self.mark)
     }
 
+    /// Whether a table of this name is one of them, or says something of them.
+    pub fn has(&self, name: &str) -> bool {
+        name == self.facts || self.tables.contains(&name) || self.notes.contains(&name)
+    }
+
     /// Whether there are facts of a database of ours. One whose making was broken off in its first moment
     /// has none; it counts as no database.
     pub fn has_facts(&self, session: &mut dyn Session) -> Result<bool> {

@@ -12,7 +12,7 @@ use crate::expectation::{Expectation, Sizes};
 use crate::library::Table;
 
 /// Notes which tables are loaded, with how many rows of which generator.
-const REGISTER: &str = "dbdyno_register";
+pub(crate) const REGISTER: &str = "dbdyno_register";
 
 /// Makes sure that `table` is there, whole and analysed; loads it when it is not.
 ///

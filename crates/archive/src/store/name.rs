@@ -111,6 +111,8 @@ mod tests {
             "ref:hp",
             " x",
             "a\nb",
+            "--help",
+            "a\u{202e}b",
             &"x".repeat(101),
         ] {
             assert!(check_label(bad).is_err(), "{bad:?}");
@@ -120,6 +122,7 @@ mod tests {
             "run-of-the-mill",
             "7a",
             "größer",
+            "-10% mem",
             &"x".repeat(100),
         ] {
             assert!(check_label(good).is_ok(), "{good:?}");

@@ -9,7 +9,7 @@ use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data;
 use crate::tables;
 
-const TABLE: &str = "dbdyno_blob";
+pub const TABLE: &str = "dbdyno_blob";
 /// The 1 MByte of the published tests.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Blocks of one job are numbered apart from those of the next.

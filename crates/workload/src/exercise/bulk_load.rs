@@ -13,7 +13,7 @@ use crate::data::{ROW_BYTES, Rows};
 use crate::expectation::{Expectation, Sizes};
 use crate::tables;
 
-const TABLE: &str = "dbdyno_load";
+pub const TABLE: &str = "dbdyno_load";
 
 /// Codecs that do not compress. A segment in which every value is the same is stored as a constant
 /// whatever was asked for (`version` is 0 in all rows), and an engine may keep no validity at all.

@@ -9,7 +9,7 @@ use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data::{self, Rows};
 use crate::tables;
 
-const TABLE: &str = "dbdyno_insert";
+pub const TABLE: &str = "dbdyno_insert";
 /// Keys of one job lie apart from those of the next, so that jobs do not wait for each other's rows.
 const KEYS_PER_JOB: u64 = 1 << 40;
 

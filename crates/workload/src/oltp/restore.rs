@@ -4,11 +4,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use target::{Cooled, ErrorKind, Snapshot, Target};
+use target::{Cooled, ErrorKind, OWN_TABLES, Snapshot, Target};
 
 use super::initial_rows::{GENERATOR, WarehouseRows};
 use super::load::LoadOptions;
+use super::metadata::OWNED;
 use super::{Metadata, OltpError, Result, load};
+use crate::exercise::is_of_library;
 use crate::loading::{Event, Observer};
 
 /// How a database came to its start.
@@ -72,8 +74,8 @@ pub fn restore(
     })
 }
 
-/// What a copy is called: all that its rows follow from.
-fn label(metadata: &Metadata) -> String {
+/// What a copy is called: all that its rows follow from, and the other tables that are in it.
+fn label(metadata: &Metadata, others: &[String]) -> String {
     let Metadata {
         warehouses,
         rows,
@@ -87,8 +89,12 @@ fn label(metadata: &Metadata) -> String {
         WarehouseRows::Full => String::new(),
         part => format!(" rows={}", part.name()),
     };
+    let others = match others {
+        [] => String::new(),
+        others => format!(" beside={}", others.join(",")),
+    };
     format!(
-        "order entry: warehouses={warehouses} seed={seed} generator={generator} foreign_keys={}{rows}",
+        "order entry: warehouses={warehouses} seed={seed} generator={generator} foreign_keys={}{rows}{others}",
         u8::from(*foreign_keys)
     )
 }
@@ -104,16 +110,23 @@ struct Start<'a> {
 impl Start<'_> {
     fn by_copy(&self, snapshot: &dyn Snapshot) -> Result<(Way, Cooled)> {
         let there = self.metadata()?;
+        let others = self.others()?;
+        // A copy is of all tables, and would bring back what became of those meanwhile.
+        if let Some(other) = others.iter().find(|other| !is_of_library(other)) {
+            return self.without_copy(format!(
+                "the database has other tables, such as {other}, which a copy would bring back as well"
+            ));
+        }
         if let Some(called) = snapshot.label()? {
             // Where the database is half removed, what it was stands on the copy alone.
-            if there.is_none_or(|there| label(&there) == called) {
+            if there.is_none_or(|there| label(&there, &others) == called) {
                 return self.restore_snapshot(snapshot, &called);
             }
         }
         let was_fresh = self.make_fresh(there)?;
         let fresh = self.metadata()?.ok_or(OltpError::Absent)?;
         (self.tell)(Event::Step("keeping a copy"));
-        match snapshot.take(&label(&fresh)) {
+        match snapshot.take(&label(&fresh, &others)) {
             Ok(cooled) if was_fresh => Ok((Way::CopyTaken, cooled)),
             Ok(cooled) => Ok((Way::Reloaded { no_copy: None }, cooled)),
             Err(error) if error.kind == ErrorKind::Full => {
@@ -127,9 +140,10 @@ impl Start<'_> {
     fn restore_snapshot(&self, snapshot: &dyn Snapshot, called: &str) -> Result<(Way, Cooled)> {
         (self.tell)(Event::Step("restoring the copy"));
         let cooled = snapshot.restore()?;
+        let others = self.others()?;
         let is_right = self
             .metadata()?
-            .is_some_and(|m| m.whole && !m.transactions_since_load && label(&m) == called);
+            .is_some_and(|m| m.whole && !m.transactions_since_load && label(&m, &others) == called);
         if is_right {
             Ok((Way::CopyRestored, cooled))
         } else {
@@ -179,6 +193,13 @@ impl Start<'_> {
         };
         load(self.target, self.engine, &options, self.stop, self.tell)?;
         Ok(false)
+    }
+
+    /// Names of the tables that are in the same place and not of order entry.
+    fn others(&self) -> Result<Vec<String>> {
+        let names = self.target.open_session()?.relations()?.into_keys();
+        let is_other = |name: &String| name != OWN_TABLES && !OWNED.has(name);
+        Ok(names.filter(is_other).collect())
     }
 
     fn metadata(&self) -> Result<Option<Metadata>> {

@@ -126,6 +126,28 @@ fn another_database_is_not_put_back() {
     assert_eq!((taken.way, taken.metadata.seed), (Way::CopyTaken, 2));
 }
 
+/// A copy is of the whole file: what others have put into it since would be lost.
+#[test]
+fn tables_of_others_are_never_brought_back() {
+    let database = Database::loaded("sqlite", 1);
+    assert_eq!(restored(&database).unwrap().way, Way::CopyTaken);
+    let mut session = database.session();
+    let mine = "CREATE TABLE dbdyno_mine (x INTEGER); INSERT INTO dbdyno_mine VALUES (7)";
+    session.batch(mine).unwrap();
+    use_up(session.as_mut());
+    drop(session);
+    let again = restored(&database).unwrap();
+    let Way::Reloaded { no_copy: Some(why) } = again.way else {
+        panic!("{:?}", again.way);
+    };
+    assert!(why.contains("dbdyno_mine"), "{why}");
+    let rows = database
+        .session()
+        .texts("SELECT x FROM dbdyno_mine")
+        .unwrap();
+    assert_eq!(rows, [[Some("7".to_owned())]]);
+}
+
 #[test]
 fn a_file_that_is_open_elsewhere_is_left_alone() {
     let database = Database::loaded("sqlite", 1);
