@@ -56,7 +56,7 @@ const LARGER: [(&str, &str); 2] = [
 ];
 
 /// What measures in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 9] = [
     "ab components.toml --target ORDERS --pairs 1 --yes",
     "ab script.toml --target ORDERS --pairs 1 --yes",
     "ab script.toml --target ORDERS --pairs 1 --yes --interleave 20ms",
@@ -66,8 +66,6 @@ const VERBS: [&str; 11] = [
     "check --target QUERIES",
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
     "columnar lift --from QUERIES --level query-high --memory 200MB",
-    "oltp check --target ORDERS",
-    "olap check --target QUERIES",
 ];
 /// The same, where it costs least: in a file, and in the database of a server.
 const IN_A_FILE: &str = "check --engine --yes --target ORDERS";

@@ -56,3 +56,16 @@ impl Footnotes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_of_several_lines_is_one_line() {
+        assert_eq!(
+            clean("CREATE TABLE t (\n\tx\u{1b}[1m)"),
+            "CREATE TABLE t (  x\u{fffd}[1m)"
+        );
+    }
+}
