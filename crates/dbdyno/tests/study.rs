@@ -207,6 +207,36 @@ fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
     assert!(listed.contains("writes at most") && listed.contains("fits here"));
 }
 
+/// What is asked before the first of its runs is what all of them write, as the list of studies says.
+#[test]
+fn a_study_asks_for_what_all_its_runs_write() {
+    let place = Place::new();
+    let listed = place.fine(&["list", "studies"]).stdout;
+    let of_study = listed.split_once("storage-update  ").unwrap().1;
+    let quick = of_study
+        .lines()
+        .find(|line| line.trim().starts_with("quick"))
+        .unwrap();
+    let listed_gb: f64 = quick.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let target = "sqlite:asked.db";
+    let typed = [
+        "study",
+        "storage-update",
+        "--size",
+        "quick",
+        "--target",
+        target,
+    ];
+    let ended = place.dbdyno(&[&typed[..], &["--hook", "true", "--ask-above", "0"]].concat());
+    let said = ended.stderr.split_once("writes at most ").unwrap().1;
+    let asked_gb: f64 = said.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(
+        (asked_gb / listed_gb - 1.0).abs() < 0.05,
+        "{asked_gb} GB, and {listed_gb} GB in the list"
+    );
+    assert_ne!(ended.status, 0);
+}
+
 /// One plan at two sizes: each is a run, both are on one page, and what is complete is not measured again.
 #[test]
 fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
