@@ -210,7 +210,7 @@ fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
 /// What is asked before the first of its runs is what all of them write, as the list of studies says.
 #[test]
 fn a_study_asks_for_what_all_its_runs_write() {
-    let place = Place::new();
+    let place = Workspace::new();
     let listed = place.fine(&["list", "studies"]).stdout;
     let of_study = listed.split_once("storage-update  ").unwrap().1;
     let quick = of_study
