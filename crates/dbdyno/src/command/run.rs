@@ -106,7 +106,9 @@ impl Prepared {
     /// When their user does not agree.
     pub fn ask(runs: &[&Self], permission: &Permission) -> Result<()> {
         let forecast = |(side, run): (usize, &&Self)| {
-            let workloads = workload::registry(super::library(run.library.as_deref())?);
+            // Each registry reads the scripts of its plan itself.
+            let mut workloads = workload::registry(super::library(run.library.as_deref())?);
+            workloads.prepare(&mut run.plan.clone())?;
             let forecasts = Forecast::of(&run.plan, &workloads, &run.targets, false)?;
             let of_side = forecasts.into_iter().map(move |one| one.of_side(side));
             Ok(of_side.collect::<Vec<_>>())
