@@ -84,7 +84,9 @@ fn a_ramp_is_measured_and_checked() {
         assert_eq!(sum, number(total, "operations"));
         let new_orders = number(of(&exported, "NEW-ORDER")[level], "operations");
         let per_min = number(total, "new_orders_per_min");
-        assert!((per_min - new_orders * 60.0).abs() < 1e-6, "{per_min}");
+        // Whole transactions over the time that they took: one of each user may end behind the window.
+        let off_max = 60.0 * (level + 1) as f64;
+        assert!((per_min - new_orders * 60.0).abs() <= off_max, "{per_min}");
         assert!(number(total, "round_trips_per_operation") >= 1.0);
         assert!(number(total, "response_us_p99") > 0.0);
     }

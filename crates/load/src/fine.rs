@@ -124,8 +124,10 @@ mod tests {
         assert_eq!(a.percentile(50.0), None);
         (0..99).for_each(|n| a.record_ns(500_300_000 + n));
         b.record_ns(u64::MAX);
-        assert_eq!(a.percentile(1.0), Some(Duration::from_nanos(500_300_000)));
-        assert!(a.percentile(99.0).unwrap() <= Duration::from_nanos(500_300_098));
+        let counted = Duration::from_nanos(500_300_000)..=Duration::from_nanos(500_300_098);
+        for percentile in [1.0, 99.0] {
+            assert!(counted.contains(&a.percentile(percentile).unwrap()));
+        }
         a.merge(&b);
         assert_eq!(
             (a.count(), a.percentile(100.0)),

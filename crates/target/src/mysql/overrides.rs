@@ -62,7 +62,7 @@ const OF_MARIADB: &[Override] = &[
     Override::but_scripts("tx_isolation", "REPEATABLE-READ", SAME_TRANSACTIONS),
     Override::but_scripts("max_statement_time", "0", ENDS_STATEMENTS),
     Override::but_scripts("max_session_mem_used", "9223372036854775807", REFUSES),
-    Override::but_scripts("max_recursive_iterations", "4294967295", CUTS),
+    Override::everywhere("max_recursive_iterations", "4294967295", CUTS),
     Override::but_scripts(
         "check_constraint_checks",
         "1",
@@ -76,7 +76,7 @@ const OF_MYSQL: &[Override] = &[
         SAME_TRANSACTIONS,
     ),
     Override::but_scripts("max_execution_time", "0", ENDS_STATEMENTS),
-    Override::but_scripts("cte_max_recursion_depth", "4294967295", REFUSES),
+    Override::everywhere("cte_max_recursion_depth", "4294967295", REFUSES),
 ];
 
 /// What sessions set where the server would refuse measured statements otherwise; both need a right that dbdyno has.
