@@ -237,7 +237,7 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
     let middle = torn.len() / 2;
     torn[4096..middle].fill(0xa5);
     let cases: [(Vec<u8>, &str); 6] = [
-        (marks(60, 99), "use a newer dbdyno"),
+        (marks(60, 99), "use the dbdyno that wrote it"),
         (marks(68, 7), "another application"),
         (torn, "damaged"),
         (whole[..whole.len() / 2].to_vec(), "damaged"),

@@ -36,7 +36,7 @@ pub enum ArchiveError {
     /// Another version of dbdyno wrote the file.
     #[error(
         "the archive {path} has schema version {found} and was not changed: this dbdyno reads version {known}; use the dbdyno \
-         that wrote it, or name another file with --archive"
+         that wrote it"
     )]
     OtherVersion {
         path: PathBuf,

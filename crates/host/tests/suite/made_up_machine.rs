@@ -264,7 +264,8 @@ fn golden_window() {
         b"some avg10=0.00 total=3000\n",
     );
     std::fs::remove_file(root.path().join("proc/pressure/cpu")).unwrap();
-    std::thread::sleep(Duration::from_millis(20));
+    // Shares of a processor are known from a quarter of a second on.
+    std::thread::sleep(Duration::from_millis(260));
     let used = sampler.finish(mark);
     let mut figures = Figures::default();
     used.write_into(&mut figures);
