@@ -37,6 +37,11 @@ impl Kind {
 }
 
 impl Remark {
+    /// A remark whose code this version does not know, as its sentence.
+    pub(crate) fn of_unknown_code(text: String) -> Self {
+        Self::Text { text }
+    }
+
     /// One sentence for this remark and another one, where their first number alone differs: "46–107 ms".
     pub fn between(&self, other: &Self) -> Option<String> {
         if discriminant(self) != discriminant(other) {

@@ -426,7 +426,7 @@ fn complete_point(
 fn remark(row: &Row<'_>) -> rusqlite::Result<Remark> {
     let (code, fields): (String, String) = (row.get("code")?, row.get("fields")?);
     let text = row.get("text")?;
-    Ok(Remark::of_parts(&code, &fields).unwrap_or(Remark::Text { text }))
+    Ok(Remark::of_parts(&code, &fields).unwrap_or_else(|_| Remark::of_unknown_code(text)))
 }
 
 /// One distribution; when it cannot be read an empty one, and the reason.
