@@ -45,7 +45,7 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     })
 }
 
-/// As [`write`], and says on standard error that it did where that is not the page itself.
+/// As [`write()`], and says on standard error that it did where that is not the page itself.
 pub fn write_and_tell(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     write(path, text, what, option)?;
     if !is_standard_output(path) {
