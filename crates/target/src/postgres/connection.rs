@@ -79,6 +79,7 @@ impl Connection {
         endpoint: &Endpoint,
         settings: &[(&str, &str)],
     ) -> Result<(Self, Inherited)> {
+        let _connect = tracing::debug_span!("connect", to = %endpoint.place()).entered();
         let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
         let inherited = match connection.inherited() {
             // A limit of a millisecond ends even this.
