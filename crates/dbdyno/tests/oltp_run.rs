@@ -84,9 +84,17 @@ fn a_ramp_is_measured_and_checked() {
         assert_eq!(sum, number(total, "operations"));
         let new_orders = number(of(&exported, "NEW-ORDER")[level], "operations");
         let per_min = number(total, "new_orders_per_min");
-        // Whole transactions over the time that they took: one of each user may end behind the window.
-        let off_max = 60.0 * (level + 1) as f64;
-        assert!((per_min - new_orders * 60.0).abs() <= off_max, "{per_min}");
+        let (per_s, all) = (
+            number(total, "operations_per_s"),
+            number(total, "operations"),
+        );
+        assert!(
+            (per_min - new_orders / all * per_s * 60.0).abs() < 1e-6,
+            "{per_min}"
+        );
+        // At each edge of the window a connection has a part of an operation.
+        let edges = 2.0 * number(total, "jobs");
+        assert!((per_s - all).abs() <= edges, "{per_s} {all}");
         assert!(number(total, "round_trips_per_operation") >= 1.0);
         assert!(number(total, "response_us_p99") > 0.0);
     }

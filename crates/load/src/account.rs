@@ -14,8 +14,9 @@ pub struct Account {
     ends_ns: u64,
     from_ns: u64,
     until_ns: u64,
+    is_drained: bool,
     operations: u64,
-    begun: u64,
+    begun: f64,
     begun_ns: u64,
     rows: u64,
     service_ns: u64,
@@ -33,8 +34,9 @@ impl Account {
             ends_ns: window.ends_ns(),
             from_ns: window.from_ns,
             until_ns: window.counts_until_ns(),
+            is_drained: window.is_drained,
             operations: 0,
-            begun: 0,
+            begun: 0.0,
             begun_ns: 0,
             rows: 0,
             service_ns: 0,
@@ -49,22 +51,39 @@ impl Account {
         self.from_ns = free_ns.max(self.window_ns);
     }
 
-    /// Adds what began within the window, whenever it was due or ended: the whole operation, and of the time before it what
-    /// lies in the window.
+    /// Adds what the rate is made of, whenever it was due: an operation that began in a window that is drained, as a whole and
+    /// with all of its time; else the part that lies in the window. And of the time before it what lies there.
     #[inline]
     pub fn begun(&mut self, timing: &Timing, is_completed: bool) {
         self.free(timing.free_ns, timing.start_ns);
-        if (self.window_ns..self.ends_ns).contains(&timing.start_ns) {
-            self.begun_ns += timing.end_ns - timing.start_ns;
-            self.begun += u64::from(is_completed);
+        let (begins, took_ns) = (
+            (self.window_ns..self.ends_ns).contains(&timing.start_ns),
+            timing.end_ns - timing.start_ns,
+        );
+        let is_whole = begins && (self.is_drained || timing.end_ns <= self.ends_ns);
+        let counted_ns = match is_whole {
+            true => took_ns,
+            false if self.is_drained => 0,
+            false => self.within(timing.end_ns) - self.within(timing.start_ns),
+        };
+        self.begun_ns += counted_ns;
+        if is_completed {
+            self.begun += match is_whole {
+                true => 1.0,
+                false => counted_ns as f64 / took_ns.max(1) as f64,
+            };
         }
+    }
+
+    #[inline]
+    fn within(&self, at_ns: u64) -> u64 {
+        at_ns.clamp(self.window_ns, self.ends_ns)
     }
 
     /// Adds time of the window in which no operation began.
     #[inline]
     pub fn free(&mut self, since_ns: u64, until_ns: u64) {
-        let within = |at_ns: u64| at_ns.clamp(self.window_ns, self.ends_ns);
-        self.begun_ns += within(until_ns).saturating_sub(within(since_ns));
+        self.begun_ns += self.within(until_ns).saturating_sub(self.within(since_ns));
     }
 
     #[inline]

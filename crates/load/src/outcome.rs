@@ -16,9 +16,10 @@ pub struct ClientOutcome {
     /// End of its last operation; zero when it had none.
     pub finish: Duration,
     pub operations: u64,
-    /// Operations that it began in the window and completed, whenever they were due.
-    pub begun: u64,
-    /// The time they took, to their ends, with the time of the window in which it began none.
+    /// Operations that it began in the window and completed, whenever they were due; where the window is not drained, of each that
+    /// lies across an edge the part within.
+    pub begun: f64,
+    /// The time they took, as far as they count, with the time of the window in which it had none.
     pub begun_time: Duration,
     pub rows: u64,
     /// How long it was measured.
@@ -206,9 +207,9 @@ impl Outcome {
     /// The same by the accounts of the clients: the rate is that of whole operations over the time that they took, for operations
     /// of equal length run in phase with a window, and fewer or more of them end in it than it has room for.
     pub(crate) fn rate_time_by_clients(&self) -> Option<Duration> {
-        let begun: u64 = self.clients.iter().map(|client| client.begun).sum();
+        let begun: f64 = self.clients.iter().map(|client| client.begun).sum();
         let time = self.sum(|client| client.begun_time).as_secs_f64();
-        let per_s = self.clients.len() as f64 * begun as f64 / time;
+        let per_s = self.clients.len() as f64 * begun / time;
         let done = self.operations() as f64;
         Duration::try_from_secs_f64(done / per_s)
             .ok()

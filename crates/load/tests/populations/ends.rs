@@ -235,3 +235,21 @@ fn a_short_window_has_the_rate_of_its_connections() {
         }
     }
 }
+
+/// A connection that stalls at the end of the window is awaited for 20 s, and the rate is that of the window all the same.
+#[test]
+fn a_stall_at_the_end_is_not_divided_by() {
+    let mock = Mock::new().latency(ms(10)).stall(ms(950), ms(20_000));
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(100)),
+        ..plain(2, ms(1000))
+    };
+    let outcome = super::run(Way::Loop, &mock, 2, Think::None, &how);
+    assert!(outcome.total().service.max_us() > 15e6);
+    let (per_s, done) = (
+        outcome.operations_per_s().unwrap(),
+        outcome.operations() as f64,
+    );
+    assert_eq!(outcome.elapsed, ms(1000));
+    assert!((per_s - done).abs() <= 2.0, "{per_s} {done}");
+}
