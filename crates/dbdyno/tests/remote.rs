@@ -20,7 +20,7 @@ use serde_json::Value;
 use sshd::Sshd;
 
 /// Reads and writes for a while, so that there is something to sample.
-const PLAN: &str = "name = \"remote\"\nsample_ms = 100\n\
+const PLAN: &str = "name = \"remote\"\nsample_ms = 300\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\", \"T311\"]\njobs = [2]\nmode = \"time\"\nseconds = 1.5\n";
 /// Long enough to be interrupted.
 const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
@@ -64,10 +64,10 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
         assert!(figures["driver_cpu_pct"].as_f64().unwrap() > 0.0);
         assert!(figures["memory_used_mb_peak"].as_f64().unwrap() > 100.0);
         let samples = point["samples"].as_array().unwrap();
-        // A busy machine may be late with some of the fifteen, but not with all.
+        // A busy machine may be late with some of the five, but not with all.
         assert!(
             samples.len() >= 3,
-            "{} samples in 1.5 s at 100 ms",
+            "{} samples in 1.5 s at 300 ms",
             samples.len()
         );
         assert!(samples.iter().all(|s| s["cpu_pct"].is_number()));

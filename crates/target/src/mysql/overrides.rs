@@ -61,7 +61,6 @@ const OF_MARIADB: &[Override] = &[
     Override::everywhere("idle_write_transaction_timeout", "0", ENDS_SESSIONS),
     Override::but_scripts("tx_isolation", "REPEATABLE-READ", SAME_TRANSACTIONS),
     Override::but_scripts("max_statement_time", "0", ENDS_STATEMENTS),
-    Override::but_scripts("max_session_mem_used", "9223372036854775807", REFUSES),
     Override::everywhere("max_recursive_iterations", "4294967295", CUTS),
     Override::but_scripts(
         "check_constraint_checks",

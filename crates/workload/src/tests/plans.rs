@@ -128,28 +128,3 @@ fn what_contradicts_itself_is_refused() {
     assert!(error("name = ", &[]).contains("not TOML"));
     assert!(error("name = \"x\"\nstep = []\n", &[]).contains("no [[step]]"));
 }
-
-/// Runs compare plans and steps by their text, and those of earlier releases go on.
-#[test]
-fn plans_of_earlier_runs_are_written_as_they_were() {
-    let folder = std::path::Path::new("../archive/tests/earlier");
-    let mut steps = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let is_archive = path
-            .extension()
-            .is_some_and(|extension| extension == "dbdyno");
-        // Runs of parameter files have no plan.
-        if !is_archive || path.ends_with("vdbench.dbdyno") {
-            continue;
-        }
-        let archive = archive::Archive::open_read_only(&path).unwrap();
-        for run in archive.list_runs().unwrap() {
-            let run = archive.load_run(&archive::RunName::Id(run.id)).unwrap();
-            let read = plan(&run.plan_toml, &[]).unwrap();
-            assert_eq!(read.to_toml(), run.plan_toml, "{}", path.display());
-            steps += read.step.len();
-        }
-    }
-    assert!(steps > 5, "{steps}");
-}
