@@ -1,4 +1,4 @@
-//! Histograms from archives: one run is a system before, another one the same system after.
+//! Histograms from archives: one run is a system before an update, another one the same system after it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,6 @@ use crate::error::FleetError;
 pub enum Observer {
     /// The kernel at the block device, from the request to its completion.
     Device,
-    /// dbdyno itself: service times of I/Os below a database.
     Driver,
 }
 
@@ -30,21 +29,17 @@ impl Observer {
     }
 }
 
-/// Which runs of an archive are a system's two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
-    /// Number or label of the run before.
     pub before: String,
     pub after: String,
-    /// Name of the system; that of the run's machine without one.
+    /// Name of the system; `None` for that of the run's machine.
     pub system: Option<String>,
     pub observer: Observer,
 }
 
-/// Hands out the histograms of both runs: of each repetition one for reads and one for writes, over all its valid points.
-///
-/// # Errors
-/// When a run is absent, or tells no times by operation; those of `take`.
+/// Passes on the histograms of both runs: of each repetition one for reads and one for writes, over all its valid
+/// points. Fails if a run is absent, or has no times by operation, or if `take` does.
 pub fn read(
     path: &Path,
     runs: &Runs,

@@ -1,4 +1,4 @@
-//! CSV of telemetry: a line for each bucket, or one for each histogram (docs/FLEET.md).
+//! CSV of telemetry: a line for each bucket, or for each histogram (docs/FLEET.md).
 
 mod head;
 mod units;
@@ -21,17 +21,13 @@ use units::Units;
 
 /// Longest line, in bytes: an encoded histogram takes less than a tenth of it.
 const LINE_BYTES_MAX: u64 = 1 << 20;
-/// Most lines of a file.
 const LINES_MAX: u64 = 50_000_000;
-/// Longest name of a system, in characters.
 const NAME_CHARS_MAX: usize = 200;
-/// Latest time that a bucket may begin with: as long as a histogram of dbdyno goes, an hour.
+/// Latest lower end of a bucket: an hour, the longest latency of dbdyno's histograms.
 const LOW_US_MAX: f64 = 3.6e9;
 
-/// Hands out every histogram of a file, in its order; the columns that it has beside ours.
-///
-/// # Errors
-/// The line, what is wrong and what would be right; those of `take`.
+/// Passes on every histogram of a file, in its order; returns the additional columns. Fails with the line, the
+/// mistake and its correction, or if `take` does.
 pub fn read(
     path: &Path,
     take: &mut dyn FnMut(Entry) -> Result<(), FleetError>,
@@ -78,11 +74,9 @@ pub fn read(
     }
 }
 
-/// The lines of a file.
 struct Lines<'a, R> {
     path: &'a Path,
     reader: R,
-    /// Of the line that was read last, from 1.
     line: u64,
     bytes: Vec<u8>,
 }
@@ -198,7 +192,6 @@ impl Row {
     }
 }
 
-/// Adds the line to the histogram that the lines before it began.
 fn append(entry: &mut Entry, row: Row) -> Result<(), String> {
     if row.is_histogram {
         return Err(format!(
@@ -279,10 +272,9 @@ fn moment(text: &str) -> Result<i64, String> {
     })
 }
 
-/// A cell of a number, and what separates the cells.
+/// The text of a cell, and the separator of the cells.
 type Cell<'a> = (&'a str, char);
 
-/// A number that may be unknown.
 fn optional(
     (text, separator): Cell<'_>,
     column: Column,
@@ -342,7 +334,6 @@ fn histogram(text: &str) -> Result<Vec<Bucket>, String> {
     Ok(of_snapshot(&snapshot))
 }
 
-/// The buckets of a histogram of dbdyno.
 pub fn of_snapshot(snapshot: &HistogramSnapshot) -> Vec<Bucket> {
     let ranges = snapshot.ranges_us();
     let bucket = |(low_us, high_us, count)| Bucket {

@@ -1,4 +1,4 @@
-//! Files into a fleet: all of them or none, and none twice.
+//! Import of files into a fleet: all of them or none, and none twice.
 
 use std::path::{Path, PathBuf};
 
@@ -16,15 +16,13 @@ pub struct Options {
     pub runs: Runs,
 }
 
-/// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// So many histograms were added.
     Added {
         histograms: u64,
-        /// Left out because they hold no I/O.
+        /// Number of histograms without I/Os, which are left out.
         empty: u64,
-        /// Columns that say nothing to us.
+        /// Additional columns, which are not read.
         ignored: Vec<String>,
     },
     /// The same content was imported before, under this name or another.
@@ -33,7 +31,6 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// Every file, in the order in which they were read.
     pub files: Vec<(PathBuf, Outcome)>,
 }
 
@@ -47,11 +44,8 @@ impl Imported {
     }
 }
 
-/// Adds files, and those of folders, to a fleet. The first thing that is wrong leaves the fleet as it was. A file whose content
-/// is already there is passed over.
-///
-/// # Errors
-/// What is wrong with a file, or with the place of the fleet.
+/// Adds files, and those of folders, to a fleet. The first error leaves the fleet unchanged. A file whose content was
+/// imported before is skipped. Fails with the mistake in a file, or in the location of the fleet.
 pub fn import(store: &Store, named: &[PathBuf], options: &Options) -> Result<Imported, FleetError> {
     let files = files(named)?;
     store.change(|| {
@@ -93,7 +87,7 @@ fn add_csv(store: &Store, file: &Path) -> Result<Outcome, FleetError> {
     })
 }
 
-/// An archive's file changes with every run that is measured into it, so its two runs are told by what is taken of them.
+/// An archive's file changes with every new run, so the digest covers the entries of the two runs.
 fn add_archive(store: &Store, file: &Path, runs: &Runs) -> Result<Outcome, FleetError> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut sha = Sha256::new();

@@ -1,7 +1,7 @@
 //! Telemetry of many systems, before and after an update.
 //!
-//! [`import`] reads histograms from CSV files (docs/FLEET.md) and from archives into a [`Store`], one file in a format that
-//! other engines read; the store sums them up for [`verdict::fleet`], which judges them.
+//! [`import`] reads histograms from CSV files (docs/FLEET.md) and from archives into a [`Store`], one file in a
+//! format that other engines read; the store sums them up for [`verdict::fleet`].
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The files that are named, and of what kind each is.
+//! The input files and their formats.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,17 +8,13 @@ use sha2::{Digest, Sha256};
 
 use crate::error::FleetError;
 
-/// Most files of one import.
 pub const FILES_MAX: usize = 10_000;
-/// With this every database of SQLite begins, and so every archive.
+/// Beginning of every SQLite database, and so of every archive.
 const ARCHIVE: &[u8] = b"SQLite format 3\0";
-/// What is looked for in a folder.
 const ENDINGS: [&str; 2] = ["csv", "dbdyno"];
 
-/// The files behind these names: files as they are, and of folders those that end in .csv or .dbdyno, by name.
-///
-/// # Errors
-/// When one cannot be looked at, a folder contains none, or they are too many.
+/// The files under these names: files themselves, and those in folders that end in .csv or .dbdyno, by name. Fails if
+/// one cannot be read, a folder contains none, or they are too many.
 pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, FleetError> {
     let mut files = Vec::new();
     for path in named {
@@ -56,10 +52,8 @@ pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, FleetError> {
     }
 }
 
-/// Opens a regular file; what has no end, or waits for a writer, is refused.
-///
-/// # Errors
-/// When it is none, or cannot be opened.
+/// Opens a regular file; one without end, or that waits for a writer, is refused. Fails if it is not a regular file,
+/// or cannot be opened.
 pub fn open(path: &Path) -> Result<File, FleetError> {
     let unreadable = |source| FleetError::Unreadable {
         file: path.to_owned(),
@@ -74,10 +68,7 @@ pub fn open(path: &Path) -> Result<File, FleetError> {
     File::open(path).map_err(unreadable)
 }
 
-/// Whether the file is an archive of runs; else it is taken for CSV.
-///
-/// # Errors
-/// As of [`open`].
+/// True if the file is an archive of runs; otherwise it counts as CSV.
 pub fn is_archive(path: &Path) -> Result<bool, FleetError> {
     let mut begin = Vec::new();
     let file = open(path)?;
@@ -89,10 +80,6 @@ pub fn is_archive(path: &Path) -> Result<bool, FleetError> {
     Ok(begin == ARCHIVE)
 }
 
-/// SHA-256 of a file, as hexadecimal digits.
-///
-/// # Errors
-/// As of [`open`].
 pub fn digest(path: &Path) -> Result<String, FleetError> {
     let mut file = open(path)?;
     let mut sha = Sha256::new();
@@ -111,7 +98,6 @@ pub fn digest(path: &Path) -> Result<String, FleetError> {
     }
 }
 
-/// Bytes as hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! The file that keeps a fleet: tables of histograms and their buckets, marked as dbdyno's.
+//! The file of a fleet: tables of histograms and their buckets, with dbdyno's mark.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use verdict::fleet::{LIMITS, Mix, Operation, Side, Window};
 use crate::entry::Entry;
 use crate::error::FleetError;
 
-/// A change of the tables is another version, which older ones refuse.
+/// A change of the tables needs another version, which older ones refuse.
 const MARK: Mark = Mark {
     table: "dbdyno_fleet",
     application: "dbdyno fleet",
@@ -22,36 +22,26 @@ const MARK: Mark = Mark {
              count FROM histogram JOIN bucket ON bucket.histogram = histogram.id",
 };
 
-/// A bucket on both sides of a limit counts by its middle where it is this narrow, as those of an HdrHistogram are.
+/// A bucket on both sides of a limit counts by its middle if it is this narrow, as those of an HdrHistogram are.
 const NARROW: f64 = 1.01;
 
-/// A fleet in its file.
 pub struct Store(OwnFile);
 
 impl Store {
-    /// Opens the fleet at `path`, or begins one.
-    ///
-    /// # Errors
-    /// When the engine that keeps it is not installed, or the file is somebody else's, damaged or in use.
+    /// Opens the fleet at `path`, or creates one. Fails if the engine is not installed, or the file is foreign,
+    /// damaged or in use.
     pub fn open(path: &Path) -> Result<Self, FleetError> {
         Ok(Self(OwnFile::open(path, &MARK, Access::Write)?))
     }
 
-    /// Opens the fleet at `path`, which stays as it is.
-    ///
-    /// # Errors
-    /// As of [`Store::open`]; when there is none.
     pub fn open_read_only(path: &Path) -> Result<Self, FleetError> {
         Ok(Self(OwnFile::open(path, &MARK, Access::Read)?))
     }
 
     /// Every histogram, summed up by the limits (µs), in the order of systems and times.
-    ///
-    /// # Errors
-    /// What the engine says.
     pub fn windows(&self, limits_us: [f64; LIMITS]) -> Result<Vec<Window>, FleetError> {
         let sums = limits_us.map(|limit| {
-            // Written so that every limit is the number that was asked for.
+            // Written with a cast, so that every limit is the exact number given.
             let limit = format!("{limit:?}::DOUBLE");
             let decided = format!("(high_us <= {limit} OR low_us >= {limit} OR is_narrow)");
             let within = format!("(high_us <= {limit} OR (is_narrow AND middle_us <= {limit}))");
@@ -79,10 +69,7 @@ impl Store {
         Ok(windows)
     }
 
-    /// The ends of buckets (µs) at which most histograms tell a share, nearest to a limit first, up to `count`.
-    ///
-    /// # Errors
-    /// What the engine says.
+    /// The ends of buckets (µs) at which most histograms show a share, nearest to a limit first, up to `count`.
     pub fn ends_near(&self, limit_us: f64, count: usize) -> Result<Vec<f64>, FleetError> {
         let sql = format!(
             "WITH ends AS (SELECT high_us, count(*) AS times FROM bucket WHERE high_us IS NOT NULL GROUP BY high_us) \
@@ -97,12 +84,10 @@ impl Store {
         Ok(ends)
     }
 
-    /// Writes every bucket with its histogram's columns to a Parquet file.
-    ///
-    /// # Errors
-    /// When something is there, or the place cannot be written.
+    /// Writes every bucket with its histogram's columns to a Parquet file. Fails if the file exists, or cannot be
+    /// written.
     pub fn export(&self, path: &Path) -> Result<(), FleetError> {
-        // Also where a link leads nowhere.
+        // This also finds dangling links.
         if path.symlink_metadata().is_ok() {
             return Err(FleetError::Exists(path.to_owned()));
         }
@@ -110,10 +95,7 @@ impl Store {
         Ok(self.0.write_parquet(query, path)?)
     }
 
-    /// Does something in one transaction: with the first error it is as if nothing had been done.
-    ///
-    /// # Errors
-    /// Those of `work`, and what the engine says.
+    /// Executes `work` in one transaction, which an error rolls back.
     pub(crate) fn change<T>(
         &self,
         work: impl FnOnce() -> Result<T, FleetError>,
@@ -121,10 +103,9 @@ impl Store {
         self.0.change(|_| work())
     }
 
-    /// Whether a file with this digest was imported.
     pub(crate) fn has(&self, digest: &str) -> Result<bool, FleetError> {
         let mut found = false;
-        // The digits of a digest need no quoting.
+        // The digits of a digest need no quotes.
         let sql = format!("SELECT 1 FROM source WHERE digest = '{digest}'");
         self.0.read(&sql, &mut |_| {
             found = true;
@@ -133,7 +114,6 @@ impl Store {
         Ok(found)
     }
 
-    /// The largest number of a source and of a histogram.
     fn last_ids(&self) -> Result<[i64; 2], FleetError> {
         let mut last = [0, 0];
         let sql = "SELECT (SELECT coalesce(max(id), 0) FROM source), (SELECT coalesce(max(id), 0) FROM histogram)";
@@ -146,7 +126,7 @@ impl Store {
         Ok(last)
     }
 
-    /// Adds a source, and gives what writes its histograms, one after the other, to `fill`.
+    /// Adds a source, and passes the writer of its histograms to `fill`.
     pub(crate) fn add(
         &self,
         name: &str,
@@ -193,10 +173,7 @@ impl Store {
         Ok(buckets.finish()?)
     }
 
-    /// Refuses a histogram that is there twice.
-    ///
-    /// # Errors
-    /// [`FleetError::Line`] for the first one.
+    /// Refuses duplicate histograms. Fails with [`FleetError::Line`] for the first one.
     pub(crate) fn refuse_twice(&self) -> Result<(), FleetError> {
         let sql = "WITH twice AS (SELECT system, \"time\", side, operation, min(id) AS first, max(id) AS last FROM histogram \
              GROUP BY ALL HAVING count(*) > 1 ORDER BY last LIMIT 1) \
@@ -226,7 +203,7 @@ impl Store {
     }
 }
 
-/// A row of the query above; `None` for one that no import of ours writes.
+/// Parses a row of the query above; `None` for one that no import writes.
 fn window(row: &[Cell<'_>]) -> Option<Window> {
     let [
         system,

@@ -1,11 +1,11 @@
-//! What it costs to time a device's requests and to cut them into intervals:
+//! Cost of timing a device's requests and of cutting them into intervals:
 //!
 //! ```sh
 //! cargo run --release -p host --example device_times -- FILE SECONDS
 //! ```
 //!
-//! Writes blocks of 4 KiB to a new file, each past the page cache, and prints requests, the program's time for each, and the
-//! processor time of the sampler with and without intervals. As root.
+//! Writes blocks of 4 KiB to a new file, each past the page cache, and prints requests, the program's time for each,
+//! and the processor time of the sampler with and without intervals. Needs root.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};

@@ -1,10 +1,10 @@
-//! How long the requests of a block device take, as distributions: whole, in the queue and in the device, for each
-//! operation and class of sizes.
+//! Distributions of the times of a block device's requests: whole, in the queue and in the device, for each operation
+//! and class of sizes.
 //!
-//! A small program in the kernel (BPF, assembled here, without a tool chain) counts whenever a request is complete.
-//! That needs the right to load one (root, or CAP_BPF and CAP_PERFMON) and a kernel that describes its own types
-//! (Linux 5.17 or newer with BTF). Requests are what the kernel sends to the device: merged and split, they are not
-//! the reads and writes of a program. Devices that are built of others (dm, md) have none: watch what lies below.
+//! A small program in the kernel (BPF, assembled here, without a tool chain) counts completed requests. That needs
+//! the right to load one (root, or CAP_BPF and CAP_PERFMON) and a kernel that describes its own types (Linux 5.17 or
+//! newer with BTF). Requests are those that the kernel sends to the device: merged and split, they are not the reads
+//! and writes of a program. Devices that are built of others (dm, md) have none: watch the devices below.
 
 mod assembly;
 mod btf;
@@ -21,16 +21,13 @@ use std::path::Path;
 use kernel::{PerCpuArray, Program};
 use program::{CLASSES, OPERATIONS, Places, SIZES, TIMES, VALUES};
 
-/// Devices that one watch takes.
 pub use crate::counters::DEVICES_MAX;
 pub(crate) use requests::WindowRequests;
 pub use requests::{RequestLog, RequestMark};
 pub use times::{DeviceTimes, Operation, Phase, Times};
 
-/// Numbers of a device with its partitions that are looked at.
 const NUMBERS_MAX: usize = 64;
 
-/// Why the requests of a device cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlockError {
     #[error(
@@ -40,18 +37,15 @@ pub enum BlockError {
     /// The kernel is too old, or was built without a description of its types.
     #[error("block-device requests cannot be timed on this kernel: {0}")]
     Kernel(String),
-    /// There is no such device, or there are too many.
     #[error("{0}")]
     Device(String),
     #[error("block-device requests cannot be timed: {doing} failed ({reason})")]
     System {
-        /// What was to be done.
         doing: &'static str,
         reason: io::Error,
     },
 }
 
-/// Counts the requests of some devices until it is dropped.
 #[derive(Debug)]
 pub struct BlockWatch {
     devices: Vec<String>,
@@ -62,10 +56,8 @@ pub struct BlockWatch {
 }
 
 impl BlockWatch {
-    /// Begins to count the requests of devices by their kernel names, as `vda`.
-    ///
-    /// # Errors
-    /// Without the right, on a kernel that cannot, or for a device that does not exist.
+    /// Starts counting the requests of devices by their kernel names, such as `vda`. Fails without the right, on an
+    /// unsuitable kernel, or for a device that does not exist.
     pub fn open(devices: &[&str]) -> Result<Self, BlockError> {
         if devices.is_empty() || devices.len() > DEVICES_MAX {
             return Err(BlockError::Device(format!(
@@ -99,10 +91,7 @@ impl BlockWatch {
         })
     }
 
-    /// What was counted so far, for each device; the difference of two is what happened between them.
-    ///
-    /// # Errors
-    /// When the system refuses to show it.
+    /// The counts so far of each device; subtract two readings for the requests between them.
     pub fn read(&self) -> Result<Vec<DeviceTimes>, BlockError> {
         let mut buffer = Vec::new();
         let mut of_device = |(slot, name): (usize, &String)| {
@@ -121,10 +110,7 @@ impl BlockWatch {
             .collect()
     }
 
-    /// Runs of the program while `during` goes on, and their mean time in ns.
-    ///
-    /// # Errors
-    /// When the system refuses to count them.
+    /// Runs of the program during `during`, and their mean time in ns.
     pub fn cost_ns(&self, during: impl FnOnce()) -> Result<(u64, f64), BlockError> {
         let counting = kernel::count_runs().map_err(refused("counting the runs"))?;
         let told = || self.program.runs().map_err(refused("reading the runs"));
@@ -163,7 +149,7 @@ fn places() -> Result<Places, BlockError> {
     })
 }
 
-/// The numbers of a device and of its partitions, as the kernel has them.
+/// The numbers of a device and of its partitions, in the kernel's encoding.
 fn numbers_of(name: &str) -> Result<Vec<u32>, BlockError> {
     let unknown =
         || BlockError::Device(format!("there is no block device \"{name}\" in /sys/block"));
@@ -171,7 +157,7 @@ fn numbers_of(name: &str) -> Result<Vec<u32>, BlockError> {
         return Err(unknown());
     }
     let folder = Path::new("/sys/block").join(name);
-    // The paths of an NVMe multipath are there without one.
+    // The paths of an NVMe multipath exist without a number.
     let unnumbered = || {
         if folder.exists() {
             BlockError::Device(format!(

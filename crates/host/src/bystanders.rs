@@ -1,9 +1,9 @@
-//! What programs that are neither the database nor the driver read and wrote, by the kernel's account of each
+//! Reads and writes of programs that are neither the database nor the driver, by the kernel's account of each
 //! (`/proc/PID/io`).
 //!
-//! The account does not say on which device. So what others did is held against what database and driver left of the
-//! device's own count, and the smaller of the two is theirs at most. What the kernel writes by itself (a file system's
-//! journal, say) is in the one and not in the other.
+//! The account does not name the device. The I/O of the others is therefore compared with the rest of the device's
+//! own count after database and driver, and the smaller of the two is an upper bound. Writes of the kernel itself
+//! (such as a file system's journal) are in one of them only.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,11 +16,10 @@ use crate::owners::{KERNEL, Programs, is_kernel};
 use crate::rates::Rates;
 use crate::trusted::user_id;
 
-/// Most processes that are asked; a look at one takes some microseconds.
+/// Most processes that are read; each takes some microseconds.
 const PROCESSES_MAX: usize = 1 << 14;
 const MB: f64 = 1e6;
 
-/// Bytes that reached a device, or are going to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Bytes {
     read: u64,
@@ -42,7 +41,7 @@ impl Bytes {
         let of = |wanted: &str| of(wanted).unwrap_or(0_u64);
         Self {
             read: of("read_bytes"),
-            // What was dropped before it reached the device.
+            // Cancelled writes never reached the device.
             written: of("write_bytes").saturating_sub(of("cancelled_write_bytes")),
         }
     }
@@ -60,30 +59,24 @@ impl Bytes {
     }
 }
 
-/// What everybody has read and written so far. Who ended is in what the parent that awaited it has: sums go on.
+/// Total reads and writes so far. A process that ended is in the account of the parent that awaited it, so sums never
+/// fall.
 #[derive(Debug, Clone)]
 pub struct IoAccounts {
     at_ns: u64,
     servers: Vec<u32>,
-    /// The database's servers and the driver.
     ours: Bytes,
     others: Bytes,
 }
 
-/// What others did on the target's device.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct IoByOthers {
-    /// Read, 10^6 bytes per second.
     pub read_mb_per_s: f64,
-    /// Written, 10^6 bytes per second.
     pub write_mb_per_s: f64,
 }
 
 impl IoAccounts {
-    /// Looks at all processes of this machine.
-    ///
-    /// # Errors
-    /// With the reason, where one of them cannot be looked at.
+    /// Reads the accounts of all processes of this machine. Fails with the reason if one of them cannot be read.
     pub fn so_far(programs: &Programs) -> Result<Self, String> {
         if !is_kernel() {
             return Err("programs outside this container are not visible".into());
@@ -106,17 +99,15 @@ impl IoAccounts {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied && user_id() != 0 => {
                     return Err("only root can read the I/O counts of other users' programs".into());
                 }
-                // It ended meanwhile, or is one that hides even from root: then others did no less than is known.
+                // It ended meanwhile, or is one that hides even from root: then the others did at least as much.
                 Err(_) => {}
             }
         }
         Ok(accounts)
     }
 
-    /// What others did on a device from then to now, of which `rates` are the counts of a window in that time.
-    ///
-    /// # Errors
-    /// With the reason, where it cannot be told.
+    /// I/O of others on a device since then; `rates` are the counts of a window in that time. Fails with the reason,
+    /// if it cannot be determined.
     pub(crate) fn until_now(&self, rates: &Rates) -> Result<IoByOthers, String> {
         let programs = Programs {
             is_inside: false,
@@ -148,14 +139,13 @@ impl IoByOthers {
     }
 }
 
-/// The servers with their children, and this process.
 fn family(servers: &[u32]) -> HashSet<u32> {
     let children = servers.iter().flat_map(|server| children(*server));
     let all = servers.iter().copied().chain(children);
     all.chain([std::process::id()]).collect()
 }
 
-/// Children of all threads of a process; none where there are none, or they are not shown.
+/// Children of all threads of a process; empty if there are none, or they are not visible.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"));
     let threads = threads.into_iter().flatten().flatten();

@@ -4,11 +4,11 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Has the kernel kill a program when the thread that starts it ends, which has to wait for it: also when dbdyno is killed.
-/// A user that the command changes to is changed to before.
+/// Makes the kernel kill a program when the thread that starts it ends, which must wait for it: also when dbdyno is
+/// killed. A change of user in the command takes place before.
 pub fn die_with_parent(command: &mut Command) {
     let parent = std::process::id();
-    // SAFETY: `tie` makes system calls only, as is right between fork and exec.
+    // SAFETY: `tie` makes system calls only, as required between fork and exec.
     unsafe { command.pre_exec(move || tie(parent)) };
 }
 
@@ -22,7 +22,7 @@ fn tie(parent: u32) -> io::Result<()> {
     };
     match (set, now as u32 == parent) {
         (-1, _) => Err(io::Error::last_os_error()),
-        // It died before there was a signal for it.
+        // It died before the signal was set.
         (_, false) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
         _ => Ok(()),
     }

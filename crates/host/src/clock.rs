@@ -1,7 +1,7 @@
 //! Wall time, which may step, and monotonic time, which may not.
 //!
-//! A duration is always measured on the monotonic clock. The wall clock only says *when*, and
-//! [`Stopwatch`] says whether it stepped meanwhile, because then it said that wrongly.
+//! A duration is always measured on the monotonic clock. The wall clock only gives points in time, and [`Stopwatch`]
+//! reports if it stepped meanwhile, because then they are wrong.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,13 +12,10 @@ use jiff::Timestamp;
 /// slewing moves both clocks alike, so even a long window stays far below.
 pub const STEP_LIMIT_S: f64 = 0.5;
 
-/// Tells the time of day.
 pub trait WallClock: Send + Sync {
-    /// The time of day now.
     fn now(&self) -> SystemTime;
 }
 
-/// The machine's own wall clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -28,7 +25,6 @@ impl WallClock for SystemClock {
     }
 }
 
-/// Wall and monotonic time of one start.
 #[derive(Clone)]
 pub struct Stopwatch {
     clock: Arc<dyn WallClock>,
@@ -51,13 +47,12 @@ impl Stopwatch {
         rfc3339(self.wall)
     }
 
-    /// Time since the start on the monotonic clock, whatever the wall clock did.
     pub fn elapsed(&self) -> Duration {
         self.monotonic.elapsed()
     }
 
-    /// By how many seconds the wall clock has stepped against the monotonic clock since the start;
-    /// `None` when by no more than [`STEP_LIMIT_S`]. A machine that slept shows as a step forward.
+    /// Step of the wall clock against the monotonic clock since the start, in s; `None` up to [`STEP_LIMIT_S`]. A
+    /// machine that slept shows as a step forward.
     pub fn clock_step_s(&self) -> Option<f64> {
         let monotonic_s = self.elapsed().as_secs_f64();
         let wall_s = match self.clock.now().duration_since(self.wall) {
@@ -81,17 +76,15 @@ pub fn rfc3339(time: SystemTime) -> String {
     format!("{timestamp:.3}")
 }
 
-/// The monotonic clock in nanoseconds since an arbitrary start.
 pub fn monotonic_ns() -> u64 {
     read_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// Reads one of the kernel's clocks.
 pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
     try_read_ns(clock).expect("every Linux kernel has the clocks that are asked for so")
 }
 
-/// The same for a clock that may be gone, as that of another process.
+/// Reads a clock that may be gone, such as that of another process.
 pub(crate) fn try_read_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -102,8 +95,8 @@ pub(crate) fn try_read_ns(clock: libc::clockid_t) -> Option<u64> {
     (status == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Sleeps until the monotonic clock shows `due_ns`, also when signals interrupt. An absolute time
-/// keeps a schedule from drifting by the time its own work takes.
+/// Sleeps until the monotonic clock shows `due_ns`, also after signals. An absolute time keeps a schedule from
+/// drifting by the time of its own work.
 pub(crate) fn sleep_until(due_ns: u64) {
     let due = libc::timespec {
         tv_sec: (due_ns / 1_000_000_000) as libc::time_t,
@@ -125,7 +118,6 @@ pub(crate) fn sleep_until(due_ns: u64) {
     }
 }
 
-/// Processor time of all threads of this process so far.
 pub(crate) fn process_cpu_ns() -> u64 {
     read_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -136,14 +128,13 @@ mod tests {
 
     use super::*;
 
-    /// The machine's wall clock with an offset, so that no test needs to step the clock of the machine.
+    /// The machine's wall clock with an offset, so that no test must step the real one.
     #[derive(Debug, Default)]
     struct SteppedClock {
         offset_ms: AtomicI64,
     }
 
     impl SteppedClock {
-        /// Steps this clock by so many milliseconds, backwards when negative.
         fn step_ms(&self, by_ms: i64) {
             self.offset_ms.fetch_add(by_ms, Ordering::Relaxed);
         }

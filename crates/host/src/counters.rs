@@ -1,6 +1,5 @@
-//! One snapshot of the kernel's counters, cheap enough to be taken every second.
-//!
-//! The files stay open and are read again from their start into one buffer.
+//! One snapshot of the kernel's counters, cheap enough to be taken every second: the files stay open and are read
+//! again from their start into one buffer.
 
 pub(crate) mod parse;
 mod values;
@@ -23,15 +22,14 @@ const FILE_BYTES_MAX: usize = 1 << 20;
 /// A sector of `/proc/diskstats`, whatever the device's own block size is.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// The part of `/proc/stat` that is read: its first line is all that is needed.
+/// Bytes of `/proc/stat` that are read: only its first line is needed.
 const STAT_BYTES_MAX: usize = 4096;
 
-/// The counter files of one machine, held open.
 #[derive(Debug)]
 pub struct Reader {
     stat: Option<File>,
     diskstats: Option<File>,
-    /// Names, and whether what they do is added up.
+    /// Names, and true for devices that are added up.
     devices: Vec<(String, bool)>,
     net_dev: Option<File>,
     interfaces: Vec<String>,
@@ -46,13 +44,13 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the files below `root` (`/` but in tests), with the block device to be counted.
+    /// Opens the files below `root` (`/` except in tests), with the block device to be counted.
     pub fn open(root: &Path, device: Option<&str>) -> Self {
         let devices = device.map(|name| (name.to_owned(), true));
         Self::with_devices(root, devices.into_iter().collect())
     }
 
-    /// With some block devices, each with whether what it does is added up.
+    /// Opens the files with several block devices; the flag is true for those that are added up.
     pub(crate) fn with_devices(root: &Path, devices: Vec<(String, bool)>) -> Self {
         let open = |name: &str| File::open(root.join("proc").join(name)).ok();
         Self {
@@ -117,14 +115,13 @@ impl Reader {
 }
 
 impl Reader {
-    /// Reads the network interfaces one by one, as they stand at the start or the end of a window; none where they cannot be
-    /// read.
+    /// Reads the network interfaces one by one, for the start or the end of a window; empty if they cannot be read.
     pub(crate) fn interfaces(&mut self) -> Vec<InterfaceCounters> {
         let text = read(&self.net_dev, &mut self.buffer);
         text.map(parse::interfaces).unwrap_or_default()
     }
 
-    /// Bytes that the devices which are added up have read so far; `None` where one of them is not counted, or there is none.
+    /// Bytes read so far by the devices that are added up; `None` if one of them is not counted, or there is none.
     pub(crate) fn device_read_bytes(&mut self) -> Option<u64> {
         let disks = disks(&self.devices, read(&self.diskstats, &mut self.buffer));
         let bytes = disks
@@ -133,13 +130,11 @@ impl Reader {
         bytes.reduce(|sum, each| Some(sum? + each?)).flatten()
     }
 
-    /// Interfaces with a device behind them.
     pub(crate) fn physical_interfaces(&self) -> &[String] {
         &self.interfaces
     }
 }
 
-/// The counters of these devices in `/proc/diskstats`.
 pub(crate) fn disks(devices: &[(String, bool)], diskstats: Option<&[u8]>) -> Disks {
     Disks::of(devices.iter().map(|(name, is_summed)| {
         let counters = diskstats.and_then(|text| parse::disk(text, name.as_bytes()));
@@ -147,8 +142,8 @@ pub(crate) fn disks(devices: &[(String, bool)], diskstats: Option<&[u8]>) -> Dis
     }))
 }
 
-/// Reads a file from its start as far as the buffer goes. A counter file hands out a page at a
-/// time, so a short read is not its end.
+/// Reads a file from its start up to the size of the buffer. A counter file returns a page at a time, so a short read
+/// is not its end.
 fn read<'a>(file: &Option<File>, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let file = file.as_ref()?;
     let mut length = 0;
@@ -163,8 +158,7 @@ fn read<'a>(file: &Option<File>, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     Some(&buffer[..length])
 }
 
-/// Interfaces with a device behind them. Bridges, bonds and VLANs carry the same bytes once more
-/// and must not count beside them.
+/// Interfaces with a device. Bridges, bonds and VLANs carry the same bytes once more and must not count as well.
 pub(crate) fn physical_interfaces(root: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(root.join("sys/class/net")) else {
         return Vec::new();
@@ -176,7 +170,7 @@ pub(crate) fn physical_interfaces(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Where no interface has a device (in a container), all count but loopback.
+/// If no interface has a device (in a container), all count except loopback.
 pub(crate) fn is_counted(physical: &[String], name: &[u8]) -> bool {
     if physical.is_empty() {
         return name != b"lo";

@@ -1,17 +1,15 @@
-//! The block device under a path: the one whose counters show what a database reads and writes.
+//! The block device under a path, whose counters show the reads and writes of a database.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::mounts;
 
-/// Levels that are climbed for a path that does not exist yet.
+/// Most parents that are tried for a path that does not exist yet.
 const PARENTS_MAX: usize = 64;
 
-/// Why a path has no single block device.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// The path cannot be looked at.
     #[error("{} cannot be accessed ({reason}); check the path and its permissions", path.display())]
     Unreadable {
         path: PathBuf,
@@ -23,42 +21,30 @@ pub enum DeviceError {
          choose a path on a local disk",
         path.display()
     )]
-    NoDevice {
-        path: PathBuf,
-        /// Type of the file system.
-        file_system: String,
-    },
+    NoDevice { path: PathBuf, file_system: String },
     /// The file system spreads over several devices.
     #[error(
         "{} lies on a file system of {devices} devices, so no single device shows its I/O; choose a path on a single disk",
         path.display()
     )]
     SeveralDevices { path: PathBuf, devices: usize },
-    /// The device has a number but `/sys` does not know it, as in some containers.
+    /// The device has a number but `/sys` does not list it, as in some containers.
     #[error(
         "{} lies on device {number}, which /sys/dev/block does not show, so its device I/O cannot be counted; mount /sys",
         path.display()
     )]
-    Unknown {
-        path: PathBuf,
-        /// Device number "major:minor".
-        number: String,
-    },
+    Unknown { path: PathBuf, number: String },
 }
 
-/// Kernel name of the whole block device under `path`, e.g. "nvme0n1": the disk of a partition, the
-/// "dm-0" of a logical volume. A path that does not exist yet counts as its nearest parent.
-///
-/// # Errors
-/// When the path lies on no single block device; the message is the reason to show for it.
+/// Kernel name of the whole block device under `path`, e.g. "nvme0n1": the disk of a partition, the "dm-0" of a
+/// logical volume. A path that does not exist yet counts as its nearest parent. Fails if the path is on no single
+/// block device; the message is the reason to show.
 pub fn device_of(path: &Path) -> Result<String, DeviceError> {
     single(path, devices_of(path)?)
 }
 
-/// As [`device_of`], where there may be several: a btrfs spreads over all of its devices.
-///
-/// # Errors
-/// When the path lies on no block device that could be named; the message is the reason to show for it.
+/// As [`device_of`], but there may be several: a btrfs spreads over all of its devices. Fails if the path is on no
+/// known block device; the message is the reason to show.
 pub fn devices_of(path: &Path) -> Result<Vec<String>, DeviceError> {
     let unreadable = |reason| DeviceError::Unreadable {
         path: path.to_owned(),
@@ -66,7 +52,7 @@ pub fn devices_of(path: &Path) -> Result<Vec<String>, DeviceError> {
     };
     let existing = nearest_existing(path).map_err(unreadable)?;
     let found = std::fs::metadata(&existing).map_err(unreadable)?;
-    // A block device is looked at itself, a file at what it lies on.
+    // A block device counts itself, a file counts as the device that it is on.
     let number = if found.file_type().is_block_device() {
         found.rdev()
     } else {
@@ -81,8 +67,8 @@ pub fn devices_of(path: &Path) -> Result<Vec<String>, DeviceError> {
     )
 }
 
-/// As [`devices_of`], for a path of the machine whose files were copied below `root`: by its mount table
-/// alone, because the path itself is not here.
+/// As [`devices_of`], for a path of the machine whose files were copied below `root`: only by its mount table,
+/// because the path itself is not here.
 pub(crate) fn devices_below(root: &Path, path: &Path) -> Result<Vec<String>, DeviceError> {
     let mounts = mounts::read(root);
     let number = mounts::holding(&mounts, path).and_then(|mount| {
@@ -124,8 +110,7 @@ fn devices_in(
         })
 }
 
-/// A file system whose device number names no block device. Of these only btrfs tells through
-/// `/sys` on which devices it lives.
+/// Devices of a file system whose device number names no block device. Only btrfs lists its devices in `/sys`.
 fn anonymous_devices(
     root: &Path,
     path: &Path,
@@ -151,7 +136,6 @@ fn anonymous_devices(
     Ok(devices)
 }
 
-/// The devices of the btrfs that `device` belongs to.
 fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<Vec<String>> {
     let file_systems = std::fs::read_dir(root.join("sys/fs/btrfs")).ok()?;
     let devices = file_systems
@@ -164,17 +148,17 @@ fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<Vec<String>> {
     whole.collect()
 }
 
-/// Name of the device that a link in `/sys` leads to, climbing from a partition to its disk.
+/// Name of the device at a link in `/sys`; for a partition that of its disk.
 pub(crate) fn whole_device(link: &Path) -> Option<String> {
     let mut directory = std::fs::canonicalize(link).ok()?;
     if directory.join("partition").exists() {
         directory.pop();
     }
-    // A name with a slash (cciss/c0d0) stands in /sys with an exclamation mark.
+    // A name with a slash (cciss/c0d0) has an exclamation mark in /sys.
     Some(directory.file_name()?.to_str()?.replace('!', "/"))
 }
 
-/// The path itself or, where it is still to be created, the nearest parent that exists.
+/// The path itself or, if it does not exist yet, its nearest existing parent.
 fn nearest_existing(path: &Path) -> std::io::Result<PathBuf> {
     let mut candidate = std::path::absolute(path)?;
     for _ in 0..PARENTS_MAX {

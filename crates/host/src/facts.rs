@@ -1,7 +1,7 @@
 //! The basic facts of the machine, for the page of a run.
 //!
-//! Read once, from files of `/proc`, `/sys` and `/etc` below any root. A file that is missing, cut
-//! short or odd makes its fact `None`; nothing is guessed and nothing fails.
+//! Read once, from files of `/proc`, `/sys` and `/etc` below any root. A file that is missing, truncated or malformed
+//! makes its fact `None`; nothing is guessed and nothing fails.
 
 pub(crate) mod control_group;
 mod disks;
@@ -16,7 +16,7 @@ use archive::Platform;
 use files::{count_numbered, is_this_machine};
 pub(crate) use files::{first_line, first_number, is_numbered, text};
 
-/// What firmware says when its maker has filled in nothing.
+/// Placeholders of firmware whose maker has filled in nothing.
 const EMPTY_WORDS: &[&str] = &[
     "default string",
     "none",
@@ -27,7 +27,7 @@ const EMPTY_WORDS: &[&str] = &[
     "unknown",
 ];
 
-/// What the machine below `root` is; `/` for the one that dbdyno runs on.
+/// Facts of the machine below `root`; `/` for the one that dbdyno runs on.
 pub fn facts(root: &Path) -> Platform {
     let cpuinfo = text(root, "proc/cpuinfo").unwrap_or_default();
     let processor = processor::read(root, &cpuinfo);
@@ -73,7 +73,7 @@ fn architecture(root: &Path) -> Option<String> {
         .or_else(|| is_this_machine(root).then(|| std::env::consts::ARCH.to_owned()))
 }
 
-/// A value of `/proc/meminfo`, whose "kB" are 1024 bytes. A line without its unit was cut short.
+/// A value of `/proc/meminfo`, whose "kB" are 1024 bytes. A line without its unit is truncated.
 fn memory_bytes(root: &Path, key: &str) -> Option<u64> {
     let text = text(root, "proc/meminfo")?;
     let value = text.lines().find_map(|line| line.strip_prefix(key))?;

@@ -1,24 +1,24 @@
-//! Processor time of a process, its children and those that it has seen end.
+//! Processor time of a process, its living children and those that it has awaited.
 //!
-//! A server that has a process for each session is too dear to be added up file by file: 512 of them would be as many
-//! files of `/proc` to open. So the children are named by one file, asked for their clocks by one system call each,
-//! and those that ended meanwhile are found in what their parent was charged for them.
+//! A server with a process for each session is too expensive to read file by file: 512 of them would be as many files
+//! of `/proc` to open. So one file lists the children, one system call reads the clock of each, and the time of those
+//! that ended is in the time charged to their parent.
 
 use std::collections::HashMap;
 use std::fs;
 
 use crate::clock::try_read_ns;
 
-/// A child that ends between two looks is in neither of them; then both are taken again, so often at most.
+/// Most retries: a child that ends between two readings is in neither, so both are repeated.
 const LOOKS_MAX: usize = 4;
-/// Children that are followed; more than any server has sessions.
+/// Most children; more than any server has sessions.
 const CHILDREN_MAX: usize = 1 << 16;
 
-/// What a process, its children and those that it has awaited have used so far.
+/// Processor time so far of a process, its children and those that it has awaited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Family {
     pid: u32,
-    /// When it began, because its number may be another's later.
+    /// Start of the process, because its number may be reused later.
     began_ticks: u64,
     own_ns: u64,
     awaited_ns: u64,
@@ -26,9 +26,9 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// Looks at the family of a process of this machine; `None` where it cannot be seen.
+    /// Reads the family of a process of this machine; `None` if it is not visible.
     ///
-    /// Children of children are left to their parents: they count as soon as they have ended, and their parents as well.
+    /// Grandchildren are left to their parents: they count as soon as they and their parents have ended.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let mut looks = 0;
         loop {
@@ -52,7 +52,7 @@ impl Family {
         self.pid
     }
 
-    /// What was used since an earlier look; `None` when that was at another process of the same number.
+    /// Time used since an earlier reading; `None` if that was of another process with the same number.
     pub(crate) fn since(&self, earlier: &Self) -> Option<u64> {
         if (self.pid, self.began_ticks) != (earlier.pid, earlier.began_ticks) {
             return None;
@@ -62,7 +62,7 @@ impl Family {
             now.saturating_sub(then)
         };
         let living: u64 = self.children_ns.iter().map(rise).sum();
-        // What ended children had used before is in what their parent was charged, whole.
+        // The earlier time of ended children is included in the charge to their parent.
         let ended = earlier.children_ns.iter();
         let ended = ended.filter(|(pid, _)| !self.children_ns.contains_key(pid));
         let before: u64 = ended.map(|(_, then)| then).sum();
@@ -72,7 +72,6 @@ impl Family {
     }
 }
 
-/// What of `/proc/PID/stat` is needed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     began_ticks: u64,
@@ -84,7 +83,7 @@ impl Stat {
         Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name stands in brackets and may hold anything.
+    /// The name is in brackets and may contain anything.
     fn parse(text: &str) -> Option<Self> {
         let (_, numbers) = text.rsplit_once(')')?;
         let mut numbers = numbers.split_whitespace().skip(13);
@@ -98,29 +97,28 @@ impl Stat {
     }
 }
 
-/// Processor time of the living children; one that ends meanwhile is left out.
 fn children(pid: u32) -> Option<HashMap<u32, u64>> {
     let pids = pids_of_children(pid)?.into_iter();
     Some(pids.filter_map(|pid| Some((pid, clock_ns(pid)?))).collect())
 }
 
-/// The living children of a process; `None` where it cannot be seen.
+/// The living children of a process; `None` if it is not visible.
 pub fn pids_of_children(pid: u32) -> Option<Vec<u32>> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let pids = text.split_ascii_whitespace().take(CHILDREN_MAX);
     Some(pids.filter_map(|word| word.parse().ok()).collect())
 }
 
-/// When a process began, in ticks since the machine did; `None` where there is none.
+/// Start of a process, in ticks since the machine's start; `None` if there is none.
 pub(crate) fn began_ticks(pid: u32) -> Option<u64> {
     Some(Stat::of(pid)?.began_ticks)
 }
 
-/// Processor time of all threads of a process, those that have ended included.
+/// Processor time of all threads of a process, including ended ones.
 fn clock_ns(pid: u32) -> Option<u64> {
     let pid = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0)?;
     let mut clock: libc::clockid_t = 0;
-    // SAFETY: the call writes one number to where it is told.
+    // SAFETY: the call writes one number to the given address.
     let code = unsafe { libc::clock_getcpuclockid(pid, &mut clock) };
     (code == 0).then_some(clock).and_then(try_read_ns)
 }
@@ -138,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell that tells when it is done, and stays until its input is closed.
+    /// A shell that prints a line when it is done, and stays until its input is closed.
     fn shell(script: &str) -> Child {
         let mut command = Command::new("sh");
         command
@@ -148,7 +146,7 @@ mod tests {
         command.spawn().unwrap()
     }
 
-    /// Waits until the family used so much, and gives what it used.
+    /// Waits until the family has used this much, and returns its use.
     fn used_ns(of: &Family, at_least: Duration) -> u64 {
         let begin = Instant::now();
         loop {
@@ -163,7 +161,7 @@ mod tests {
 
     #[test]
     fn children_count_while_they_live_and_when_they_have_ended() {
-        // The child counts for a while, and is awaited by its parent, which then reads until the end.
+        // The child computes for a while, and is awaited by its parent, which then reads until the end.
         let work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
         let mut parent = shell(&format!(
             "read go; sh -c '{work}' & wait; echo done; read end"
@@ -177,7 +175,7 @@ mod tests {
         std::io::Read::read_exact(parent.stdout.as_mut().unwrap(), &mut done).unwrap();
         let ended = Family::of(parent.id()).unwrap();
         assert!(ended.children_ns.is_empty(), "{ended:?}");
-        // What was charged for it comes in ticks.
+        // The charge to the parent comes in ticks.
         let used = ended.since(&start).unwrap() + 2 * tick_ns();
         assert!(used > alive, "{used} {alive}");
         assert!(u128::from(used) < begin.elapsed().as_nanos() + 50_000_000);
@@ -196,10 +194,10 @@ mod tests {
             children_ns: children.iter().copied().collect(),
         };
         let before = family(10, 100, &[(8, 1000), (9, 2000)]);
-        // 8 went on, 9 ended after 50 more, 10 is new.
+        // 8 continued, 9 ended after 50 more, 10 is new.
         let after = family(13, 2150, &[(8, 1500), (10, 7)]);
         assert_eq!(after.since(&before), Some(3 + 500 + 50 + 7));
-        // The kernel's own threads are awaited by nobody: what an ended one used since then is not known.
+        // The kernel's own threads are awaited by nobody: the last use of an ended one is unknown.
         let after = family(13, 100, &[(8, 1500)]);
         assert_eq!(after.since(&before), Some(3 + 500));
         let other = Family {

@@ -1,4 +1,4 @@
-//! What each network interface carried in a window.
+//! Traffic of each network interface in a window.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -7,17 +7,16 @@ use archive::{InterfaceKind, InterfaceUse, Traffic};
 
 use crate::counters::InterfaceCounters;
 
-/// Interfaces of a window that are listed: the loopback, those with a device and the busiest others. What the rest carried is
+/// Most interfaces of a window in the list: the loopback, those with a device and the busiest others. The rest is
 /// added up.
 pub const INTERFACES_MAX: usize = 16;
 
 /// The kernel's name of the loopback in every network namespace.
 const LOOPBACK: &str = "lo";
-/// Name of what is added up.
 const OTHERS: &str = "others";
 
-/// What the interfaces that were there at the end carried since the start. One that came in between carried all that it has
-/// counted; a counter that went back counts as 0.
+/// Traffic since the start of the interfaces that exist at the end. A new one counts with all of its traffic; a
+/// counter that went back counts as 0.
 pub(crate) fn between(
     start: &[InterfaceCounters],
     end: &[InterfaceCounters],
@@ -160,13 +159,11 @@ mod tests {
             [("eth1", 2), ("eth0", 0), ("veth99", 100)]
         );
         let quietest = received(&used[INTERFACES_MAX - 2..]);
-        // Thirteen of the hundred stand in the list.
         assert_eq!(
             quietest,
             [("veth87", 88), ("lo", 1), ("others", (1..=87).sum())]
         );
         assert_eq!(used[INTERFACES_MAX].kind, InterfaceKind::Others);
-        // Whatever a file says, the list stays short.
         let same = vec![counters("lo", u64::MAX); 1_000];
         let used = between(&[], &same, &[], 1.0);
         assert_eq!(used.len(), INTERFACES_MAX + 1);

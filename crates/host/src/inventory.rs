@@ -1,7 +1,7 @@
-//! What the machine is, in full: processor, memory, disks, file systems, adapters and settings.
+//! The full inventory of the machine: processor, memory, disks, file systems, adapters and settings.
 //!
-//! Read once from `/proc`, `/sys` and `/etc` below any root, so that the copied tree of another
-//! machine can be read as well. A file that is missing, cut short or odd makes its fact `None`.
+//! Read once from `/proc`, `/sys` and `/etc` below any root, so that the copied tree of another machine can be read
+//! as well. A file that is missing, truncated or malformed makes its fact `None`.
 
 mod adapters;
 mod blocks;
@@ -40,31 +40,27 @@ pub use show::{changed_rows, sections, stated_section};
 pub use stated::{Stated, StatedError};
 pub use udev::UdevRule;
 
-/// Everything that was found; what the machine does not tell is `None` or empty.
+/// Everything that was found; facts that the machine does not show are `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Inventory {
-    /// Name, product, distribution and kernel.
     pub machine: Machine,
-    /// Processors and how they are set.
     pub processor: Processor,
-    /// Main memory and huge pages.
     pub memory: Memory,
-    /// Caps that hold dbdyno and all that it starts.
+    /// Caps on dbdyno and everything that it starts.
     pub control_group: Option<ControlGroup>,
-    /// Block devices with their queue settings, without those that hold nothing.
+    /// Block devices with their queue settings, without empty ones.
     pub block_devices: Vec<Block>,
-    /// Mounted file systems that lie on a device or on the network.
+    /// Mounted file systems on a device or on the network.
     pub file_systems: Vec<FileSystem>,
     pub fibre_channel_ports: Vec<FibreChannelPort>,
-    /// Network interfaces with hardware behind them.
     pub network_interfaces: Vec<NetworkInterface>,
-    /// Kernel settings of the declared list; `None` where the kernel has none of that name.
+    /// Kernel settings of the declared list; `None` if the kernel has none of that name.
     pub sysctl: BTreeMap<String, Option<String>>,
-    /// `/etc/multipath.conf`; `None` where there is none.
+    /// `/etc/multipath.conf`; `None` if it does not exist.
     pub multipath: Option<Multipath>,
-    /// udev rules that set attributes of block devices or the permissions of volumes; `None` where
-    /// there is no `/etc/udev/rules.d`.
+    /// udev rules that set attributes of block devices or the permissions of volumes; `None` without
+    /// `/etc/udev/rules.d`.
     pub udev_rules: Option<Vec<UdevRule>>,
 }
 
@@ -72,35 +68,27 @@ pub struct Inventory {
 #[serde(default)]
 pub struct Machine {
     pub host_name: Option<String>,
-    /// Vendor and product, as the firmware says.
     pub product: Option<String>,
-    /// Hypervisor or "none".
     pub virtualisation: Option<String>,
-    /// Distribution as it calls itself.
     pub distribution: Option<String>,
     pub kernel: Option<String>,
     pub architecture: Option<String>,
 }
 
-/// Why there is no inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum InventoryError {
-    /// The root is no directory that can be listed.
     #[error("the root {} cannot be read ({cause}); give a directory that contains the machine's proc, sys and \
              etc", root.display())]
     Unreadable {
         root: PathBuf,
         cause: std::io::Error,
     },
-    /// The root holds none of the trees.
     #[error("the root {} contains none of proc, sys and etc; give the directory to which they were copied", root.display())]
     NoMachine { root: PathBuf },
 }
 
-/// Everything that is found below `root`; `/` for the machine that dbdyno runs on.
-///
-/// # Errors
-/// When the root cannot be listed, or is not the root of a machine.
+/// The inventory of the machine below `root`; `/` for the one that dbdyno runs on. Fails if the root cannot be
+/// listed, or is not the root of a machine.
 pub fn inventory(root: &Path) -> Result<Inventory, InventoryError> {
     std::fs::read_dir(root).map_err(|cause| InventoryError::Unreadable {
         root: root.to_owned(),

@@ -6,17 +6,17 @@
 //! * [`device_of`]: the block device under a path; [`Stack`]: all devices of a database, and what they are built of.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`memory`](mod@memory): available memory, and the memory of this process.
-//! * [`OwnMemory`]: what the processes of a server take for themselves.
+//! * [`OwnMemory`]: the private memory of a server's processes.
 //! * [`limits`]: limits of open files and processes, raised as far as the system allows.
 //! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
-//! * [`LockableFile`]: marks something as in use.
+//! * [`LockableFile`]: a lock file that marks a resource as in use.
 //! * [`die_with_parent`]: programs that must not outlive dbdyno.
-//! * [`FewerProcessors`]: this process and all that it has started, on some of the processors for a while.
+//! * [`FewerProcessors`]: restricts this process and its children to some of the processors for a while.
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
-//! * [`CpuOwners`]: who used the CPU time of a window.
-//! * [`block`]: how long requests to a block device take, as distributions.
-//! * [`tuning`]: settings of the kernel for block devices, made for the time of a run.
-//! * [`trusted()`]: whether others could have replaced a program.
+//! * [`CpuOwners`]: the owners of the CPU time of a window.
+//! * [`block`]: distributions of the times of requests to a block device.
+//! * [`tuning`]: settings of the kernel for block devices, changed for the time of a run.
+//! * [`trusted()`]: checks that others could not have replaced a program.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and CPU time.
 //!
 //! Everything is read below a root directory, so that a test can use a made-up machine.

@@ -1,29 +1,29 @@
-//! Limits that the kernel holds a process to, raised as far as it lets them be.
+//! Resource limits of a process, raised as far as the system allows.
 
-/// Files that a server opens at most: a socket for each of its sessions and a file for each table, several times over.
+/// Most files that a server opens: a socket for each of its sessions and a file for each table, several times over.
 const OPEN_FILES_OF_SERVER: u64 = 1 << 16;
 
-/// Raises the limit of open files of this process to at least `wanted`, or as near to it as the system allows; gives what
-/// the limit is now, and `None` where nobody tells.
+/// Raises the limit of open files of this process to at least `wanted`, or as near to it as the system allows;
+/// returns the new limit, or `None` if it is unknown.
 pub fn raise_open_files(wanted: u64) -> Option<u64> {
     raise(libc::RLIMIT_NOFILE, wanted)
 }
 
-/// Raises the limits of open files and of processes of this process, which is going to be a server. Where they are low,
-/// servers quietly allow fewer sessions. System calls alone: it may be called between fork and exec.
+/// Raises the limits of open files and of processes of this process before it becomes a server. With low limits,
+/// servers quietly allow fewer sessions. It only makes system calls, so it may be called between fork and exec.
 pub fn raise_for_server() {
     raise(libc::RLIMIT_NOFILE, OPEN_FILES_OF_SERVER);
     raise(libc::RLIMIT_NPROC, 0);
 }
 
-/// Files that this process has open; `None` where nobody tells.
+/// Files that this process has open; `None` if unknown.
 pub fn open_files() -> Option<u64> {
     let open = std::fs::read_dir("/proc/self/fd").ok()?;
     // One of them is for reading the list.
     Some((open.count() as u64).saturating_sub(1))
 }
 
-/// To what the hard limit is, and that to `wanted` where it is less and we may.
+/// Raises the soft limit to the hard one, and that to `wanted` if it is lower and we may.
 fn raise(resource: libc::__rlimit_resource_t, wanted: u64) -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -57,7 +57,7 @@ mod tests {
         let before = raise_open_files(0).unwrap();
         assert!(before >= 1);
         assert_eq!(raise_open_files(0), Some(before));
-        // No system allows so many; what was allowed stays.
+        // No system allows this many; the limit stays.
         assert_eq!(raise_open_files(u64::MAX >> 1), Some(before));
         let open = open_files().unwrap();
         let _file = std::fs::File::open("/proc/self/stat").unwrap();

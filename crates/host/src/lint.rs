@@ -1,7 +1,7 @@
-//! The configuration judged by rules that are data: what was published as good practice, with its source.
+//! Checks the configuration by rules that are data: published good practice, with its source.
 //!
-//! A rule looks at facts of the inventory or at statements of the platform file and comes out as *ok*,
-//! as *advised otherwise*, or as *cannot be decided*, with the reason.
+//! A rule uses facts of the inventory or statements of the platform file, and its decision is *ok*, *advised
+//! otherwise*, or *cannot be decided*, with the reason.
 
 mod finding;
 mod judge;
@@ -21,13 +21,13 @@ pub use rule::Severity;
 pub use settings::{RulesError, ServerFacts, lint_server};
 pub use show::findings;
 
-/// All rules applied to what was found and what was stated, in the order of the rules.
+/// Applies all rules to the found and stated facts, in the order of the rules.
 pub fn lint(found: &Inventory, stated: &Stated) -> Vec<Finding> {
     lint_for(found, stated, None)
 }
 
-/// The same for the makes of database that are going to be measured: practice of another make alone is not decided. `None`
-/// where nobody knows which it is.
+/// As [`lint`](fn@lint), for the makes of database that are going to be measured: rules of other makes are not
+/// decided. `None` if the makes are unknown.
 pub fn lint_for(found: &Inventory, stated: &Stated, makes: Option<&[&str]>) -> Vec<Finding> {
     let facts = json!({ "found": found, "stated": stated });
     let is_other = |rule: &rule::Rule| {
@@ -62,7 +62,6 @@ fn of_another(rule: rule::Rule) -> Finding {
     }
 }
 
-/// The findings as they are kept with a run.
 pub fn advice(findings: &[Finding]) -> Vec<Advice> {
     let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     findings

@@ -1,12 +1,12 @@
-//! Files that mark something as in use.
+//! Lock files that mark a resource as in use.
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 
 /// A file that may be locked ([`File::try_lock`]), and is unlocked when it is dropped.
 ///
-/// Closing it is not enough: a child that another thread has just forked has a copy of the descriptor until it executes its
-/// program, and with it the lock.
+/// Closing it is not enough: a child that another thread has just forked has a copy of the descriptor until it
+/// executes its program, and with it the lock.
 #[derive(Debug)]
 pub struct LockableFile(File);
 
@@ -32,7 +32,8 @@ impl DerefMut for LockableFile {
 
 impl Drop for LockableFile {
     fn drop(&mut self) {
-        // Without effect on a lock that somebody else has. It cannot fail but on file systems without locks, which gave none.
+        // This has no effect on another holder's lock, and fails only on file systems without locks, which granted
+        // none.
         let _ = self.0.unlock();
     }
 }
@@ -49,7 +50,7 @@ mod tests {
         held.try_lock().unwrap();
         let copy_of_child = held.try_clone().unwrap();
         assert!(other.try_lock().is_err());
-        // Whoever did not get it gives back nothing.
+        // A handle without the lock releases nothing.
         drop(other);
         assert!(open().try_lock().is_err());
         drop(held);

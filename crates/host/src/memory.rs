@@ -1,12 +1,12 @@
-//! Memory at this moment: what the machine has left, and what this process takes.
+//! Memory at this moment: available on the machine, and resident for this process.
 
 use std::path::Path;
 
 use crate::counters::parse;
 use crate::facts::control_group;
 
-/// Bytes that programs may still take without anything being swapped out, and no more than the control groups of this
-/// process allow; `None` where the kernel does not tell.
+/// Bytes that programs can still allocate without swapping, within the limits of this process's control groups;
+/// `None` if unknown.
 pub fn available_bytes() -> Option<u64> {
     available_in(Path::new("/"))
 }
@@ -16,8 +16,8 @@ fn available_in(root: &Path) -> Option<u64> {
     Some(limit_in(root).map_or(free, |limit| limit.min(free)))
 }
 
-/// The smallest limit of the control groups of this process, of either version of the kernel's interface; `None` where
-/// there is none, or the kernel does not tell.
+/// The smallest limit of the control groups of this process, of either version of the kernel's interface; `None` if
+/// there is none, or it is unknown.
 pub fn limit_bytes() -> Option<u64> {
     limit_in(Path::new("/"))
 }
@@ -28,7 +28,6 @@ fn limit_in(root: &Path) -> Option<u64> {
     limits.into_iter().flatten().min()
 }
 
-/// Bytes of this process that are in memory.
 pub fn resident_bytes() -> Option<u64> {
     // SAFETY: the function takes a number and touches no memory of ours.
     let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -53,7 +52,7 @@ mod tests {
         assert!(available_bytes().unwrap() > 0);
     }
 
-    /// A limit of the group counts where it is less than the machine has left, that of an outer group as well.
+    /// A limit of the group or of an outer one counts if it is less than the memory that the machine has available.
     #[test]
     fn groups_limit_what_is_available() {
         let of_version_1 = [

@@ -5,20 +5,18 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// Device number "major:minor"; major 0 where there is no block device.
+    /// Device number "major:minor"; major 0 without a block device.
     pub number: String,
-    /// What of the file system is mounted: "/", or a directory in it.
+    /// Mounted directory of the file system; "/" for all of it.
     pub root: PathBuf,
     pub point: PathBuf,
-    /// Type of the file system.
     pub file_system: String,
-    /// What was mounted, e.g. "/dev/sda2".
+    /// Mounted device or source, e.g. "/dev/sda2".
     pub source: PathBuf,
-    /// Options of the file system itself, e.g. "rw,memory".
     pub options: String,
 }
 
-/// The mount table below `root`; empty when it cannot be read, without the lines that are odd.
+/// The mount table below `root`, without malformed lines; empty if it cannot be read.
 pub(crate) fn read(root: &Path) -> Vec<Mount> {
     let text = std::fs::read(root.join("proc/self/mountinfo")).unwrap_or_default();
     text.split(|&byte| byte == b'\n')
@@ -26,14 +24,14 @@ pub(crate) fn read(root: &Path) -> Vec<Mount> {
         .collect()
 }
 
-/// Everything that is mounted below a path of this machine (absolute, without links), in the order in which it was mounted.
+/// Mount points below a path of this machine (absolute, without links), in the order of mounting.
 pub fn mounted_below(path: &Path) -> Vec<PathBuf> {
     let points = read(Path::new("/")).into_iter().map(|mount| mount.point);
     points.filter(|point| point.starts_with(path)).collect()
 }
 
-/// The file system that holds `path` (absolute, without links): the longest mount point above it,
-/// of several on one point the last, which covers the others.
+/// The file system that contains `path` (absolute, without links): the longest mount point above it, and the last of
+/// several on one point, which covers the others.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     mounts
         .iter()
@@ -61,7 +59,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Blanks, tabs, line ends and backslashes stand in the table as `\` and three octal digits.
+/// Decodes blanks, tabs, line ends and backslashes, which the table writes as `\` and three octal digits.
 pub(crate) fn unescape(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;

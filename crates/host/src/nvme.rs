@@ -1,9 +1,9 @@
-//! Native multipath of NVMe: the head of a namespace (nvme0n1) and the paths to it through the controllers of its subsystem
+//! Native multipath of NVMe: the head of a namespace (nvme0n1) and its paths through the controllers of its subsystem
 //! (nvme0c0n1, nvme0c1n1).
 
 use std::path::Path;
 
-/// The paths of a head, sorted; none for any other device.
+/// The paths of a head, sorted; empty for any other device.
 pub(crate) fn paths(root: &Path, name: &str) -> Vec<String> {
     let Some((subsystem, namespace)) = head(name) else {
         return Vec::new();
@@ -26,7 +26,7 @@ fn head(name: &str) -> Option<(&str, &str)> {
     (is_number(subsystem) && is_number(namespace)).then_some((subsystem, namespace))
 }
 
-/// Those of the head of "nvme0c1n1", which is the path through controller 1.
+/// Numbers of the head of "nvme0c1n1", which is the path through controller 1.
 fn path(name: &str) -> Option<(&str, &str)> {
     let (subsystem, rest) = name.strip_prefix("nvme")?.split_once('c')?;
     let (controller, namespace) = rest.split_once('n')?;

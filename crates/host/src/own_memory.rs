@@ -1,11 +1,11 @@
-//! Memory that the processes of a server take for themselves: what each more of its sessions costs.
+//! Private memory of a server's processes: the cost of each additional session.
 //!
-//! Counted are anonymous pages, in memory or swapped out, of a child only those that it does not share with others since it
-//! was forked, and page tables, of which each process needs its own for the memory that all share. Not counted are shared
-//! memory, which is there once however many sessions there are, files, and what the kernel keeps of sockets and processes.
+//! It counts anonymous pages, in memory or swapped out (for a child only those not shared with others since the
+//! fork), and page tables, of which each process needs its own for the shared memory. It does not count shared
+//! memory, which exists once for all sessions, files, and kernel memory for sockets and processes.
 //!
-//! The kernel's own sums (`smaps_rollup`) walk over the whole shared memory for each process, which takes minutes where
-//! thousands of them share gigabytes; so the pages of private mappings alone are looked at.
+//! The kernel's own sums (`smaps_rollup`) walk over the whole shared memory for each process, which takes minutes if
+//! thousands of them share gigabytes; so only the pages of private mappings are read.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -21,22 +21,18 @@ const SWAPPED: u64 = 1 << 62;
 const OF_FILE_OR_SHARED: u64 = 1 << 61;
 const EXCLUSIVE: u64 = 1 << 56;
 const ENTRY_BYTES: usize = 8;
-/// Entries that are read at once.
 const ENTRIES: usize = 4096;
 
-/// What the processes of servers take now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnMemory {
-    /// The servers: number of the process, and when it began, because its number may be another's later.
+    /// The servers: process number and start, because the number may be reused later.
     servers: Vec<(u32, u64)>,
     bytes: u64,
 }
 
 impl OwnMemory {
-    /// Looks at all processes of the servers: a thousand of them take a good part of a second.
-    ///
-    /// # Errors
-    /// With the reason, where a server cannot be seen, or there is none.
+    /// Reads all processes of the servers: a thousand of them take a good part of a second. Fails with the reason if
+    /// a server is not visible, or there is none.
     pub fn of(programs: &Programs) -> Result<Self, String> {
         if programs.is_inside || programs.servers.is_empty() {
             return Err("the database has no processes of its own".into());
@@ -56,14 +52,14 @@ impl OwnMemory {
         Ok(Self { servers, bytes })
     }
 
-    /// How many bytes more it is than at an earlier look, below 0 where it is less; `None` when that was at other processes.
+    /// Growth since an earlier reading, in bytes, negative for a fall; `None` if that was of other processes.
     pub fn growth_bytes(&self, earlier: &Self) -> Option<i64> {
         let is_same = self.servers == earlier.servers;
         is_same.then(|| (self.bytes as i64).saturating_sub(earlier.bytes as i64))
     }
 }
 
-/// Bytes of the first process, with what its children share with it.
+/// Bytes of the first process, including pages shared with its children.
 fn of_server(pid: u32) -> Result<u64, String> {
     let status = or_reason(
         pid,
@@ -78,7 +74,7 @@ fn of_server(pid: u32) -> Result<u64, String> {
     Ok(parts.into_iter().sum())
 }
 
-/// Bytes of a child that are its alone; none when it has ended meanwhile.
+/// Bytes that only this child has; none if it has ended meanwhile.
 fn of_child(pid: u32) -> Result<u64, String> {
     let file = |name: &str| format!("/proc/{pid}/{name}");
     let status = or_reason(pid, "status", fs::read_to_string(file("status")))?;
@@ -94,7 +90,7 @@ fn of_child(pid: u32) -> Result<u64, String> {
     Ok(tables + pages * page_bytes())
 }
 
-/// `None` of a process that has ended.
+/// Maps the end of the process to `None`.
 fn or_reason<T>(pid: u32, file: &str, read: io::Result<T>) -> Result<Option<T>, String> {
     match read {
         Ok(value) => Ok(Some(value)),
@@ -107,7 +103,6 @@ fn or_reason<T>(pid: u32, file: &str, read: io::Result<T>) -> Result<Option<T>, 
     }
 }
 
-/// A size of `/proc/PID/status`.
 fn bytes_in(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.strip_suffix("kB")?.trim().parse().ok()?;
@@ -136,7 +131,7 @@ fn own_pages(maps: &str, pagemap: &File) -> io::Result<u64> {
     Ok(own)
 }
 
-/// Addresses of a mapping into which a process writes for itself, by its line of `/proc/PID/maps`.
+/// Address range of a private writable mapping, from its line of `/proc/PID/maps`.
 fn private(line: &str) -> Option<Range<u64>> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -187,13 +182,13 @@ mod tests {
         assert_eq!(bytes_in(status, "RssAnon:"), None);
     }
 
-    /// A process forks: what both have is counted once, what the child then writes is its own.
+    /// After a fork, common pages count once, and later writes of the child are its own.
     #[test]
     fn a_child_is_counted_with_what_it_does_not_share() {
         const ALONE: &str = "DBDYNO_TEST_FORK_ALONE";
         const MIB: usize = 1 << 20;
         if std::env::var_os(ALONE).is_none() {
-            // What another test of this process writes after the fork would be the child's own from then on.
+            // Pages that another test of this process writes after the fork would count for the child.
             let ended = testing::again!().env(ALONE, "1").output().unwrap();
             let said = String::from_utf8_lossy(&ended.stdout);
             assert!(ended.status.success(), "{said}");
@@ -207,7 +202,7 @@ mod tests {
             .all(|pair| unsafe { libc::pipe2(pair.as_mut_ptr(), libc::O_CLOEXEC) } == 0);
         assert!(made);
         let [[told, tell], [go_on, let_go]] = ends;
-        // SAFETY: the child makes system calls and writes into memory that it has, and ends without unwinding.
+        // SAFETY: the child makes system calls and writes into its own memory, and ends without unwinding.
         let child = unsafe { libc::fork() };
         if child == 0 {
             block[..32 * MIB]

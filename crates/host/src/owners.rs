@@ -1,53 +1,47 @@
-//! Whose the processor time of a machine was: the database's, the driver's, the kernel's own, or that of other programs.
+//! Owners of a machine's processor time: the database, the driver, the kernel, and other programs.
 //!
-//! Looked at where a window begins and ends, and not in between: what lives for a moment only is charged to its parent by
-//! then, and nothing is added to the cost of a sample.
+//! Measured only at the beginning and the end of a window: short-lived processes are charged to their parents by
+//! then, and samples do not become more expensive.
 
 use archive::{CPU_S_MIN, Figures};
 
 use crate::family::Family;
 use crate::rates::Rates;
 
-/// The parent of the kernel's own threads, which has this number everywhere but in containers.
+/// Number of the parent of the kernel's own threads, which is the same everywhere except in containers.
 pub(crate) const KERNEL: u32 = 2;
-/// The programs of this machine that a database is made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
-    /// Whether it works inside this process.
+    /// True if it works inside this process.
     pub is_inside: bool,
-    /// Its servers: of each the process whose children are the others.
+    /// Its servers: for each, the process whose children are the others.
     pub servers: Vec<u32>,
 }
 
-/// What each owner has used so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Owners {
     is_inside: bool,
     servers: Vec<Family>,
-    /// The kernel's own threads; `None` where they cannot be seen.
+    /// The kernel's own threads; `None` if they are not visible.
     kernel: Option<Family>,
 }
 
-/// Whose the processor time of a window was, in percent of the time of all processors.
+/// Processor time of a window by owner, in percent of the time of all processors.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CpuOwners {
-    /// The database works inside this process, which does the driver's work as well.
+    /// True if the database works inside this process, together with the driver.
     pub is_inside: bool,
     pub processors: f64,
-    /// The servers of the database.
     pub servers_pct: f64,
     pub process_pct: f64,
-    /// Interrupts and the kernel's own threads; `None` where these cannot be seen.
+    /// Interrupts and the kernel's own threads; `None` if these are not visible.
     pub kernel_pct: Option<f64>,
-    /// Everybody else; `None` where the kernel's own threads cannot be told from them.
+    /// All others; `None` if the kernel's own threads are not distinguishable from them.
     pub others_pct: Option<f64>,
 }
 
 impl Owners {
-    /// Looks at all of them.
-    ///
-    /// # Errors
-    /// With the reason, where a server cannot be seen.
+    /// Reads the times of all owners. Fails with the reason if a server is not visible.
     pub(crate) fn of(programs: &Programs) -> Result<Self, String> {
         let servers = programs.servers.iter();
         let servers = servers.map(|pid| Family::of(*pid).ok_or_else(|| unseen(*pid)));
@@ -58,10 +52,7 @@ impl Owners {
         })
     }
 
-    /// Whose time it was from then to now.
-    ///
-    /// # Errors
-    /// With the reason, where it cannot be told.
+    /// Processor time by owner from then to now. Fails with the reason if it cannot be determined.
     pub(crate) fn until_now(&self, rates: &Rates) -> Result<CpuOwners, String> {
         let mut servers_ns = 0;
         for then in &self.servers {
@@ -98,7 +89,7 @@ impl CpuOwners {
         let of_all = |ns: u64| 100.0 * ns as f64 / 1e9 / rates.elapsed_s / processors;
         let (servers_pct, process_pct) = (of_all(servers_ns), process_pct / processors);
         let kernel_pct = kernel_ns.map(|ns| of_all(ns) + interrupts_pct);
-        // Ticks and the clocks of processes do not agree to the last.
+        // Ticks and the clocks of processes do not agree exactly.
         let others_pct =
             kernel_pct.map(|kernel| (busy_pct - servers_pct - process_pct - kernel).max(0.0));
         Ok(Self {
@@ -111,7 +102,8 @@ impl CpuOwners {
         })
     }
 
-    /// Sets the figures. What the driver itself took must stand there: inside one process it is what the database did not.
+    /// Sets the figures. The driver's own time must be set before: inside one process it is the rest after the
+    /// database.
     pub(crate) fn write_into(&self, figures: &mut Figures) {
         let (database, driver) = if self.is_inside {
             let driver = figures.driver_cpu_pct.map(|pct| pct / self.processors);
@@ -134,7 +126,7 @@ fn unseen(pid: u32) -> String {
     )
 }
 
-/// Whether the kernel's own threads can be seen, and with them everybody.
+/// True if the kernel's own threads, and with them all processes, are visible.
 pub(crate) fn is_kernel() -> bool {
     std::fs::read_to_string(format!("/proc/{KERNEL}/comm")).is_ok_and(|name| name == "kthreadd\n")
 }
@@ -151,8 +143,8 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Ten seconds of a machine as large as this one: 90 % busy, 4 % of it interrupts, 10 % stolen; this process
-    /// took 5 % of all.
+    /// Ten seconds of a machine as large as this one: 90 % busy, 4 % of it interrupts, 10 % stolen; this process took
+    /// 5 % of all.
     fn rates() -> Rates {
         Rates {
             elapsed_s: 10.0,
@@ -164,7 +156,6 @@ mod tests {
         }
     }
 
-    /// So many percent of all processors in that time.
     fn ns(pct: f64) -> u64 {
         (pct / 100.0 * 10.0 * processors() * SECOND_NS as f64) as u64
     }

@@ -1,18 +1,18 @@
-//! Fewer processors for a while: for this process and everything that it has started.
+//! Restricts this process and everything that it has started to fewer processors for a while.
 
 use std::fs;
 use std::io;
 
 use crate::bystanders::children;
 
-/// Threads that begin meanwhile have the processors of whoever began them, old or new ones: so many looks find them all.
+/// Most passes: threads that start meanwhile inherit old or new processors, so passes are repeated until all have the
+/// new ones.
 const LOOKS_MAX: usize = 100;
 
 #[derive(Clone, Copy)]
 struct Set(libc::cpu_set_t);
 
 impl Set {
-    /// Those that a thread may use.
     fn of(thread: libc::pid_t) -> io::Result<Self> {
         // SAFETY: zeros are an empty set, and the call fills it within its size.
         unsafe {
@@ -46,7 +46,8 @@ impl Set {
         unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
     }
 
-    /// Holds a thread to it; whether it was not yet. One that has ended is none, and the kernel's own threads take no orders.
+    /// Restricts a thread to the set; true if it was not yet. A thread that has ended does not count, and the
+    /// kernel's own threads cannot be restricted.
     fn hold(&self, thread: libc::pid_t) -> io::Result<bool> {
         let held = match Self::of(thread) {
             Ok(now) if now.is(self) => return Ok(false),
@@ -69,27 +70,22 @@ impl Set {
     }
 }
 
-/// How many processors this process may use.
-///
-/// # Errors
-/// When the kernel does not tell.
+/// Number of processors that this process may use. Fails if the kernel does not report it.
 pub fn processors() -> io::Result<usize> {
     Ok(Set::of(std::process::id() as libc::pid_t)?
         .numbers()
         .count())
 }
 
-/// This process, and all that it has started, on fewer processors; until it is dropped.
+/// Restricts this process, and all that it has started, to fewer processors until it is dropped.
 pub struct FewerProcessors {
     root: u32,
     before: Set,
 }
 
 impl FewerProcessors {
-    /// The first of those that this process may use, in the order of their numbers.
-    ///
-    /// # Errors
-    /// When there are not so many, or the kernel refuses it.
+    /// The first `count` processors that this process may use, in the order of their numbers. Fails if there are
+    /// fewer, or the kernel refuses.
     pub fn first(count: usize) -> io::Result<Self> {
         Self::below(std::process::id(), count)
     }
@@ -107,12 +103,11 @@ impl FewerProcessors {
 
 impl Drop for FewerProcessors {
     fn drop(&mut self) {
-        // What was allowed before is allowed again.
         let _ = hold_all(self.root, &self.before);
     }
 }
 
-/// Holds every thread of a process and of all that it has started.
+/// Restricts every thread of a process and of all that it has started.
 fn hold_all(root: u32, set: &Set) -> io::Result<()> {
     for _ in 0..LOOKS_MAX {
         let mut changed = 0;
@@ -130,7 +125,7 @@ fn hold_all(root: u32, set: &Set) -> io::Result<()> {
     Ok(())
 }
 
-/// Threads of a process; none of one that has ended.
+/// Threads of a process; empty if it has ended.
 fn threads(pid: u32) -> Vec<libc::pid_t> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"));
     let entries = entries.into_iter().flatten().flatten();
@@ -145,7 +140,8 @@ mod tests {
 
     use super::*;
 
-    /// A program, what it had started and what it starts later are held and let go again; not the threads of other tests.
+    /// A program, its children and those that it starts later are restricted and released; threads of other tests are
+    /// not.
     #[test]
     fn everything_that_was_started_is_held_and_let_go() {
         let mut shell = Command::new("sh")

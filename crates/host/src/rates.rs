@@ -1,4 +1,4 @@
-//! What two snapshots of the counters say about the time between them.
+//! Rates between two snapshots of the counters.
 
 use archive::{CPU_S_MIN, Requests};
 
@@ -7,45 +7,37 @@ use crate::counters::{Counters, CpuTicks, DiskCounters, Disks, PagingCounters, P
 const SECTOR_BYTES: f64 = crate::counters::SECTOR_BYTES as f64;
 const MB: f64 = 1e6;
 
-/// Rates and counts between two snapshots. What one of the two did not hold is `None`.
+/// Rates and counts between two snapshots. Rates of counters that one of them lacks are `None`.
 ///
-/// Counters may go backwards (iowait does on real kernels, a counter of a replaced interface too):
-/// such a difference counts as 0, never as negative.
+/// Counters may go backwards (iowait does on real kernels, so does a replaced interface): such a difference counts as
+/// 0, never as negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rates {
     pub elapsed_s: f64,
-    /// Processor time neither idle nor waiting for I/O; stolen time is in it.
+    /// Processor time neither idle nor waiting for I/O; includes stolen time.
     pub cpu_pct: Option<f64>,
-    /// … in user mode, with nice.
+    /// User mode, with nice.
     pub cpu_user_pct: Option<f64>,
-    /// … in the kernel, with interrupts.
+    /// Kernel mode, with interrupts.
     pub cpu_system_pct: Option<f64>,
     pub cpu_interrupts_pct: Option<f64>,
     /// Processor time idle with I/O outstanding.
     pub cpu_iowait_pct: Option<f64>,
-    /// Processor time taken by the hypervisor.
     pub cpu_steal_pct: Option<f64>,
-    /// Device reads per second.
     pub read_iops: Option<f64>,
-    /// Device writes per second.
     pub write_iops: Option<f64>,
-    /// Read from the device, 10^6 bytes per second.
     pub read_mb_per_s: Option<f64>,
-    /// Written to the device, 10^6 bytes per second.
     pub write_mb_per_s: Option<f64>,
-    /// Mean time of a device read; `None` when there was none.
+    /// Mean time of a device read; `None` without reads.
     pub read_await_ms: Option<f64>,
-    /// Mean time of a device write; `None` when there was none.
+    /// Mean time of a device write; `None` without writes.
     pub write_await_ms: Option<f64>,
-    /// Share of time in which the device had a request.
     pub device_busy_pct: Option<f64>,
-    /// Mean number of requests at the device.
     pub device_queue_mean: Option<f64>,
     /// Received and sent, 10^6 bytes per second.
     pub network_mb_per_s: Option<f64>,
     pub network_errors: Option<f64>,
     pub tcp_retransmits: Option<f64>,
-    /// Major faults of the whole host.
     pub major_faults: Option<f64>,
     pub swap_in_mb: Option<f64>,
     pub swap_out_mb: Option<f64>,
@@ -58,7 +50,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// From `start` to `end`; nothing is known when no time passed.
+    /// Rates from `start` to `end`; all unknown if no time passed.
     pub fn between(start: &Counters, end: &Counters) -> Self {
         let elapsed_ns = end.at_ns.saturating_sub(start.at_ns);
         if elapsed_ns == 0 {
@@ -85,18 +77,16 @@ impl Rates {
         rates
     }
 
-    /// Device reads and writes per second.
     pub fn total_iops(&self) -> Option<f64> {
         Some(self.read_iops? + self.write_iops?)
     }
 
-    /// Read and written, 10^6 bytes per second.
     pub fn total_mb_per_s(&self) -> Option<f64> {
         Some(self.read_mb_per_s? + self.write_mb_per_s?)
     }
 
-    /// Shares of the ticks that passed, so that they add up whatever the elapsed time is; none when
-    /// no tick passed.
+    /// Sets shares of the ticks that passed, so that they add up to 100 % for any elapsed time; none if no tick
+    /// passed.
     fn set_cpu(&mut self, start: &CpuTicks, end: &CpuTicks) {
         let user = rise(start.user, end.user);
         let system = rise(start.system, end.system);
@@ -116,7 +106,7 @@ impl Rates {
         self.cpu_steal_pct = share(steal);
     }
 
-    /// Sums over the devices, the times weighted with their requests; of the busy times the longest.
+    /// Sets sums over the devices, times weighted with their requests, and the longest busy time.
     fn set_disks(&mut self, start: &Disks, end: &Disks) {
         let elapsed_s = self.elapsed_s;
         let each: Option<Vec<DiskRates>> = (start.summed().zip(end.summed()))
@@ -144,8 +134,8 @@ impl Rates {
         self.swap_out_mb = rise_of(start.swap_out_bytes, end.swap_out_bytes).map(mb);
     }
 
-    /// The kernel accounts a stall that is still going on a moment late, so that a short window may
-    /// see a little more stall than time: 100 is the most.
+    /// The kernel accounts a stall in progress a moment late, so that a short window may show slightly more stall
+    /// than time: the maximum is 100.
     fn set_pressure(&mut self, start: &PressureUs, end: &PressureUs) {
         let elapsed_us = self.elapsed_s * 1e6;
         let share = |stalled_us: f64| (100.0 * stalled_us / elapsed_us).min(100.0);
@@ -155,12 +145,10 @@ impl Rates {
     }
 }
 
-/// What one device did between two snapshots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DiskRates {
     pub reads: Requests,
     pub writes: Requests,
-    /// Share of time with at least one request.
     pub busy_pct: f64,
     pub queue_mean: f64,
 }
@@ -176,7 +164,7 @@ impl DiskRates {
             }
         };
         let elapsed_ms = elapsed_s * 1e3;
-        // Rounded to ticks by the kernel, so that a short window may see a little more than all of it.
+        // The kernel rounds to ticks, so a short window may show slightly more than all of it.
         let busy_pct = 100.0 * rise_wrapping(start.busy_ms, end.busy_ms) / elapsed_ms;
         Self {
             reads: requests(
@@ -195,7 +183,6 @@ impl DiskRates {
     }
 }
 
-/// Requests of several devices together.
 fn sum(each: impl Iterator<Item = Requests>) -> Requests {
     let mut all = Requests::default();
     let mut ms = 0.0;
@@ -216,7 +203,7 @@ fn rise_of(start: Option<u64>, end: Option<u64>) -> Option<f64> {
     Some(rise(start?, end?))
 }
 
-/// Rise of a counter that wraps at 32 bits. More than half the range is a counter that went back.
+/// Rise of a counter that wraps at 32 bits. More than half the range means that it went back.
 fn rise_wrapping(start: u64, end: u64) -> f64 {
     let rise = (end as u32).wrapping_sub(start as u32);
     if rise > u32::MAX / 2 {
@@ -275,7 +262,6 @@ mod tests {
         }
     }
 
-    /// Two seconds later.
     fn end() -> Counters {
         Counters {
             at_ns: 7_000_000_000,
@@ -355,7 +341,7 @@ mod tests {
         assert_eq!(rates.total_mb_per_s(), Some(3.072));
     }
 
-    /// Reads and writes of two devices add up, a third one below them is left out.
+    /// Two devices add up; a third one below them is left out.
     #[test]
     fn devices_are_added_up_once() {
         let at = |at_ns, reads, read_ms, busy_ms, weighted_ms| {
@@ -434,7 +420,7 @@ mod tests {
         );
     }
 
-    /// The same ticks are a figure over a quarter of a second, and rounding over less.
+    /// The same ticks are a figure over a quarter of a second, and rounding noise over less.
     #[test]
     fn processor_time_of_a_short_window_is_unknown() {
         let within_ns = |ns| {

@@ -1,7 +1,7 @@
 //! A machine that dbdyno does not run on, reached through the user's own ssh client.
 //!
-//! Nothing is installed or left there: a script of a few lines prints files of `/proc`, `/sys` and
-//! `/etc`, which are read here by the code that reads this machine's.
+//! Nothing is installed or left there: a script of a few lines prints files of `/proc`, `/sys` and `/etc`, which the
+//! same code reads here as on this machine.
 
 mod address;
 mod client;
@@ -23,7 +23,6 @@ pub use address::{AddressError, SshAddress};
 pub use error::RemoteError;
 pub use sampler::{RemoteMark, RemoteSampler};
 
-/// A machine with the files of its inventory.
 #[derive(Debug)]
 pub struct Remote {
     address: SshAddress,
@@ -31,10 +30,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Logs on and fetches the files that an inventory is read from.
-    ///
-    /// # Errors
-    /// When the machine cannot be reached, or is no Linux.
+    /// Logs on and fetches the files of an inventory. Fails if the machine cannot be reached, or is not Linux.
     pub fn connect(address: &SshAddress) -> Result<Self, RemoteError> {
         let printed = client::ask(address, &tree::script(), tree::MARK)?;
         let tree = tree::Tree::parse(&printed);
@@ -67,11 +63,8 @@ impl Remote {
         self.root.path()
     }
 
-    /// The block devices under these paths of that machine, from its mount table. Links in the paths are
-    /// followed where the user may look.
-    ///
-    /// # Errors
-    /// When the first path lies on no block device; the message is the reason to show for it.
+    /// The block devices under these paths of that machine, from its mount table. Links in the paths are followed if
+    /// the user has the right. Fails if the first path is on no block device; the message is the reason to show.
     pub fn stack(
         &self,
         paths: &[(Purpose, PathBuf)],
@@ -83,7 +76,7 @@ impl Remote {
 
     fn without_links(&self, path: &Path) -> Option<PathBuf> {
         let path = path.to_str()?;
-        // What the quotes of a shell would not hold together is not sent there.
+        // A path that a shell's quotes would not protect is not sent.
         if path.contains(['\'', '"', '$', '`', '\\', '!', '\n']) {
             return None;
         }
@@ -93,10 +86,8 @@ impl Remote {
         real.is_absolute().then_some(real)
     }
 
-    /// Samples the machine with its devices, or for this reason without.
-    ///
-    /// # Errors
-    /// When the machine cannot be reached any more, or the name of a device is none.
+    /// Samples the machine with its devices, or for this reason without. Fails if the machine cannot be reached any
+    /// more, or the name of a device is invalid.
     pub fn sample(
         &self,
         devices: Result<Stack, String>,

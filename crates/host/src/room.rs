@@ -1,4 +1,4 @@
-//! The room that is left where a database is going to lie.
+//! Free space at the location of a database.
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -6,16 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A file system with its free room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Number of the file system: two paths with the same one share the room.
+    /// Number of the file system: two paths with the same one share the space.
     pub device: u64,
-    /// Bytes that an ordinary user may still write.
     pub free_bytes: u64,
 }
 
-/// The room at a path, or at its nearest parent that exists; `None` when nothing of it can be asked.
+/// The space at a path, or at its nearest existing parent; `None` if it cannot be determined.
 pub fn room(path: &Path) -> Option<Room> {
     let path = std::path::absolute(path).ok()?;
     let existing = path.ancestors().find(|path| path.exists())?;

@@ -1,7 +1,7 @@
-//! A thread that takes the counters on a schedule, and the windows cut out of it.
+//! A thread that samples the counters on a schedule, and windows of its samples.
 //!
-//! The averages of a window come from two snapshots taken at its very boundaries and are exact
-//! whatever the thread did; peaks, percentiles and the series come from the thread's samples.
+//! The averages of a window come from two snapshots taken at its boundaries and are exact whatever the thread did;
+//! peaks, percentiles and the series come from the thread's samples.
 
 mod host_use;
 mod schedule;
@@ -25,10 +25,10 @@ use crate::thread_time::thread_cpu_ns;
 pub use host_use::HostUse;
 pub(crate) use schedule::{Schedule, Tick};
 
-/// Samples that are kept: nine hours at one a second, 12 MB. A longer window loses its oldest.
+/// Most samples that are stored: nine hours at one a second, 12 MB. A longer window loses its oldest.
 pub(crate) const SAMPLES_MAX: usize = 1 << 15;
 
-/// The thread looks this often whether it shall stop or follow a new mark.
+/// Interval at which the thread checks for a stop or a new mark.
 const SLICE: Duration = Duration::from_millis(100);
 
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -37,11 +37,10 @@ const INTERVAL_MAX: Duration = Duration::from_secs(3600);
 #[derive(Debug, Clone)]
 pub struct SamplerOptions {
     pub interval: Duration,
-    /// Block devices of the target; none where nobody knows them.
+    /// Block devices of the target; empty if they are unknown.
     pub devices: Stack,
-    /// Who times their requests; cut into intervals with the samples.
+    /// Timer of their requests; the samples cut it into intervals.
     pub requests: Option<Arc<RequestLog>>,
-    /// Where the machine's `/proc` and `/sys` are found.
     pub root: PathBuf,
 }
 
@@ -56,21 +55,16 @@ impl Default for SamplerOptions {
     }
 }
 
-/// Why there is no sampler.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplerError {
-    /// The interval is out of bounds.
     #[error("a sampling interval of {0:?} is not possible; choose 10 ms to 1 hour")]
     Interval(Duration),
-    /// The counters cannot be read.
     #[error("{} does not contain the processor counters; dbdyno needs a Linux /proc", .0.display())]
     NoCounters(PathBuf),
-    /// The thread could not be started.
     #[error("the sampler's thread cannot be started ({0}); raise the limit of processes")]
     Thread(std::io::Error),
 }
 
-/// The start of a window.
 #[derive(Debug, Clone)]
 pub struct Mark {
     counters: Counters,
@@ -80,7 +74,6 @@ pub struct Mark {
     cpu_ns: u64,
 }
 
-/// Samples the host until it is dropped.
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
@@ -92,14 +85,12 @@ struct Shared {
     interval_ns: u64,
     devices: Stack,
     requests: Option<Arc<RequestLog>>,
-    /// Why there are no I/O figures.
     io_reason: Option<Remark>,
     stop: AtomicBool,
-    /// When the last mark was set: the schedule counts from there.
+    /// Time of the last mark: the schedule counts from there.
     anchor_ns: AtomicU64,
     /// Ticks that came more than half an interval late, or not at all.
     late: AtomicU64,
-    /// Processor time of the thread so far.
     cpu_ns: AtomicU64,
     reader: Mutex<Reader>,
     kept: Mutex<SampleBuffer>,
@@ -108,15 +99,13 @@ struct Shared {
 #[derive(Debug, Default)]
 struct SampleBuffer {
     samples: VecDeque<Counters>,
-    /// Samples ever taken, also those no longer kept.
+    /// Number of all samples taken, including those no longer stored.
     taken: u64,
 }
 
 impl Sampler {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// When the interval is out of bounds, there is no `/proc`, or no thread can be had.
+    /// Starts the thread. Fails if the interval is out of bounds, there is no `/proc`, or the thread cannot be
+    /// started.
     pub fn start(options: SamplerOptions) -> Result<Self, SamplerError> {
         let SamplerOptions {
             interval,
@@ -155,11 +144,11 @@ impl Sampler {
         })
     }
 
-    /// Begins a window: takes a snapshot now and lets the schedule count from it, so that the first
-    /// whole interval of the window begins with it. Windows may overlap; then each new mark leaves
-    /// one interval of odd length in the others, which does not count for their peaks.
+    /// Begins a window: takes a snapshot now and makes the schedule count from it, so that the first whole interval
+    /// of the window begins with it. Windows may overlap; then each new mark leaves one interval of odd length in the
+    /// others, which does not count for their peaks.
     pub fn mark(&self) -> Mark {
-        // Counted first: a sample that the thread takes meanwhile then belongs to the window.
+        // The count comes first: a sample that the thread takes meanwhile then belongs to the window.
         let taken = lock(&self.shared.kept).taken;
         let (counters, interfaces) = {
             let mut reader = lock(&self.shared.reader);
@@ -177,7 +166,6 @@ impl Sampler {
         }
     }
 
-    /// Ends the window that `mark` began: what the host did from there to now.
     pub fn finish(&self, mark: Mark) -> HostUse {
         let (end, interfaces) = {
             let mut reader = lock(&self.shared.reader);
@@ -210,12 +198,12 @@ impl Sampler {
         used
     }
 
-    /// Bytes that the devices have read so far; `None` where that is not known.
+    /// Bytes that the devices have read so far; `None` if unknown.
     pub fn device_read_bytes(&self) -> Option<u64> {
         lock(&self.shared.reader).device_read_bytes()
     }
 
-    /// What the machine did in the newest interval, and its number; `None` before the second sample.
+    /// Figures of the newest interval, and its number; `None` before the second sample.
     pub fn newest(&self) -> Option<(u64, HostUse)> {
         let (number, pair) = {
             let kept = lock(&self.shared.kept);
@@ -226,7 +214,7 @@ impl Sampler {
         Some((number, used))
     }
 
-    /// The samples taken since a mark, and how many of them are no longer kept.
+    /// The samples taken since a mark, and the number of those that are no longer stored.
     fn samples_since(&self, mark: &Mark) -> (Vec<Counters>, u64) {
         let kept = lock(&self.shared.kept);
         let taken = kept.taken.saturating_sub(mark.taken);
@@ -249,7 +237,7 @@ impl Drop for Sampler {
     }
 }
 
-/// Locks whatever a panic elsewhere may have left behind: every value in here is whole at any time.
+/// Locks despite a panic elsewhere: every value is consistent at any time.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! How fast the processors ran at the two ends of a window, and what it costs to read the clock.
+//! Speed of the processors at the two ends of a window, and the cost of reading the clock.
 
 use std::fs;
 use std::path::Path;
@@ -9,29 +9,28 @@ use archive::Remark;
 
 use crate::facts::{first_line, first_number};
 
-/// Processors that are looked at, the first ones: at the start of a window somebody waits for it, and reading a frequency may
-/// ask the processor itself.
+/// Most processors that are read, the first ones: the start of a window waits for it, and reading a frequency may
+/// involve the processor itself.
 const PROCESSORS_MAX: u32 = 8;
-/// Frequencies at the two ends of a window that differ by more than this share are told.
+/// Relative difference of the frequencies at the two ends of a window above which it is reported.
 const FREQUENCY_MOVED: f64 = 0.1;
-/// A clock that takes longer to read than this, ns, is told: an operation reads it twice or more.
+/// Time of reading the clock, ns, above which it is reported: an operation reads it twice or more.
 const CLOCK_READ_NS_MAX: f64 = 200.0;
-/// Reads of the clock of one measurement, and measurements, of which the fastest counts.
+/// Clock readings per round, and rounds, of which the fastest counts.
 const CLOCK_READS: u32 = 1_000;
 const CLOCK_ROUNDS: u32 = 5;
 
-/// The processors at a moment. What the kernel does not show, as in most virtual machines, is `None`.
+/// The processors at a moment. Values that the kernel does not show, as in most virtual machines, are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Speed {
-    /// Frequency of the fastest of the first processors, which is one that works.
+    /// Frequency of the fastest of the first processors, which is an active one.
     pub mhz: Option<f64>,
-    /// How often processors were throttled since the machine started, for heat.
+    /// Number of thermal throttlings since the machine started.
     pub throttled: Option<u64>,
     pub hottest_c: Option<f64>,
 }
 
 impl Speed {
-    /// The speed now, as the kernel shows it below `root`.
     pub fn below(root: &Path) -> Self {
         let of_processors = |file: &str| -> Vec<f64> {
             let path = |n: u32| format!("sys/devices/system/cpu/cpu{n}/{file}");
@@ -47,7 +46,6 @@ impl Speed {
         }
     }
 
-    /// What changed from here to `after`, and matters.
     pub fn changes_to(&self, after: &Self) -> Vec<Remark> {
         let mut told = Vec::new();
         if let Some((from_mhz, to_mhz)) = self.mhz.zip(after.mhz)
@@ -84,7 +82,7 @@ fn hottest_c(root: &Path) -> Option<f64> {
     stats::summary::max(&temperatures)
 }
 
-/// A remark where reading the clock takes so long that it is part of what is measured; looked at once.
+/// A remark if reading the clock takes so long that it is part of the measurement; measured once.
 pub fn slow_clock() -> Option<Remark> {
     static READ_NS: OnceLock<f64> = OnceLock::new();
     let read_ns = *READ_NS.get_or_init(clock_read_ns);
@@ -153,7 +151,7 @@ mod tests {
             hottest_c: Some(71.5),
         };
         assert_eq!(read, expected);
-        // A virtual machine shows nothing, and nothing is said of it.
+        // A virtual machine shows nothing, so there is no remark.
         let nothing = Speed::below(machine(&[]).path());
         assert_eq!(nothing, Speed::default());
         assert!(nothing.changes_to(&read).is_empty() && read.changes_to(&nothing).is_empty());

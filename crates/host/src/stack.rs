@@ -1,7 +1,7 @@
-//! The block devices that a database works on: those that its files lie on, and those that these are built of.
+//! The block devices of a database: those of its files, and those that these are built of.
 //!
-//! A request passes several of them: a logical volume hands it on to its disks, a loop device to the device of its file.
-//! Whoever adds up counts it once ([`Stack::counted`]); whoever asks where time is lost looks at each.
+//! A request passes several of them: a logical volume hands it on to its disks, a loop device to the device of its
+//! file. A sum must count it once ([`Stack::counted`]); a search for lost time needs each device.
 
 use std::path::{Path, PathBuf};
 
@@ -11,41 +11,37 @@ use crate::counters::DEVICES_MAX;
 use crate::device::{DeviceError, devices_below, devices_of, whole_device};
 use crate::nvme;
 
-/// Devices below each other that are followed; volumes on arrays on multipath on partitions have four.
+/// Most levels of devices; volumes on arrays on multipath on partitions have four.
 const DEPTH_MAX: usize = 8;
 
-/// One block device, and its place among the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     pub name: String,
-    /// What of the database lies on it directly.
+    /// Parts of the database directly on it.
     pub holds: Vec<Purpose>,
-    /// Devices that are built on it.
     pub carries: Vec<String>,
-    /// Whether it is built of others whose requests are the only ones: those of a logical volume or of an array of the
-    /// kernel (dm, md) and of the head of an NVMe multipath are invisible, those of a loop device are not.
+    /// True if it is built of others whose requests are the only ones: those of a logical volume or of an array of
+    /// the kernel (dm, md) and of the head of an NVMe multipath are invisible, those of a loop device are not.
     is_composed: bool,
-    /// Whether it is the head of an NVMe multipath, which many kernels count nothing of: its paths are added up instead.
+    /// True for the head of an NVMe multipath, for which many kernels count nothing: its paths are added up instead.
     is_head: bool,
 }
 
-/// All devices of a database, in the order of what they hold: data first. At most [`DEVICES_MAX`].
+/// All devices of a database, in the order of their purposes: data first. At most [`DEVICES_MAX`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stack {
     layers: Vec<Layer>,
 }
 
 impl Stack {
-    /// The devices under these paths of this machine. A path without a device, as one in memory, is left out and comes
-    /// back with its reason.
-    ///
-    /// # Errors
-    /// When the first path has no device: the reason.
+    /// The devices under these paths of this machine. A path without a device, such as one in memory, is left out and
+    /// returned with its reason. Fails with the reason if it is the first.
     pub fn of(paths: &[(Purpose, PathBuf)]) -> Result<(Self, Vec<NoDevice>), DeviceError> {
         Self::below(Path::new("/"), paths, devices_of)
     }
 
-    /// The same of the machine whose files were copied below `root`, by its mount table; links in the paths are followed.
+    /// The devices of the machine whose files were copied below `root`, by its mount table; links in the paths are
+    /// followed.
     pub(crate) fn there(
         root: &Path,
         paths: &[(Purpose, PathBuf)],
@@ -53,7 +49,7 @@ impl Stack {
         Self::below(root, paths, |path| devices_below(root, path))
     }
 
-    /// A single device that its user named, for whatever the database keeps.
+    /// A single device named by the user, for all purposes.
     pub fn named(root: &Path, name: &str) -> Self {
         let mut stack = Self::default();
         stack.hold(Purpose::Data, name.to_owned());
@@ -84,7 +80,7 @@ impl Stack {
         Ok((stack, without))
     }
 
-    /// Each device, those that hold something first.
+    /// Each device, those with a purpose first.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -96,19 +92,20 @@ impl Stack {
             .collect()
     }
 
-    /// Names of all devices, each with whether it is [counted](Self::counted).
+    /// Names of all devices, each with true if it is [counted](Self::counted).
     pub(crate) fn names_summed(&self) -> Vec<(String, bool)> {
         let names = self.names().into_iter().map(str::to_owned);
         names.zip(self.counted()).collect()
     }
 
-    /// The first device of what is named first, the data.
+    /// The first device of the first purpose, the data.
     pub fn first(&self) -> Option<&str> {
         self.layers.first().map(|layer| layer.name.as_str())
     }
 
-    /// Which devices are added up: those that hold more than temporary files, unless what they do is counted at another one
-    /// of these too; for the head of an NVMe multipath its paths. Directories for temporary files are often shared with everybody else on the machine.
+    /// Flags of the devices that are added up: those that hold more than temporary files, unless their requests are
+    /// counted at another one as well; for the head of an NVMe multipath its paths. Directories for temporary files
+    /// are often shared with all other users of the machine.
     pub fn counted(&self) -> Vec<bool> {
         let is_own = |layer: &Layer| layer.holds.iter().any(|of| *of != Purpose::Temporary);
         let is_below = |name: &String| self.layer(name).is_some_and(is_own);
@@ -129,8 +126,8 @@ impl Stack {
             .collect()
     }
 
-    /// Devices whose requests are those of the counted ones, each request once: these themselves, or what a composed one
-    /// is built of.
+    /// Devices with the requests of the counted ones, each request once: these themselves, or the components of a
+    /// composed one.
     pub fn requests_of_counted(&self) -> Vec<&str> {
         let counted = self.counted();
         let mut names: Vec<&str> = Vec::new();
@@ -151,7 +148,6 @@ impl Stack {
         self.layers.iter().find(|layer| layer.name == name)
     }
 
-    /// Names of all devices below a device.
     fn lies_on(&self, layer: &Layer) -> Vec<String> {
         let mut lower: Vec<String> = Vec::new();
         let mut above = vec![layer.name.clone()];
@@ -174,7 +170,7 @@ impl Stack {
         }
     }
 
-    /// The layer of this name, which is new or known; none when there are too many.
+    /// The layer of this name, which may be new; `None` if there are too many.
     fn enter(&mut self, name: String) -> Option<&mut Layer> {
         let known = self.layers.iter().position(|layer| layer.name == name);
         if known.is_none() && self.layers.len() == DEVICES_MAX {
@@ -193,7 +189,6 @@ impl Stack {
         self.layers.get_mut(place)
     }
 
-    /// Enters what each device is built of, and what that is built of.
     fn descend(&mut self, root: &Path) {
         let mut next = 0;
         for _ in 0..DEPTH_MAX {
@@ -226,14 +221,13 @@ impl Stack {
     }
 }
 
-/// What of a database has no device of its own, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoDevice {
     pub purpose: Purpose,
     pub why: String,
 }
 
-/// The devices that a device of the kernel's own is built of (dm: LVM, encryption, multipath; md), whole ones for partitions.
+/// The components of a kernel device (dm: LVM, encryption, multipath; md), whole disks for partitions.
 fn parts(root: &Path, name: &str) -> Vec<String> {
     let slaves = folder(root, name).join("slaves");
     let Ok(entries) = std::fs::read_dir(slaves) else {
@@ -249,7 +243,8 @@ fn parts(root: &Path, name: &str) -> Vec<String> {
     names
 }
 
-/// The devices under the file of a loop device. Of another machine its path cannot be followed, but its mount table can.
+/// The devices under the file of a loop device. The path of another machine cannot be followed, but its mount table
+/// can.
 fn backing(root: &Path, name: &str) -> Vec<String> {
     let file = folder(root, name).join("loop/backing_file");
     let Ok(path) = std::fs::read_to_string(file) else {
@@ -266,7 +261,7 @@ fn backing(root: &Path, name: &str) -> Vec<String> {
     names
 }
 
-/// A device's folder; a name with a slash (cciss/c0d0) stands there with an exclamation mark.
+/// A device's folder; a name with a slash (cciss/c0d0) has an exclamation mark there.
 fn folder(root: &Path, name: &str) -> PathBuf {
     root.join("sys/block").join(name.replace('/', "!"))
 }
@@ -277,7 +272,6 @@ mod tests {
     use std::fs::{create_dir_all, write};
     use std::os::unix::fs::symlink;
 
-    /// Two disks; dm-0 over a partition of the one and all of the other; loop0 over a file on dm-0.
     fn machine() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let sys = root.path().join("sys");
@@ -349,7 +343,7 @@ mod tests {
         assert_eq!(of(0), (&[Purpose::Data][..], &["loop0".to_owned()][..]));
         assert_eq!(of(1), (&[Purpose::Log][..], &[][..]));
         assert_eq!(of(2), (&[][..], &["dm-0".to_owned()][..]));
-        // All that the loop device does, its volume does as well.
+        // The volume handles all requests of the loop device as well.
         assert_eq!(stack.counted(), [true, false, false, false]);
         assert_eq!(stack.requests_of_counted(), ["sda", "sdb"]);
         assert_eq!(without.len(), 1);
@@ -361,7 +355,7 @@ mod tests {
     fn devices_beside_each_other_are_both_counted() {
         let (stack, _) = stack(&[(Purpose::Data, "/db"), (Purpose::Log, "/log/wal")]);
         assert_eq!(stack.names(), ["sda", "loop0", "dm-0", "sdb"]);
-        // The loop device lies on a volume of which sda is a part: what it does is counted there.
+        // The loop device is on a volume on sda, so its requests are counted there.
         assert_eq!(stack.counted(), [true, false, false, false]);
         let (stack, _) = self::stack(&[(Purpose::Data, "/log/db"), (Purpose::Log, "/log/db")]);
         assert_eq!(
@@ -380,7 +374,7 @@ mod tests {
         );
     }
 
-    /// Two controllers of one subsystem: the head nvme0n1 with two paths, a second namespace of its own, and a disk without
+    /// Two controllers of one subsystem: the head nvme0n1 with two paths, a second namespace, and a disk without
     /// multipath whose name has the same numbers.
     fn with_multipath() -> tempfile::TempDir {
         let root = machine();
@@ -420,13 +414,12 @@ mod tests {
         );
         assert_eq!(stack.first(), Some("nvme0n1"));
         assert_eq!(stack.layers()[2].carries, ["nvme0n1"]);
-        // Each request goes through one of the paths, and the head need not count it.
+        // Each request uses one of the paths, and the head need not count it.
         assert_eq!(stack.counted(), [false, true, true, true]);
         assert_eq!(
             stack.requests_of_counted(),
             ["nvme10n1", "nvme0c0n1", "nvme0c1n1"]
         );
-        // A volume on the head counts on its own.
         let slaves = root.path().join("sys/devices/virtual/block/dm-0/slaves");
         std::fs::remove_file(slaves.join("sdb")).unwrap();
         std::fs::remove_file(slaves.join("sda2")).unwrap();

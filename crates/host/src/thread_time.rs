@@ -11,17 +11,14 @@ use std::time::Duration;
 use crate::clock::{process_cpu_ns, read_ns};
 use crate::counters::parse;
 
-/// What one thread has used so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadTime {
-    /// Time on a processor, in user mode and in the kernel.
     pub cpu_ns: u64,
-    /// Time spent ready to run while no processor was free; `None` when the kernel does not count it.
+    /// Time spent ready to run while no processor was free; `None` if the kernel does not count it.
     pub wait_ns: Option<u64>,
 }
 
 impl ThreadTime {
-    /// What was used since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
@@ -33,7 +30,7 @@ impl ThreadTime {
     }
 }
 
-/// The clock of the thread that opened it; it cannot be handed to another thread.
+/// The clock of the thread that opened it; it cannot be sent to another thread.
 #[derive(Debug)]
 pub struct ThreadClock {
     schedstat: Option<File>,
@@ -41,7 +38,6 @@ pub struct ThreadClock {
 }
 
 impl ThreadClock {
-    /// Opens the clock of the calling thread.
     pub fn open() -> Self {
         Self {
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
@@ -62,17 +58,15 @@ impl ThreadClock {
     }
 }
 
-/// What the calling thread has used so far. To ask often, keep a [`ThreadClock`].
+/// Times of the calling thread so far. For frequent use, keep a [`ThreadClock`].
 pub fn thread_time() -> ThreadTime {
     ThreadClock::open().now()
 }
 
-/// Processor time of all threads of this process so far.
 pub fn process_time() -> Duration {
     Duration::from_nanos(process_cpu_ns())
 }
 
-/// Processor time of the calling thread so far.
 pub fn thread_cpu_ns() -> u64 {
     read_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }

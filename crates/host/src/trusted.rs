@@ -1,29 +1,24 @@
-//! Whether a program may be executed, or a library loaded: as ssh does with its files, none is that others could have put
-//! in its place.
+//! Checks before a program is executed or a library loaded: as ssh does with its files, none is used that others
+//! could have replaced.
 
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why a file is not trusted. Root and the user that dbdyno runs as are.
+/// Why a file is not trusted. Files of root and of the user that dbdyno runs as are.
 #[derive(Debug, thiserror::Error)]
 pub enum Untrusted {
-    /// It, or a folder on its way, can be written by others.
     #[error("other users can write {path} (mode {mode:o}); take that right away with chmod go-w")]
     Writable { path: PathBuf, mode: u32 },
-    /// It, or a folder on its way, belongs to somebody else.
     #[error("{path} belongs to another user (number {uid})")]
     OfOther { path: PathBuf, uid: u32 },
-    /// It is not there, or cannot be looked at.
     #[error("{path} cannot be looked at: {cause}")]
     Unseen { path: PathBuf, cause: io::Error },
 }
 
-/// The file itself, links resolved, if nobody but root and this user can write it or a folder on its way.
-///
-/// # Errors
-/// With the first file or folder that others could change.
+/// The file itself, links resolved, if only root and this user can write it and the folders above it. Fails with the
+/// first file or folder that others could change.
 pub fn trusted(path: &Path) -> Result<PathBuf, Untrusted> {
     let unseen = |path: &Path, cause| Untrusted::Unseen {
         path: path.to_owned(),
@@ -48,17 +43,16 @@ pub fn trusted(path: &Path) -> Result<PathBuf, Untrusted> {
 }
 
 fn is_written_by_others(found: &Metadata) -> bool {
-    // In such a folder everybody has files, and nobody replaces those of others.
+    // In such a folder everybody has files, and nobody can replace those of others.
     if found.is_dir() && found.mode() & libc::S_ISVTX != 0 {
         return false;
     }
-    // A group of its own for each user is usual, and its files are then writable for that group.
+    // A separate group for each user is usual, and its files are then writable for that group.
     let is_own_group = found.gid() == 0 || found.gid() == user_id() && found.uid() == user_id();
     let others = if is_own_group { 0o002 } else { 0o022 };
     found.mode() & others != 0
 }
 
-/// The user as whom this process acts.
 pub fn user_id() -> u32 {
     // SAFETY: takes nothing, touches no memory, and cannot fail.
     unsafe { libc::geteuid() }

@@ -1,7 +1,7 @@
-//! Settings of the kernel for block devices, made for the time of a run: applied, read back, and put back, also after a kill.
+//! Settings of the kernel for block devices during a run: applied, read back, and restored, also after a kill.
 //!
-//! What was there before stands in a journal below `/run`, which a restart of the machine empties as it resets the settings.
-//! Its writer holds a lock on it; whoever comes next and finds one without a holder puts everything back.
+//! The former values are in a journal below `/run`, which a restart of the machine empties as it resets the settings.
+//! Its writer holds a lock on it; the next process that finds one without a holder restores everything.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions, TryLockError};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::LockableFile;
 
-/// Names that plans use, each with its file below `/sys/block/DEVICE/queue`.
+/// Names in plans, each with its file below `/sys/block/DEVICE/queue`.
 pub const SETTINGS: [(&str, &str); 8] = [
     ("scheduler", "scheduler"),
     ("read_ahead_kb", "read_ahead_kb"),
@@ -26,22 +26,20 @@ pub const SETTINGS: [(&str, &str); 8] = [
     ("write_cache", "write_cache"),
 ];
 
-/// Most settings of one journal; eight devices with all settings stay below.
+/// Most settings of one journal; eight devices with all settings have fewer.
 const CHANGES_MAX: usize = 128;
 
-/// Begins the name of a journal that is not locked yet, and says nothing.
+/// Prefix of a journal that is not locked yet, and is ignored.
 const UNLOCKED_YET: &str = ".";
-/// Journals of this process so far: threads may measure at the same time.
+/// Number of journals of this process so far: threads may measure at the same time.
 static JOURNALS: AtomicU32 = AtomicU32::new(0);
 
 fn is_unlocked_yet(name: &std::ffi::OsStr) -> bool {
     name.as_encoded_bytes().starts_with(UNLOCKED_YET.as_bytes())
 }
 
-/// Why a setting cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum TuningError {
-    /// The device has no such setting.
     #[error("host.{name}: device {device} has no such setting ({reason})")]
     NoSetting {
         name: String,
@@ -52,7 +50,7 @@ pub enum TuningError {
         "host.{name} of device {device} can be set by root alone; run as root, or leave it out"
     )]
     NotAllowed { name: String, device: String },
-    /// The kernel refused the value, or made another one of it.
+    /// The kernel refused the value, or changed it.
     #[error(
         "host.{name} = {asked} cannot be set on device {device}: it is {now}{choice}",
         choice = choice(known)
@@ -62,13 +60,12 @@ pub enum TuningError {
         device: String,
         asked: String,
         now: String,
-        /// Values that the kernel names; empty where it names none.
+        /// Values that the kernel offers; empty if it names none.
         known: String,
     },
-    /// The journal cannot be kept, without which a kill would leave the settings behind.
+    /// The journal cannot be written, without which a kill would leave the settings behind.
     #[error("{}: the settings of the host cannot be kept for putting them back ({reason}), so none is made", path.display())]
     Journal {
-        /// The file or its folder.
         path: PathBuf,
         reason: std::io::Error,
     },
@@ -81,24 +78,20 @@ fn choice(known: &str) -> String {
     }
 }
 
-/// One setting that was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Change {
     device: String,
-    /// Its name in [`SETTINGS`].
     name: String,
     before: String,
     after: String,
 }
 
-/// Where settings and journals are.
 #[derive(Debug, Clone)]
 pub struct Tuning {
     devices: PathBuf,
     journals: PathBuf,
 }
 
-/// Settings that hold until it is dropped.
 #[derive(Debug)]
 pub struct Tuned {
     place: Tuning,
@@ -106,7 +99,6 @@ pub struct Tuned {
     journal: Option<Journal>,
 }
 
-/// A journal that is locked by its writer.
 #[derive(Debug)]
 struct Journal {
     path: PathBuf,
@@ -123,10 +115,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// Makes each setting on each device, and reads it back.
-    ///
-    /// # Errors
-    /// When one cannot be made; then all are as before.
+    /// Makes each setting on each device, and reads it back. Fails if one cannot be made; then all are as before.
     pub fn apply(
         &self,
         devices: &[String],
@@ -150,14 +139,14 @@ impl Tuning {
                     after: asked.clone(),
                 };
                 tuned.note(&change)?;
-                // Dropping what is tuned so far puts it back.
+                // Dropping the settings so far restores them.
                 self.change(&change, &before.known)?;
             }
         }
         Ok(tuned)
     }
 
-    /// Puts back what processes left that were killed. What somebody else has changed since stays as it is.
+    /// Restores the settings of killed processes. Values that others have changed since stay.
     pub fn put_back_left_behind(&self) {
         let Ok(entries) = fs::read_dir(&self.journals) else {
             return;
@@ -181,7 +170,7 @@ impl Tuning {
             }
             let text = fs::read_to_string(&path).unwrap_or_default();
             let changes = text.lines().take(CHANGES_MAX).map(serde_json::from_str);
-            // The last line may have been cut off before its change was made.
+            // The last line may be truncated, before its change was made.
             let changes: Vec<Change> = changes.filter_map(Result::ok).collect();
             self.put_back(&changes);
             let _ = fs::remove_file(&path);
@@ -198,7 +187,7 @@ impl Tuning {
                     .value(&change.device, &change.name)
                     .is_ok_and(|value| value.now == change.after);
             if is_ours {
-                // A device that has gone meanwhile takes its settings with it.
+                // A device that has disappeared takes its settings with it.
                 let _ = fs::write(self.file(&change.device, &change.name), &change.before);
             }
         }
@@ -249,7 +238,7 @@ impl Tuning {
     fn file(&self, device: &str, name: &str) -> PathBuf {
         let known = SETTINGS.iter().find(|(known, _)| *known == name);
         let file = known.map_or(name, |(_, file)| file);
-        // A name with a slash (cciss/c0d0) stands there with an exclamation mark.
+        // A name with a slash (cciss/c0d0) has an exclamation mark there.
         let device = device.replace('/', "!");
         self.devices.join(device).join("queue").join(file)
     }
@@ -270,7 +259,7 @@ impl Tuning {
         let name = format!("{}-{number}", std::process::id());
         let path = self.journals.join(&name);
         let new = self.journals.join(format!("{UNLOCKED_YET}{name}"));
-        // One that a process of this number left behind may be there.
+        // A killed process of the same number may have left one.
         let file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -279,7 +268,7 @@ impl Tuning {
             .open(&new)
             .map_err(failed(&new))?;
         file.lock().map_err(failed(&new))?;
-        // It gets its name when it is locked: else somebody might take it for one that was left behind.
+        // It gets its name once it is locked: otherwise another process might take it for one that was left behind.
         fs::rename(&new, &path).map_err(failed(&path))?;
         Ok(Journal {
             path,
@@ -288,15 +277,14 @@ impl Tuning {
     }
 }
 
-/// A setting as its file shows it.
 struct Value {
     now: String,
-    /// All that it can be; empty where the file does not tell.
+    /// All possible values; empty if the file does not list them.
     known: String,
 }
 
 impl Value {
-    /// "none [mq-deadline] bfq": the one in brackets is set. Others show their value alone.
+    /// The value in brackets, as in "none [mq-deadline] bfq"; other files show only their value.
     fn of(text: &str) -> Self {
         let chosen = text
             .split_once('[')
@@ -338,7 +326,7 @@ impl Drop for Tuned {
     fn drop(&mut self) {
         self.place.put_back(&self.changes);
         if let Some(journal) = &self.journal {
-            // Left behind, it would be put back by the next one, which finds nothing to do.
+            // A remaining journal would do no harm: the next process finds nothing to restore.
             let _ = fs::remove_file(&journal.path);
         }
     }
@@ -388,13 +376,12 @@ mod tests {
         let asked = settings(&[("read_ahead_kb", "4096"), ("nr_requests", "64")]);
         let tuned = tuning.apply(&devices(), &asked).unwrap();
         assert_eq!(read_ahead(&tuning, "vda"), "4096");
-        // What was so already is not put back.
+        // Settings that had the value already are not restored.
         let told = ["vda", "vdb"].map(|d| format!("{d} read_ahead_kb: 128 → 4096"));
         let change = |c: &Change| format!("{} {}: {} → {}", c.device, c.name, c.before, c.after);
         let changes: Vec<String> = tuned.changes.iter().map(change).collect();
         assert_eq!(changes, told);
         assert_eq!(fs::read_dir(&tuning.journals).unwrap().count(), 1);
-        // Somebody else changes one meanwhile.
         fs::write(tuning.file("vdb", "read_ahead_kb"), "16").unwrap();
         drop(tuned);
         assert_eq!(read_ahead(&tuning, "vda"), "128");
@@ -407,10 +394,9 @@ mod tests {
         let (_root, tuning) = machine();
         let asked = settings(&[("read_ahead_kb", "4096")]);
         let mut tuned = tuning.apply(&devices(), &asked).unwrap();
-        // While it lives, nobody touches it.
         tuning.put_back_left_behind();
         assert_eq!(read_ahead(&tuning, "vda"), "4096");
-        // As if it were killed: the lock goes, the journal stays, and its last line is torn.
+        // As after a kill: the lock goes, the journal stays, and its last line is torn.
         let journal = tuned.journal.take().unwrap();
         let mut torn = OpenOptions::new().append(true).open(&journal.path).unwrap();
         torn.write_all(b"{\"device\":\"vd").unwrap();

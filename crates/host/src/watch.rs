@@ -1,7 +1,7 @@
-//! What is watched while a point runs: the driver's own process, and the machine of the database.
+//! Observation of hosts during a point: the driver's own process, and the machine of the database.
 //!
-//! They are the same machine, or another one reached through ssh, or one of which nothing is known;
-//! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
+//! That is the same machine, or another one reached through ssh, or an unknown one; then its figures stay unknown,
+//! and are never those of the driver's machine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,14 +17,13 @@ use crate::sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
 use crate::speed::Speed;
 use crate::stack::Stack;
 
-/// The samplers of one target.
 #[derive(Debug)]
 pub struct HostWatch {
     driver: Sampler,
     database: Database,
-    /// The block devices under the database, or why none is known.
+    /// The block devices under the database, or why they are unknown.
     devices: Result<Stack, String>,
-    /// Times the requests of these devices, or why nobody does.
+    /// Timer of the requests of these devices, or why there is none.
     requests: Result<Arc<RequestLog>, String>,
 }
 
@@ -35,22 +34,20 @@ enum Database {
     Unknown(String),
 }
 
-/// The start of a window.
 #[derive(Debug)]
 pub struct HostMark {
     driver: Mark,
     database: Option<RemoteMark>,
     requests: Option<RequestMark>,
-    /// None where nothing is known of the machine, which is told already.
+    /// `None` if the machine is unknown, which is reported separately.
     owners: Option<Result<Owners, String>>,
-    /// What everybody had read and written before; none where nobody looked.
+    /// I/O of all processes before the window; `None` if it was not read.
     io: Option<Result<IoAccounts, String>>,
-    /// The processors of the machine that runs the driver.
     speed: Speed,
 }
 
 impl HostMark {
-    /// With what everybody had read and written at a moment before it.
+    /// Adds the I/O of all processes at an earlier moment.
     #[must_use]
     pub fn behind(self, io: Option<Result<IoAccounts, String>>) -> Self {
         Self { io, ..self }
@@ -58,10 +55,7 @@ impl HostMark {
 }
 
 impl HostWatch {
-    /// The database runs on this machine, on these devices of it or on none for this reason; sampled every `interval`.
-    ///
-    /// # Errors
-    /// As [`Sampler::start`].
+    /// Watches a database on this machine, on these devices or on none for this reason; sampled every `interval`.
     pub fn here(interval: Duration, devices: Result<Stack, String>) -> Result<Self, SamplerError> {
         let requests = (devices.as_ref().map_err(String::clone)).and_then(|stack| {
             let log = RequestLog::open(&stack.names()).map_err(|error| error.to_string())?;
@@ -81,7 +75,7 @@ impl HostWatch {
         })
     }
 
-    /// The database runs on another machine; `driver` samples this one.
+    /// Watches a database on another machine; `driver` samples this one.
     pub fn there(driver: Sampler, database: RemoteSampler, devices: Result<Stack, String>) -> Self {
         Self {
             driver,
@@ -91,7 +85,7 @@ impl HostWatch {
         }
     }
 
-    /// The database runs on a machine of which nothing is known, for this reason.
+    /// Watches a database on an unknown machine, for this reason.
     pub fn unknown(driver: Sampler, reason: String) -> Self {
         Self {
             driver,
@@ -101,13 +95,13 @@ impl HostWatch {
         }
     }
 
-    /// The block device under the data of the database, where it is known.
+    /// The block device under the data of the database, if known.
     pub fn device(&self) -> Option<&str> {
         self.devices.as_ref().ok()?.first()
     }
 
-    /// Bytes that the block devices under the database have read so far, for whomever; `None` where they are not on this
-    /// machine, or not known.
+    /// Bytes that the block devices under the database have read so far, for all programs; `None` if they are not on
+    /// this machine, or unknown.
     pub fn device_read_bytes(&self) -> Option<u64> {
         match self.database {
             Database::Here => self.driver.device_read_bytes(),
@@ -115,8 +109,8 @@ impl HostWatch {
         }
     }
 
-    /// What the machine of the database did in the newest interval, and its number. `None` where it is another machine:
-    /// what that one sampled is fetched at the end of a window.
+    /// Figures of the database's machine in the newest interval, and its number. `None` for another machine, whose
+    /// samples are fetched at the end of a window.
     pub fn newest(&self) -> Option<(u64, HostUse)> {
         match self.database {
             Database::Here => self.driver.newest(),
@@ -124,10 +118,7 @@ impl HostWatch {
         }
     }
 
-    /// Who times the requests of the devices, or why nobody does.
-    ///
-    /// # Errors
-    /// In a sentence, where nobody does.
+    /// The timer of the devices' requests. Fails with a sentence that says why there is none.
     pub fn requests(&self) -> Result<&BlockWatch, &str> {
         match &self.requests {
             Ok(log) => Ok(log.watch()),
@@ -135,7 +126,7 @@ impl HostWatch {
         }
     }
 
-    /// Begins a window of a database that is made of these programs, or of ones that are not known for this reason.
+    /// Begins a window of a database with these programs, or with unknown ones for this reason.
     pub fn mark(&self, programs: Result<&Programs, &str>) -> HostMark {
         let database = match &self.database {
             Database::There(sampler) => Some(sampler.mark()),
@@ -151,14 +142,13 @@ impl HostWatch {
         }
     }
 
-    /// What everybody has read and written so far: to be asked before a window, because it takes a look at each process.
-    /// None where the machine is another one, or has no device whose reads and writes are counted.
+    /// Reads and writes of all processes so far: must be called before a window, because it reads each process.
+    /// `None` for another machine, or without a counted device.
     pub fn io_so_far(&self, programs: &Programs) -> Option<Result<IoAccounts, String>> {
         let is_here = matches!(self.database, Database::Here) && self.devices.is_ok();
         is_here.then(|| IoAccounts::so_far(programs))
     }
 
-    /// What each owner of processor time has used so far.
     fn owners(&self, programs: Result<&Programs, &str>) -> Option<Result<Owners, String>> {
         Some(match self.database {
             Database::Here => programs.map_err(str::to_owned).and_then(Owners::of),
@@ -167,14 +157,12 @@ impl HostWatch {
         })
     }
 
-    /// What the requests since `mark` were.
     fn requests_since(&self, mark: Option<RequestMark>) -> Result<WindowRequests, String> {
         let log = self.requests.as_ref().map_err(String::clone)?;
         let mark = mark.ok_or("the request counts could not be read at the start")?;
         log.finish(mark).map_err(|error| error.to_string())
     }
 
-    /// Ends the window that `mark` began.
     pub fn finish(&self, mark: HostMark) -> HostUse {
         let requests = self.requests_since(mark.requests);
         let driver = self.driver.finish(mark.driver);
@@ -182,7 +170,7 @@ impl HostWatch {
         let requests = requests.unwrap_or_default();
         let speed = mark.speed.changes_to(&Speed::below(Path::new("/")));
         let mut used = self.machine(driver, mark.database);
-        // What the kernel timed says more than the means of its counters.
+        // The times of the kernel's timer are better than the means of its counters.
         for (device, samples) in used.devices.iter_mut().zip(requests.samples) {
             if samples.iter().any(|sample| sample.requests > 0) {
                 device.samples = samples;
@@ -213,14 +201,13 @@ impl HostWatch {
         }
     }
 
-    /// Devices whose requests are those of the figures.
     fn requests_of(&self) -> Vec<String> {
         let devices = self.devices.as_ref().map(Stack::requests_of_counted);
         let names = devices.unwrap_or_default();
         names.into_iter().map(str::to_owned).collect()
     }
 
-    /// What the machine of the database did, with what the driver did.
+    /// Figures of the database's machine, with the driver's own.
     fn machine(&self, driver: HostUse, mark: Option<RemoteMark>) -> HostUse {
         match (&self.database, mark) {
             (Database::Here, _) => HostUse {

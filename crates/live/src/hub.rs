@@ -1,4 +1,4 @@
-//! The events of this process, numbered; whoever reads them waits here.
+//! The events of this process, numbered; readers wait here.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,14 +10,13 @@ use archive::stream::StreamEvent;
 
 use crate::metrics::Metrics;
 
-/// Events that are kept for who comes later: more than four hours at one a second …
+/// Most events that are stored for later readers: more than four hours at one a second …
 const EVENTS_MAX: usize = 1 << 14;
 const BYTES_MAX: usize = 32 << 20;
 
-/// An event as it is sent: its number and its JSON.
+/// An event in its sent form: its number and its JSON.
 pub type Numbered = (u64, Arc<str>);
 
-/// Keeps the events of a process.
 #[derive(Debug, Default)]
 pub struct Hub {
     state: Mutex<State>,
@@ -32,21 +31,20 @@ struct State {
     last: u64,
     is_over: bool,
     file: Option<File>,
-    /// Why not all events are in the file.
     file_problem: Option<String>,
     metrics: Metrics,
     viewers_dropped: u64,
 }
 
 impl Hub {
-    /// Without events, which writes each to `file`, where there is one.
+    /// An empty hub, which writes each event to `file`, if there is one.
     pub fn new(file: Option<File>) -> Self {
         let hub = Self::default();
         hub.lock().file = file;
         hub
     }
 
-    /// Takes an event; costs the caller no more than its JSON.
+    /// Adds an event; costs the caller no more than its JSON.
     pub fn publish(&self, event: &StreamEvent) {
         let Ok(json) = serde_json::to_string(event) else {
             return;
@@ -59,14 +57,13 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// No event comes any more: whoever waits goes home.
+    /// Ends the events, so that all readers return.
     pub fn close(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
     }
 
-    /// The events behind number `after` that are kept, as soon as there are some; none of them when none came for so
-    /// long. `None` when none will come.
+    /// Waits up to `longest` for stored events with numbers above `after`; empty if none came. `None` after the end.
     pub fn wait(&self, after: u64, longest: Duration) -> Option<Vec<Numbered>> {
         let state = self.lock();
         let waits = |state: &mut State| state.last <= after && !state.is_over;
@@ -78,28 +75,23 @@ impl Hub {
         (!behind.is_empty() || !state.is_over).then_some(behind)
     }
 
-    /// Number of the last event.
     pub fn last(&self) -> u64 {
         self.lock().last
     }
 
-    /// The metrics now, as OpenMetrics.
     pub fn metrics(&self) -> String {
         let state = self.lock();
         state.metrics.text(state.viewers_dropped)
     }
 
-    /// A viewer stopped reading and was dropped.
     pub fn drop_viewer(&self) {
         self.lock().viewers_dropped += 1;
     }
 
-    /// Viewers that stopped reading and were dropped.
     pub fn viewers_dropped(&self) -> u64 {
         self.lock().viewers_dropped
     }
 
-    /// Why not all events are in the file.
     pub fn file_problem(&self) -> Option<String> {
         self.lock().file_problem.clone()
     }

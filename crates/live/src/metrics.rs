@@ -1,29 +1,29 @@
-//! Counters and histograms as OpenMetrics: never quantiles, which nobody can add up.
+//! Counters and histograms as OpenMetrics: no quantiles, which cannot be added up.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use archive::stream::{Snapshot, StreamEvent};
 
-/// Bounds of the histograms are powers of two of nanoseconds, where buckets of the snapshots end too: 2^10 ns (1 µs) …
+/// Bounds of the histograms are powers of two of nanoseconds, where buckets of the snapshots end too: 2^10 ns (1 µs)
+/// …
 const FIRST: u32 = 10;
-/// … to 2^36 ns (69 s); what is longer is in the last one.
+/// … to 2^36 ns (69 s); longer latencies are in the last one.
 const LAST: u32 = 36;
 const BOUNDS: usize = (LAST - FIRST + 1) as usize;
 
-/// What was counted of the points of this process.
 #[derive(Debug, Default)]
 pub struct Metrics {
     run: String,
-    /// The point at work is the last one.
+    /// The current point is the last one.
     points: Vec<Counted>,
     users: Option<u32>,
 }
 
-/// Most points that are told, the newest: a scraper keeps the others.
+/// Most points that are shown, the newest: a scraper stores the others.
 const POINTS_MAX: usize = 16;
 
-/// What the operations of a point are called that has one kind of them.
+/// Name of the operations of a point with a single kind.
 const ALL: &str = "all";
 
 #[derive(Debug)]
@@ -80,7 +80,8 @@ impl Metrics {
                 if self.points.len() == POINTS_MAX {
                     self.points.remove(0);
                 }
-                // Measured again after a run was resumed or a study took turns: one series all the same.
+                // A point is measured again after a resume, or continues when a study alternates: it stays one
+                // series.
                 self.points.retain(|point| point.labels != labels);
                 self.points.push(Counted {
                     labels,
@@ -100,7 +101,7 @@ impl Metrics {
         let Some(point) = self.points.last_mut() else {
             return;
         };
-        // Whoever only observes counts no operations: no series is not a series of zeros.
+        // An observation counts no operations: no series is not a series of zeros.
         if let Some(operations) = snapshot.operations
             && snapshot.by_operation.is_empty()
         {
@@ -161,7 +162,6 @@ impl Metrics {
         }
     }
 
-    /// Labels and counts of all kinds of operations of all points.
     fn series(&self) -> impl Iterator<Item = (String, &Operation)> {
         self.points.iter().flat_map(|point| {
             let labels = |name: &str| format!("{},operation=\"{name}\"", point.labels);
@@ -204,7 +204,6 @@ fn line(text: &mut String, name: &str, labels: &str, value: &str) {
     let _ = writeln!(text, "{name}{{{labels}}} {value}");
 }
 
-/// As the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")

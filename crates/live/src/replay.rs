@@ -3,8 +3,8 @@
 use archive::stream::{DeviceRates, PointHead, PointResult, Snapshot, StreamEvent};
 use archive::{Point, Run, RunState, Sample};
 
-/// The events of a run, in their order; the time of each, in seconds, counts from the start of its run, pauses between
-/// points left out. The archive keeps no distribution of a single interval, so snapshots have the 99th percentile alone.
+/// The events of a run, in their order, each with its time in seconds since the start of its run, without pauses
+/// between points. The archive has no distribution of a single interval, so snapshots have only the 99th percentile.
 pub fn events(run: &Run) -> Vec<(f64, StreamEvent)> {
     let mut events = vec![(
         0.0,

@@ -1,5 +1,5 @@
-//! The page, the events and the metrics over HTTP. A thread that waits for viewers, and one for each viewer: all sleep
-//! while nothing happens.
+//! The page, the events and the metrics over HTTP. One thread waits for viewers, and one serves each viewer: all
+//! sleep while nothing happens.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -13,15 +13,12 @@ use std::time::Duration;
 use crate::hub::Hub;
 
 const PAGE: &str = include_str!("page.html");
-/// Viewers and scrapers at the same time.
 const VIEWERS_MAX: usize = 32;
-/// Bytes of a request's head.
 const HEAD_MAX: u64 = 8 << 10;
-/// A viewer that takes nothing for so long, or does not finish its request, is dropped.
+/// A viewer that reads nothing for this time, or does not finish its request, is dropped.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Something is sent this often, so that a viewer that has gone is noticed.
+/// Interval of heartbeats, which show that a viewer has gone.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// Port that is taken where none is asked for.
 const PORT: u16 = 7411;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +33,6 @@ impl Default for Address {
 impl FromStr for Address {
     type Err = String;
 
-    /// `IP:PORT`, `IP` or `PORT`.
     fn from_str(text: &str) -> Result<Self, String> {
         let whole = || text.parse::<SocketAddr>().ok();
         let address = || Some(SocketAddr::new(text.parse::<IpAddr>().ok()?, PORT));
@@ -50,12 +46,11 @@ impl FromStr for Address {
 
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// The address cannot be listened on.
     #[error(
         "the live page cannot be served at {address} ({why}); choose another one with --live=IP:PORT, or --live=0 for any free port"
     )]
     Listen { address: SocketAddr, why: String },
-    /// Nothing unpredictable for the link.
+    /// No random numbers are available for the link.
     #[error(
         "the link of the live page needs random numbers, and /dev/urandom cannot be read ({0})"
     )]
@@ -64,7 +59,6 @@ pub enum LiveError {
     Thread(std::io::Error),
 }
 
-/// Serves a hub until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     shared: Arc<Shared>,
@@ -75,9 +69,9 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     hub: Arc<Hub>,
-    /// What a link must have; none on loopback.
+    /// Token that a link must contain; `None` on loopback.
     token: Option<String>,
-    /// Tells the events of this process from those of another one at the same address.
+    /// Distinguishes the events of this process from those of another one at the same address.
     origin: String,
     patience: Duration,
     viewers: AtomicUsize,
@@ -86,18 +80,12 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens at an address.
-    ///
-    /// # Errors
-    /// When it is taken, or is none of this machine.
+    /// Listens at an address. Fails if it is taken, or does not belong to this machine.
     pub fn start(hub: Arc<Hub>, address: Address) -> Result<Self, LiveError> {
         Self::with_patience(hub, address, PATIENCE)
     }
 
-    /// The same, with another limit for viewers that take nothing.
-    ///
-    /// # Errors
-    /// As [`Server::start`].
+    /// As [`Server::start`], with another limit for viewers that do not read.
     pub fn with_patience(
         hub: Arc<Hub>,
         Address(address): Address,
@@ -136,7 +124,6 @@ impl Server {
         })
     }
 
-    /// The link to the page.
     pub fn link(&self) -> String {
         let address = self.address;
         match &self.shared.token {
@@ -151,11 +138,11 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Viewers get what they have not yet got, as long as they take it.
+    /// Viewers get the remaining events, as long as they read.
     fn drop(&mut self) {
         self.shared.hub.close();
         self.shared.is_over.store(true, Ordering::Release);
-        // Wakes the thread; where nobody can connect any more, it has ended.
+        // Wakes the thread; if the connection fails, it has ended.
         let near = if self.address.ip().is_unspecified() {
             SocketAddr::from((Ipv4Addr::LOCALHOST, self.address.port()))
         } else {
@@ -166,7 +153,7 @@ impl Drop for Server {
             let _ = thread.join();
         }
         let threads = std::mem::take(&mut *lock(&self.shared.threads));
-        // One that panicked has said why.
+        // A thread that panicked has printed the reason.
         threads.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
@@ -178,7 +165,7 @@ impl Shared {
                 return;
             }
             let Ok(stream) = stream else {
-                // Out of descriptors: no use in asking again at once.
+                // Without descriptors, an immediate retry would fail as well.
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -235,8 +222,8 @@ impl Shared {
         }
     }
 
-    /// Elsewhere than on loopback the token counts. On loopback the name does: a page from elsewhere whose name was
-    /// made to lead here must not read.
+    /// Outside loopback the token counts. On loopback the host name does, so that a foreign page whose name was made
+    /// to lead here cannot read.
     fn is_allowed(&self, request: &Request) -> bool {
         match &self.token {
             Some(token) => request.token.as_deref() == Some(token),
@@ -287,7 +274,6 @@ fn respond(out: &mut &TcpStream, status: &str, kind: &str, body: &str) -> std::i
     )
 }
 
-/// What matters of a request.
 struct Request {
     method: String,
     path: String,
@@ -334,7 +320,6 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// 128 bits as hexadecimal digits.
 fn random() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

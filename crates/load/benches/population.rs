@@ -1,8 +1,8 @@
-//! What driving a population costs: `cargo bench -p load --bench population`.
+//! Cost of driving a population: `cargo bench -p load --bench population`.
 //!
-//! With a connection for every user and no pauses it is meant to cost no more than jobs do; that is
-//! compared here, in pairs of which each side comes first in turn. Connections that answer at once show the
-//! driver's own time, those behind sockets what is left of the difference in a real loop. Last, a large population.
+//! With a connection for every user and no pauses it must cost no more than jobs do; the pairs compared here
+//! alternate the order of the sides. Connections that answer at once show the driver's own time, those over sockets
+//! the rest of the difference in a real loop. The last case is a large population.
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,6 @@ const BLOCK: Duration = Duration::from_millis(400);
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// Answers at once.
 struct AtOnce(UnixStream);
 
 impl AtOnce {
@@ -48,7 +47,7 @@ impl NonblockingClient for AtOnce {
     }
 }
 
-/// Users of one kind who pause exponentially, in a way that needs no lock.
+/// Users of one kind with exponential pauses, drawn without a lock.
 struct Flock {
     mean_ns: f64,
     draws: std::sync::atomic::AtomicU64,
@@ -97,7 +96,6 @@ fn population(
     drive(Clients::nonblocking(clients), &how)
 }
 
-/// Driver's processor time of one operation, in nanoseconds.
 fn cpu_ns(outcome: &Outcome) -> f64 {
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
     used as f64 / outcome.operations() as f64
@@ -115,7 +113,6 @@ fn jobs_ns(clients: Vec<Box<dyn NonblockingClient>>) -> f64 {
     cpu_ns(&drive(Clients::nonblocking(clients), &how))
 }
 
-/// Prints medians of both sides and of their ratio.
 fn pairs(name: &str, one: impl Fn() -> f64, other: impl Fn() -> f64) {
     let (mut ones, mut others, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for pair in 0..PAIRS {

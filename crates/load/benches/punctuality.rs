@@ -1,7 +1,7 @@
-//! How late the driver wakes whoever waits: `cargo bench -p load --bench punctuality`.
+//! Lateness of the driver's wake-ups: `cargo bench -p load --bench punctuality`.
 //!
-//! A figure of the machine as much as of the driver: where all processors are taken, nobody wakes in time. A thread that
-//! does nothing but wait is therefore watched at the same time; what the driver adds to its lateness is the driver's.
+//! It depends on the machine as much as on the driver: if all processors are busy, nobody wakes in time. A thread
+//! that only waits is therefore measured at the same time; the difference is the driver's.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -17,7 +17,6 @@ const WINDOW: Duration = Duration::from_secs(5);
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// A way of driving, by name.
 type Way<'a> = (&'static str, Box<dyn FnOnce() -> Outcome + 'a>);
 
 /// Wakes of a thread that only waits, and those of them that were late.
@@ -25,7 +24,7 @@ fn wait_only(over: &AtomicBool) -> (u64, u64) {
     sharpen_timers();
     let (mut meant_ns, mut wakes, mut late) = (now_ns(), 0, 0);
     while !over.load(Relaxed) {
-        // None is left out: after a halt as many are late as were meant to start in it.
+        // No wake-up is left out: after a halt, all that were meant to fall into it are late.
         meant_ns += ns(PERIOD);
         let woken_ns = sleep_until(meant_ns, || false).unwrap_or(meant_ns);
         wakes += 1;

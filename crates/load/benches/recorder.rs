@@ -1,6 +1,6 @@
-//! What recording costs: the limit is 25 ns for one operation (service, response, waiting, interval, account).
+//! Cost of recording: the limit is 25 ns for one operation (service, response, waiting, interval, account).
 //!
-//! `cargo bench -p load`. The two readings of the clock that an operation needs are shown by themselves.
+//! `cargo bench -p load`. The two clock readings that an operation needs are shown separately.
 
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -58,7 +58,7 @@ fn record(bencher: divan::Bencher, mean_us: f64) {
         rows: 1,
         ..Done::default()
     };
-    // Time goes on from iteration to iteration, so that turning intervals and telling the progress are in it.
+    // Time goes on from iteration to iteration, so that turning intervals and publishing the progress are included.
     let (mut passed_ns, length_ns) = (0, timings.last().map_or(0, |t| t.end_ns));
     bencher
         .counter(ItemsCount::new(OPERATIONS))

@@ -1,4 +1,4 @@
-//! How far the rate of a point in slices is off, and whether the interval of a study holds the truth, whatever the lengths of
+//! Error of the rate of a point in slices, and coverage of the interval of a study, for several lengths of
 //! operations: simulated with the rules by which drives count (`docs/METHODOLOGY.md`, "In slices").
 //!
 //! `cargo run --release -p load --example slices`
@@ -6,17 +6,13 @@
 use stats::random::Random;
 use stats::ratio::paired;
 
-/// Lengths in units of a slice.
 const SETTLE: f64 = 0.1;
 const PAIRS: usize = 7;
-/// How much slower side B is.
 const RATIO: f64 = 0.95;
-/// By how much sessions of one pair differ from those of the next.
 const SESSIONS_SD: f64 = 0.005;
-/// About so many operations are drawn for a line.
+/// Approximate number of operations that are drawn for a line.
 const DRAWS: f64 = 1e8;
 
-/// How long operations take, with a mean of 1.
 #[derive(Debug, Clone, Copy)]
 enum Lengths {
     Constant,
@@ -37,7 +33,7 @@ impl Lengths {
     }
 }
 
-/// One side of a pair: operations of `mean` slices by each of `jobs`, for so many slices.
+/// One side of a pair: operations of `mean` slices by each of `jobs`.
 struct Side {
     lengths: Lengths,
     mean: f64,
@@ -46,8 +42,8 @@ struct Side {
 }
 
 impl Side {
-    /// Whole operations over the time that they took, by all jobs: what does not begin in the first tenth of a slice, with
-    /// what is under way at its end going on in the next.
+    /// Whole operations over the time that they took, by all jobs, except those that begin in the first tenth of a
+    /// slice; an operation under way at its end continues in the next.
     fn rate(&self, random: &mut Random) -> f64 {
         let (mut begun, mut time) = (0.0, 0.0);
         for _ in 0..self.jobs {
@@ -64,7 +60,7 @@ impl Side {
         self.jobs as f64 * begun / time
     }
 
-    /// The rule that this one replaced: all jobs begin anew with each slice, and what ends in its counted part counts.
+    /// The former rule: all jobs restart with each slice, and every operation that ends in its counted part counts.
     fn rate_by_ends(&self, random: &mut Random) -> f64 {
         let mut ended = 0.0;
         for _ in 0..self.jobs {

@@ -1,4 +1,4 @@
-//! The account of one client: where its measured time went, to the nanosecond.
+//! The account of one client: the use of its measured time, to the nanosecond.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::outcome::ClientOutcome;
 use crate::schedule::Window;
 use crate::timing::Timing;
 
-/// The sums of one client; all times since the common start. Only what lies in its measured time counts.
+/// The sums of one client; all times since the common start. Only its measured time counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Account {
     window_ns: u64,
@@ -21,13 +21,12 @@ pub struct Account {
     rows: u64,
     service_ns: u64,
     idle_ns: u64,
-    /// Somebody had asked, the client was free, and the driver had not begun yet.
+    /// Time in which a user waited, the client was free, and the driver had not begun yet.
     driver_ns: u64,
     finish_ns: u64,
 }
 
 impl Account {
-    /// An empty account for a window.
     pub fn new(window: &Window) -> Self {
         Self {
             window_ns: window.from_ns,
@@ -46,13 +45,13 @@ impl Account {
         }
     }
 
-    /// The client enters the measured window: nothing before `free_ns` is its own measured time.
+    /// The client enters the measured window: time before `free_ns` is not its own measured time.
     pub fn begin(&mut self, free_ns: u64) {
         self.from_ns = free_ns.max(self.window_ns);
     }
 
-    /// Adds what the rate is made of, whenever it was due: an operation that began in a window that is drained, as a whole and
-    /// with all of its time; else the part that lies in the window. And of the time before it what lies there.
+    /// Adds an operation to the sums of the rate, whenever it was due: in a window that is drained, as a whole if it
+    /// began within; else the part that lies in the window. The free time before it is added as far as it lies there.
     #[inline]
     pub fn begun(&mut self, timing: &Timing, is_completed: bool) {
         self.free(timing.free_ns, timing.start_ns);
@@ -80,7 +79,6 @@ impl Account {
         at_ns.clamp(self.window_ns, self.ends_ns)
     }
 
-    /// Adds time of the window in which no operation began.
     #[inline]
     pub fn free(&mut self, since_ns: u64, until_ns: u64) {
         self.begun_ns += self.within(until_ns).saturating_sub(self.within(since_ns));
@@ -95,7 +93,6 @@ impl Account {
         }
     }
 
-    /// Adds an operation that failed.
     #[cold]
     pub fn failed(&mut self, timing: &Timing) {
         self.add(timing);
@@ -116,13 +113,13 @@ impl Account {
         }
     }
 
-    /// The client stood free since `free_ns` and nobody asked any more until the drive ended.
+    /// The client was free from `free_ns`, and no operation was due until the drive ended.
     pub fn idle(&mut self, free_ns: u64, ended_ns: u64) {
         let ended_ns = ended_ns.min(self.until_ns);
         self.idle_ns += ended_ns.saturating_sub(free_ns.max(self.from_ns));
     }
 
-    /// What the client did, with what its thread used.
+    /// Figures of the client and of its thread.
     pub fn outcome(&self, thread: Option<Usage>) -> ClientOutcome {
         let active_ns = self.service_ns + self.idle_ns + self.driver_ns;
         ClientOutcome {
@@ -158,7 +155,6 @@ mod tests {
         }
     }
 
-    /// A window from 100 to 200 ms.
     fn window(is_drained: bool) -> Window {
         Window {
             from_ns: 100_000_000,
@@ -167,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Free at 110 ms, asked at 130, begun at 133, done at 140: 20 ms idle, 3 the driver's, 7 of service.
+    /// Free at 110 ms, due at 130, begun at 133, done at 140: 20 ms idle, 3 the driver's, 7 of service.
     #[test]
     fn an_operation_is_taken_apart() {
         let mut account = Account::new(&window(false));
@@ -179,8 +175,8 @@ mod tests {
         assert_eq!((client.active, client.finish), (ms(30), ms(40)));
     }
 
-    /// What lies before the window and behind it is no part of it: 20 ms of an operation, 10 idle, 50 of the next,
-    /// which waited for the client and ends behind the window.
+    /// Time before and after the window does not count: 20 ms of an operation, 10 idle, 50 of the next, which waited
+    /// for the client and ends after the window.
     #[test]
     fn only_what_lies_in_the_window_counts() {
         let mut account = Account::new(&window(false));
@@ -203,7 +199,7 @@ mod tests {
         assert_eq!((client.operations, client.finish), (0, ms(0)));
     }
 
-    /// Where what was due in the window is carried out behind it, it counts to its end.
+    /// Operations that were due in a drained window count to their end.
     #[test]
     fn a_window_that_is_drained_counts_to_the_last_end() {
         let mut account = Account::new(&window(true));

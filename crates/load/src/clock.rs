@@ -1,7 +1,7 @@
-//! The one clock of a drive: monotonic, so that a step of the wall clock moves nothing; in tests a virtual one.
+//! The one clock of a drive: monotonic, so that steps of the wall clock have no effect; virtual in tests.
 //!
-//! All times are nanoseconds of `CLOCK_MONOTONIC`, the clock behind [`std::time::Instant`] on Linux, unless a test
-//! decides what time it is ([`Clock::new_virtual`]).
+//! All times are nanoseconds of `CLOCK_MONOTONIC`, which [`std::time::Instant`] reads on Linux, unless a test sets
+//! the time ([`Clock::new_virtual`]).
 
 mod alternation;
 mod duration;
@@ -19,22 +19,22 @@ pub use duration::{SLEEP_SLICE, ns};
 pub(crate) use virtual_time::Participation;
 pub use virtual_time::VirtualClock;
 
-/// What tells a drive the time, and lets its threads wait.
+/// Time source of a drive, on which its threads also wait.
 #[derive(Debug, Clone, Default)]
 pub enum Clock {
     #[default]
     Monotonic,
     Virtual(Arc<VirtualClock>),
-    /// That of a drive that takes turns with another one.
+    /// The clock of a drive that takes turns with another one.
     Alternating {
         side: Arc<SideClock>,
-        /// What both sides are measured by.
+        /// Clock by which both sides are measured.
         base: Box<Clock>,
     },
 }
 
 impl Clock {
-    /// A virtual clock, for a drive and for the test that looks on.
+    /// A virtual clock, for a drive and for the test that observes it.
     pub fn new_virtual() -> (Self, Arc<VirtualClock>) {
         let clock = Arc::new(VirtualClock::new());
         (Self::Virtual(Arc::clone(&clock)), clock)
@@ -52,7 +52,7 @@ impl Clock {
         })
     }
 
-    /// The drive that takes turns does not come, or has ended: who waits for it goes on no longer.
+    /// The drive that takes turns does not come, or has ended, so that the other stops waiting.
     pub fn abandon(&self) {
         if let Clock::Alternating { side, .. } = self {
             side.abandon();
@@ -68,7 +68,7 @@ impl Clock {
         }
     }
 
-    /// When an operation ended that began at `began_ns` and ends now, and whether what its client does next counts.
+    /// End of an operation that began at `began_ns` and ends now, and whether the client's next operation counts.
     #[inline]
     pub(crate) fn ended_ns(&self, began_ns: u64) -> (u64, bool) {
         match self {
@@ -80,12 +80,10 @@ impl Clock {
         }
     }
 
-    /// Whether what clients do first counts.
     pub(crate) fn counts_at_start(&self) -> bool {
         !matches!(self, Clock::Alternating { .. })
     }
 
-    /// Whether operations that are due may begin.
     #[inline]
     pub(crate) fn may_begin(&self) -> bool {
         match self {
@@ -94,14 +92,13 @@ impl Clock {
         }
     }
 
-    /// All clients are ready for the common start.
     pub(crate) fn arrive(&self, common_start_ns: u64) {
         if let Clock::Alternating { side, base } = self {
             side.arrive(common_start_ns, base.now_ns());
         }
     }
 
-    /// The clock on which this one is laid, and on it when to look again whether `until_ns` has come, and now.
+    /// The clock on which this one is based, and on that clock: when to check again for `until_ns`, and now.
     pub(crate) fn look_again_ns(
         &self,
         until_ns: Option<u64>,
@@ -119,13 +116,12 @@ impl Clock {
         }
     }
 
-    /// When to look again whether a moment has come, on the clock that this one is laid on.
+    /// The time at which to check again for a moment, on the base clock.
     fn in_real_time_ns(&self, until_ns: u64) -> u64 {
         let (_, again_ns, _) = self.look_again_ns(Some(until_ns), 0);
         again_ns.unwrap_or(until_ns)
     }
 
-    /// The clock that this one is laid on.
     fn base(&self) -> &Clock {
         match self {
             Clock::Alternating { base, .. } => base,
@@ -133,7 +129,6 @@ impl Clock {
         }
     }
 
-    /// As the function [`sleep_until`], on this clock.
     #[inline]
     pub fn sleep_until(&self, deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
         match self {
@@ -152,8 +147,8 @@ impl Clock {
         }
     }
 
-    /// Waits for a change of what `mutex` holds, until `until_ns` at most; who makes one calls [`Clock::notify`]. As
-    /// of a [`Condvar`], there may be none when it returns.
+    /// Waits for a change of the contents of `mutex`, until `until_ns` at most; the writer calls [`Clock::notify`].
+    /// As with a [`Condvar`], it may return without a change.
     pub fn wait_for_change<'m, T>(
         &self,
         mutex: &'m Mutex<T>,
@@ -179,7 +174,6 @@ impl Clock {
         }
     }
 
-    /// Tells who waits for a change that there is one.
     pub fn notify(&self, changed: &Condvar) {
         match self {
             Clock::Monotonic => changed.notify_all(),
@@ -188,7 +182,7 @@ impl Clock {
         }
     }
 
-    /// Processor time of the calling thread so far; in virtual time what it says that it worked.
+    /// Processor time of the calling thread so far; in virtual time the work that it has declared.
     pub fn thread_cpu(&self) -> Duration {
         match self {
             Clock::Monotonic => Duration::from_nanos(read(libc::CLOCK_THREAD_CPUTIME_ID)),
@@ -197,17 +191,15 @@ impl Clock {
         }
     }
 
-    /// In virtual time only: lets who waits in [`Clock::receive`] look what has come.
+    /// In virtual time only: wakes threads in [`Clock::receive`].
     pub(crate) fn sent(&self) {
         if let Clock::Virtual(clock) = self.base() {
             clock.notify();
         }
     }
 
-    /// What comes over a channel, waiting for it until `until_ns` at most.
-    ///
-    /// # Errors
-    /// When nothing came in time, or nothing can come any more.
+    /// Receives from a channel, waiting until `until_ns` at most. Fails if nothing came in time, or all senders are
+    /// gone.
     pub(crate) fn receive<T>(
         &self,
         channel: &Receiver<T>,
@@ -238,12 +230,12 @@ impl Clock {
         }
     }
 
-    /// The part of a thread that is going to be begun, see [`Participation`].
+    /// The participation of a thread that is about to start, see [`Participation`].
     pub(crate) fn participate(&self) -> Participation {
         self.take_part(false)
     }
 
-    /// The same of a thread for which alone time does not pass.
+    /// As [`Clock::participate`], for a thread that does not make time pass on its own.
     pub(crate) fn participate_in_background(&self) -> Participation {
         self.take_part(true)
     }
@@ -253,7 +245,7 @@ impl Clock {
             Clock::Virtual(clock) => Participation::new(clock, is_background),
             _ => Participation::default(),
         };
-        // What waits in the background alone does not keep time from passing.
+        // A background thread that waits does not keep time from passing.
         if let Clock::Alternating { side, .. } = self
             && !is_background
         {
@@ -262,7 +254,6 @@ impl Clock {
         participation
     }
 
-    /// A meter of the calling thread.
     pub(crate) fn usage_meter(&self) -> UsageMeter {
         match self.base() {
             Clock::Virtual(clock) => UsageMeter {
@@ -273,7 +264,6 @@ impl Clock {
         }
     }
 
-    /// The same moment on the standard library's monotonic clock.
     pub fn instant_of(&self, at_ns: u64) -> Instant {
         match self {
             Clock::Virtual(clock) => return clock.instant_of(at_ns),
@@ -290,14 +280,14 @@ impl Clock {
     }
 }
 
-/// As [`Clock::sleep_until`], and until it is the side's turn; `None` as well when the other side does not come.
+/// As [`Clock::sleep_until`], and until it is the side's turn; also `None` if the other side does not come.
 fn sleep_in_turn(
     side: &SideClock,
     base: &Clock,
     own_ns: u64,
     halted: &dyn Fn() -> bool,
 ) -> Option<u64> {
-    // A name of its own: a closure would be another one at each level of clocks.
+    // A named function, because a closure would have a different type at each level of clocks.
     fn nobody_halts() -> bool {
         false
     }
@@ -319,16 +309,16 @@ fn slice_end(now_ns: u64) -> u64 {
     now_ns.saturating_add(ns(SLEEP_SLICE))
 }
 
-/// Nanoseconds of the monotonic clock.
 #[inline]
 pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// Sleeps until `deadline_ns` and returns the time of waking, which is never before the deadline;
-/// `None` as soon as `halted` says so (asked at least every [`SLEEP_SLICE`]).
+/// Sleeps until `deadline_ns` and returns the time of waking, which is never before the deadline; `None` as soon as
+/// `halted` returns true (checked at least every [`SLEEP_SLICE`]).
 ///
-/// A deadline in the past costs one reading of the clock. There is no spinning: a driver that burns
+/// A deadline in the past costs one clock reading. There is no spinning: a driver that burns processor time while it
+/// waits
 /// processor time while it waits takes it from the database on the same machine.
 #[inline]
 pub fn sleep_until(deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
@@ -344,18 +334,18 @@ pub fn sleep_until(deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
     }
 }
 
-/// Asks the kernel to wake this thread exactly (1 ns of slack instead of the usual 50 µs).
-/// Where this is refused, waking is merely later, which the late starts show.
+/// Requests exact wake-ups for this thread (1 ns of slack instead of the usual 50 µs). If this is refused, waking is
+/// merely later, which the late starts show.
 pub fn sharpen_timers() {
     // SAFETY: PR_SET_TIMERSLACK takes one integer, touches no memory and concerns this thread alone.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong, 0, 0, 0) };
 }
 
-/// What the kernel says this thread has used; differences of two readings are meaningful.
+/// Usage of a thread according to the kernel; only differences of two readings are meaningful.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     pub cpu: Duration,
-    /// Time runnable but waiting for a processor; `None` where the kernel does not say.
+    /// Time runnable but waiting for a processor; `None` if the kernel does not report it.
     pub run_queue: Option<Duration>,
 }
 
@@ -363,12 +353,11 @@ pub struct Usage {
 #[derive(Debug)]
 pub struct UsageMeter {
     schedstat: Option<File>,
-    /// In virtual time a thread has used what it says that it worked.
+    /// In virtual time, the source of the declared work.
     clock: Option<Arc<VirtualClock>>,
 }
 
 impl UsageMeter {
-    /// A meter of the calling thread.
     pub fn of_this_thread() -> Self {
         Self {
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
@@ -376,7 +365,7 @@ impl UsageMeter {
         }
     }
 
-    /// The usage up to now; to be called on the thread that made the meter.
+    /// The usage up to now; must be called on the thread that made the meter.
     pub fn read(&self) -> Usage {
         if let Some(clock) = &self.clock {
             return Usage {
@@ -398,7 +387,6 @@ impl UsageMeter {
 }
 
 impl Usage {
-    /// What was used between `earlier` and this reading.
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {
             cpu: self.cpu.saturating_sub(earlier.cpu),
@@ -410,12 +398,12 @@ impl Usage {
     }
 }
 
-/// Processor time of all threads of this process so far, the kernel's helpers that work for it included.
+/// Processor time of all threads of this process so far, including the kernel's helper threads.
 pub fn process_cpu() -> Duration {
     Duration::from_nanos(read(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// The second of the three numbers of `schedstat`: nanoseconds spent waiting on a run queue.
+/// The second number of `schedstat`: nanoseconds spent waiting on a run queue.
 fn parse_run_queue(text: &[u8]) -> Option<Duration> {
     let ns = std::str::from_utf8(text).ok()?.split_whitespace().nth(1)?;
     Some(Duration::from_nanos(ns.parse().ok()?))
@@ -433,7 +421,7 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// One sleep to an absolute time; returns early on a signal, which the caller's loop makes good.
+/// One sleep to an absolute time; returns early on a signal, so the caller loops.
 fn nap(until_ns: u64) {
     let until = libc::timespec {
         tv_sec: (until_ns / 1_000_000_000) as libc::time_t,

@@ -1,18 +1,17 @@
 //! A small histogram for the series over time: 16 buckets an octave, so that a percentile is known to 3 %.
 //!
-//! One interval of one job costs 5 kB here against 270 kB of a full histogram; the figures of the whole
-//! point always come from the full one.
+//! One interval of one job costs 5 kB here, a full histogram 270 kB; the figures of the whole point always come from
+//! the full one.
 
 use std::time::Duration;
 
-/// Binary digits kept of every latency.
+/// Significant binary digits of every latency.
 const KEPT_BITS: u32 = 4;
 const BUCKETS_PER_OCTAVE: usize = 1 << KEPT_BITS;
 /// Highest octave: 2^41 ns ≤ one hour < 2^42 ns.
 const OCTAVE_MAX: u32 = 41;
 const BUCKETS: usize = (OCTAVE_MAX - KEPT_BITS + 2) as usize * BUCKETS_PER_OCTAVE;
 
-/// Counts of latencies by size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coarse {
     counts: [u64; BUCKETS],
@@ -36,7 +35,6 @@ impl Coarse {
         self.total += 1;
     }
 
-    /// Adds all latencies of `other`.
     pub fn merge(&mut self, other: &Coarse) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
@@ -48,20 +46,19 @@ impl Coarse {
         *self = Self::default();
     }
 
-    /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.total
     }
 
-    /// Filled buckets, shortest latency first: where each ends, in ns, and how many latencies are in it.
+    /// Filled buckets, shortest latency first: (upper bound in ns, number of latencies).
     pub fn filled(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let counts = self.counts.iter().enumerate();
         let filled = counts.filter(|(_, count)| **count > 0);
         filled.map(|(bucket, count)| (end_ns(bucket), *count))
     }
 
-    /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank);
-    /// `None` when nothing was counted.
+    /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank); `None` if
+    /// nothing was counted.
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
         let rank = ((percentile / 100.0 * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -92,7 +89,6 @@ fn middle_ns(bucket: usize) -> u64 {
     low as u64 + (1 << shift) / 2
 }
 
-/// The longest latency of a bucket.
 fn end_ns(bucket: usize) -> u64 {
     if bucket < BUCKETS_PER_OCTAVE {
         return bucket as u64;

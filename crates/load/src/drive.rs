@@ -1,4 +1,4 @@
-//! A drive: users, the clients that carry their operations out, a schedule, from the ramp-up to the outcome.
+//! A drive: users, the clients that execute their operations, and a schedule, from the ramp-up to the outcome.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -21,20 +21,16 @@ use crate::start_barrier::StartBarrier;
 use crate::threads;
 use crate::window_start::announced;
 
-/// Most clients of one drive.
 pub const JOBS_MAX: usize = 8192;
 
 #[derive(Clone, Copy)]
 pub enum Users<'a> {
-    /// Jobs: for each client a user of its own, whose pauses the schedule knows.
+    /// Jobs: each client has its own user, whose pauses are in the schedule.
     Jobs,
     /// Users who share the clients, see [`crate::population`].
     Population {
-        /// At most [`USERS_MAX`].
         count: u32,
-        /// Kinds of operations, at most [`KINDS_MAX`].
         kinds: usize,
-        /// What they do, and their pauses.
         population: &'a dyn UserPopulation,
     },
 }
@@ -43,8 +39,8 @@ pub enum Clients<'o> {
     Blocking(Vec<Box<dyn BlockingClient + 'o>>),
     Nonblocking {
         clients: Vec<Box<dyn NonblockingClient + 'o>>,
-        /// Makes another one for one that was given up, or says in a sentence why there is none. Called
-        /// on the thread of the drive, while the others go on.
+        /// Makes a replacement for a client that was given up, or says in a sentence why there is none. Called on the
+        /// thread of the drive, while the others continue.
         replace: Option<Replace<'o>>,
     },
 }
@@ -52,7 +48,7 @@ pub enum Clients<'o> {
 pub type Replace<'o> = Box<dyn FnMut() -> Replacement<'o> + 'o>;
 
 impl<'o> Clients<'o> {
-    /// In event loops, none of which is ever replaced.
+    /// Clients of event loops, none of which is ever replaced.
     pub fn nonblocking(clients: Vec<Box<dyn NonblockingClient + 'o>>) -> Self {
         Self::Nonblocking {
             clients,
@@ -67,7 +63,6 @@ impl<'o> Clients<'o> {
         }
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -77,33 +72,31 @@ impl<'o> Clients<'o> {
 pub struct Drive<'a> {
     pub users: Users<'a>,
     pub schedule: Schedule,
-    /// What is done before measuring, unrecorded.
     pub ramp_up: RampUp,
     pub end: End,
     /// Length of the intervals of the series, at least [`INTERVAL_MIN`].
     pub interval: Duration,
-    /// Longest time of one operation, from its start.
     pub operation_limit: Option<Duration>,
-    /// Threads of the event loop to begin with (at least one, at most one for each client), and at most: a thread that
-    /// is on a processor nearly all of its time hands half of its clients to a new one.
+    /// Threads of the event loop: initial number (at least one, at most one for each client), and maximum: a thread
+    /// that is on a processor nearly all of its time hands half of its clients to a new one.
     pub threads: RangeInclusive<usize>,
-    /// Arrivals, think times, first pauses and the deal of the users follow from it.
+    /// Seed of arrivals, think times, first pauses and the deal of the users.
     pub seed: u64,
-    /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
-    /// counters of the machine.
+    /// Called once when the measured window begins, from a dedicated thread: for a mark on the counters of the
+    /// machine.
     pub entering: Option<&'a (dyn Fn() + Sync)>,
-    /// Called once when all clients have left and none of them is closed yet, unless the drive was stopped: for what is to be
-    /// seen of their sessions, and for a mark before these are closed.
+    /// Called once when all clients have left and none of them is closed yet, unless the drive was stopped: for
+    /// observations of their sessions, and for a mark before these are closed.
     pub leaving: Option<&'a (dyn Fn() + Sync)>,
-    /// Set from outside, it stops the drive: at once where clients wait, after the operation in hand where they work.
+    /// External stop flag: it stops waiting clients at once, working ones after the operation in progress.
     pub stop: &'a AtomicBool,
-    /// Where the count so far is published.
     pub progress: Option<&'a Progress>,
     pub clock: Clock,
 }
 
 impl<'a> Drive<'a> {
-    /// Jobs that do so much one operation after another, without pauses, ramp-up or limits, with a series of a second.
+    /// Jobs that do this much work, one operation after another, without pauses, ramp-up or limits, with a series of
+    /// one second.
     pub fn of_jobs(end: End, stop: &'a AtomicBool) -> Self {
         Self {
             users: Users::Jobs,
@@ -123,9 +116,8 @@ impl<'a> Drive<'a> {
     }
 }
 
-/// Drives until the end and all operations in hand are over.
-///
-/// The clients are dropped after the last of them has left, but for those that are given up.
+/// Drives until the end of the schedule and of all operations in progress. The clients are dropped after the last of
+/// them has left, except for those that are given up.
 pub fn drive(clients: Clients, how: &Drive) -> Outcome {
     let count = clients.len();
     if let Err(message) = check(count, how) {
@@ -174,7 +166,7 @@ pub fn drive(clients: Clients, how: &Drive) -> Outcome {
     }
 }
 
-/// Whether a drive can be done at all; if not, why.
+/// The reason why a drive is impossible, if there is one.
 fn check(clients: usize, how: &Drive) -> Result<(), String> {
     let Users::Population { count, kinds, .. } = how.users else {
         return if clients > JOBS_MAX {
@@ -216,12 +208,10 @@ fn check(clients: usize, how: &Drive) -> Result<(), String> {
     }
 }
 
-/// What every way of driving needs.
 struct Context<'a> {
     how: &'a Drive<'a>,
     window: Window,
     table: &'a Timetable,
-    /// Who is next, where users share the clients.
     scheduler: Option<&'a Scheduler<'a>>,
     cancellation: &'a Cancellation<'a>,
     open: &'a AtomicUsize,
@@ -230,14 +220,13 @@ struct Context<'a> {
 
 struct Ended<'a> {
     recorders: Vec<Recorder<'a>>,
-    /// In their order: what each did, what its thread used, and why it left.
+    /// In their order: service, usage of the thread, and reason for leaving of each.
     clients: Vec<(Service<'a>, Option<Usage>, ExitReason)>,
     origin_ns: Option<u64>,
     driver_threads: Option<DriverThreads>,
 }
 
 impl<'a> Context<'a> {
-    /// What the client of this number does.
     fn service(&self, number: usize) -> Service<'a> {
         let window = (self.window, self.how.clock.counts_at_start());
         match self.scheduler {
@@ -328,7 +317,7 @@ impl<'a> Context<'a> {
             origin_ns: barrier.common_start_ns(),
             driver_threads: None,
         };
-        // Closed when all threads have ended.
+        // Sessions are closed after all threads have ended.
         let mut sessions = Vec::with_capacity(left.len());
         for thread in left {
             sessions.push(thread.client);
@@ -350,7 +339,7 @@ impl<'a> Context<'a> {
         announced(how.entering, begins, barrier, self.cancellation, drive)
     }
 
-    /// All have left, and hold their sessions still.
+    /// All have left, and keep their sessions open during the call.
     fn tell_leaving(&self) {
         if let Some(leaving) = self.how.leaving.filter(|_| !self.cancellation.pulled()) {
             leaving();
@@ -427,7 +416,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What all recorders have written down.
     fn recorder(&self, recorders: Vec<Recorder<'a>>) -> Recorder<'a> {
         let all = recorders.into_iter().reduce(|mut all, one| {
             all.merge(one);
@@ -437,7 +425,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Makes connections for those that were given up, until no client can ask any more.
+/// Makes connections for those that were given up, until no client can request any more.
 fn make_replacements<'o>(
     wanted: &Receiver<Sender<Replacement<'o>>>,
     mut replace: Replace<'o>,
@@ -446,7 +434,7 @@ fn make_replacements<'o>(
 ) {
     part.enter();
     while let Ok(place) = clock.receive(wanted, None) {
-        // Who asked may have left meanwhile: then the connection is closed again.
+        // The requesting client may have left meanwhile: then the connection is closed again.
         let _ = place.send(replace());
     }
 }

@@ -1,7 +1,7 @@
 //! Drives many clients from one thread, for targets whose answers can be awaited.
 //!
-//! A thread for every client would be simpler, but hundreds of threads take processor time for switching
-//! that is then missing in the database beside them.
+//! A thread for every client would be simpler, but hundreds of threads take processor time for switching from a
+//! database on the same machine.
 
 mod client;
 mod loop_threads;

@@ -1,9 +1,9 @@
-//! A histogram for each job and kind of transaction: 256 buckets an octave, so that a percentile is known to 0.2 %, and room
-//! for those octaves alone that occur.
+//! A histogram for each job and kind of transaction: 256 buckets an octave, so that a percentile is known to 0.2 %,
+//! and memory only for octaves that occur.
 
 use std::time::Duration;
 
-/// Binary digits kept of every latency.
+/// Significant binary digits of every latency.
 const KEPT_BITS: u32 = 8;
 const BUCKETS_PER_OCTAVE: usize = 1 << KEPT_BITS;
 /// Octaves up to an hour, the first for all below [`BUCKETS_PER_OCTAVE`].
@@ -11,7 +11,6 @@ const OCTAVES: usize = 42 - KEPT_BITS as usize + 1;
 
 type Octave = Box<[u32; BUCKETS_PER_OCTAVE]>;
 
-/// Counts of latencies by size.
 #[derive(Debug, Clone)]
 pub struct Fine {
     octaves: [Option<Octave>; OCTAVES],
@@ -32,7 +31,8 @@ impl Default for Fine {
 }
 
 impl Fine {
-    /// Counts one latency; longer than an hour counts as an hour. Memory is taken for the first latency of an octave alone.
+    /// Counts one latency; longer than an hour counts as an hour. An octave's memory is allocated with its first
+    /// latency.
     #[inline]
     pub fn record_ns(&mut self, latency_ns: u64) {
         let latency_ns = latency_ns.min(stats::histogram::LATENCY_NS_MAX);
@@ -44,7 +44,6 @@ impl Fine {
         self.longest_ns = self.longest_ns.max(latency_ns);
     }
 
-    /// Adds all latencies of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.octaves.iter_mut().zip(&other.octaves) {
             let Some(theirs) = theirs else { continue };
@@ -58,13 +57,12 @@ impl Fine {
         self.longest_ns = self.longest_ns.max(other.longest_ns);
     }
 
-    /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.total
     }
 
-    /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank), and never outside the
-    /// shortest and the longest; `None` when nothing was counted.
+    /// The latency that `percentile` (0–100) did not exceed, to the middle of its bucket (nearest rank), and never
+    /// outside the shortest and the longest; `None` if nothing was counted.
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
         let rank = ((percentile / 100.0 * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -82,7 +80,6 @@ impl Fine {
     }
 }
 
-/// Octave and bucket of a latency.
 #[inline]
 fn place(latency_ns: u64) -> (usize, usize) {
     if latency_ns < BUCKETS_PER_OCTAVE as u64 {
@@ -117,7 +114,7 @@ mod tests {
         assert!(place(LATENCY_NS_MAX).0 < OCTAVES);
     }
 
-    /// Whatever the buckets are, no percentile lies below what all took, nor above the longest.
+    /// No percentile lies outside the shortest and the longest latency.
     #[test]
     fn percentiles_stay_within_what_was_counted() {
         let (mut a, mut b) = (Fine::default(), Fine::default());

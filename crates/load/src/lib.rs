@@ -1,4 +1,4 @@
-//! Drives jobs and virtual users on a schedule and records the latencies that they see; knows no SQL.
+//! Drives jobs and virtual users on a schedule and records their latencies; knows no SQL.
 //!
 //! - [`drive()`] runs operations through clients, each [`BlockingClient`] on its own thread, [`NonblockingClient`]s in
 //!   event loops. It ramps up, starts all clients together and returns an [`Outcome`]: service time (start → end) and

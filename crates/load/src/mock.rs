@@ -1,4 +1,4 @@
-//! A target whose latency and stalls are programmed, for tests of everything that measures.
+//! A target with programmed latency and stalls, for tests of everything that measures.
 
 mod nonblocking;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::clock::ns;
 use crate::{BlockingClient, Clock, Done, Failure, Interrupt, Request};
 
-/// How often an operation that hangs looks whether it is interrupted.
+/// Interval at which an operation that hangs checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A programmed target. It has no limit of concurrency: every session gets its latency, unless the target stalls.
@@ -39,11 +39,10 @@ pub struct Mock {
     clock: Clock,
 }
 
-/// One session of a [`Mock`].
 #[derive(Debug)]
 pub struct Session {
     mock: Mock,
-    /// When the target saw its first operation; shared, because a stall hits all sessions at once.
+    /// Time of the target's first operation; shared, because a stall affects all sessions at once.
     first_ns: Arc<OnceLock<u64>>,
     interrupted: Arc<AtomicBool>,
 }
@@ -54,13 +53,12 @@ impl Mock {
         Self::default()
     }
 
-    /// It lives by this clock, which is that of the drive, instead of the machine's.
+    /// Uses this clock instead of the machine's.
     pub fn on(mut self, clock: &Clock) -> Self {
         self.clock = clock.clone();
         self
     }
 
-    /// Every operation takes so long.
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
         self
@@ -72,7 +70,8 @@ impl Mock {
         self
     }
 
-    /// From `at` (since the target's first operation) nothing moves for `lasting`: what is begun or under way waits.
+    /// From `at` (since the target's first operation) nothing moves for `lasting`: operations begun or under way
+    /// wait.
     pub fn stall(mut self, at: Duration, lasting: Duration) -> Self {
         self.stalls.push((at, lasting));
         self.stalls.sort();
@@ -85,49 +84,43 @@ impl Mock {
         self
     }
 
-    /// Every `n`-th operation of a session fails, after its latency.
     pub fn error_every(mut self, n: u64) -> Self {
         self.error_every = Some(n.max(1));
         self
     }
 
-    /// Operation number `index` of a session stops the drive.
     pub fn fatal_at(mut self, index: u64) -> Self {
         self.fatal_at = Some(index);
         self
     }
 
-    /// Operation number `index` of a session panics.
     pub fn panic_at(mut self, index: u64) -> Self {
         self.panic_at = Some(index);
         self
     }
 
-    /// A session has work for so many operations.
     pub fn exhausted_after(mut self, operations: u64) -> Self {
         self.exhausted_after = Some(operations);
         self
     }
 
-    /// An operation of kind *i* takes the *i*-th of these, where there are several; kinds beyond take what all do.
+    /// An operation of kind *i* takes the *i*-th of these latencies; further kinds take the common one.
     pub fn latencies_of_kinds(mut self, latencies: &[Duration]) -> Self {
         self.kinds = latencies.to_vec();
         self
     }
 
-    /// Every `n`-th operation of a session is rolled back on purpose.
     pub fn rolled_back_every(mut self, n: u64) -> Self {
         self.rolled_back_every = Some(n.max(1));
         self
     }
 
-    /// Operation number `index` of a session hangs for so long, unless it is interrupted, and then fails.
+    /// Operation number `index` of a session hangs for `lasting`, unless it is interrupted, and then fails.
     pub fn hang_at(mut self, index: u64, lasting: Duration) -> Self {
         self.hang = Some((index, lasting));
         self
     }
 
-    /// Sessions of one target, ready to be driven.
     pub fn sessions(&self, count: usize) -> Vec<Box<dyn BlockingClient>> {
         let plain = self.plain_sessions(count).into_iter();
         plain
@@ -153,7 +146,7 @@ impl Mock {
         (ns(plain) as f64 * self.slow_down.unwrap_or(1.0)) as u64
     }
 
-    /// When an operation ends that starts at `start_ns`, both since the first operation.
+    /// End of an operation that starts at `start_ns`, both since the first operation.
     fn end_ns(&self, start_ns: u64, index: u64, kind: u8) -> u64 {
         let mut end = start_ns + self.latency_ns(index, kind);
         for (at, lasting) in &self.stalls {
@@ -178,7 +171,6 @@ impl BlockingClient for Session {
 }
 
 impl Session {
-    /// Does operation number `index`, which is of a kind.
     fn serve(&mut self, index: u64, kind: u8) -> Result<Done, Failure> {
         if self.mock.panic_at == Some(index) {
             panic!("the mock was told to panic at operation {index}");
@@ -193,7 +185,6 @@ impl Session {
         result
     }
 
-    /// When the operation that begins now ends, and how.
     fn answer(&self, index: u64, kind: u8) -> (u64, Result<Done, Failure>) {
         let mock = &self.mock;
         let now = mock.clock.now_ns();

@@ -1,4 +1,4 @@
-//! A response time that is to be held, as it is written: `p95=50ms`.
+//! A limit of the response time in its notation: `p95=50ms`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,61 +8,50 @@ use stats::Histogram;
 
 use crate::outcome::Outcome;
 
-/// Failed operations in percent up to which an objective can be held, unless told otherwise.
 pub const ERRORS_PCT_MAX: f64 = 1.0;
 
-/// A percentile of the response time with its limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Objective {
     /// The percentile, 0 < p < 100.
     pub percentile: f64,
     pub limit: Duration,
-    /// Most failed operations in percent.
     pub errors_pct_max: f64,
 }
 
-/// Why an objective cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a response-time limit: write a percentile and a time, such as p95=50ms or p99.9=2s"
 )]
 pub struct ObjectiveError(String);
 
-/// How an outcome stands against an objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Held {
     pub holds: bool,
-    /// Operations beyond the limit in percent, those that failed or were not done in time to be measured included.
+    /// Operations beyond the limit in percent, including those that failed or were not done in time to be measured.
     pub beyond_pct: f64,
-    /// Failed operations in percent of all.
     pub errors_pct: f64,
 }
 
-/// What was measured at one rate, as far as an objective looks at it.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {
     pub elapsed: Duration,
-    /// Operations that were completed in it.
     pub completed: u64,
-    /// Operations that failed in it.
     pub errors: u64,
-    /// Operations that were asked for in it, not done, and are not among the response times.
+    /// Operations that were due in it, not done, and are not among the response times.
     pub unfinished: u64,
-    /// Response times of the completed ones, and of those unfinished of which something is known.
+    /// Response times of the completed operations, and the known ones of unfinished operations.
     pub response: &'a Histogram,
-    /// It was not broken off.
     pub is_whole: bool,
 }
 
 impl Objective {
-    /// Whether an outcome holds the objective.
     pub fn held(&self, outcome: &Outcome) -> Held {
         let total = outcome.total();
         self.judge(&Window {
             elapsed: outcome.elapsed,
             completed: total.completed,
             errors: total.errors,
-            // Of some of them is known how long they took or have waited.
+            // For some of them, a response time or a lower bound is known.
             unfinished: (outcome.unfinished + total.completed)
                 .saturating_sub(total.response.count()),
             response: &total.response,
@@ -70,13 +59,13 @@ impl Objective {
         })
     }
 
-    /// Whether what was measured holds the objective.
+    /// Judges a window against the objective.
     ///
-    /// A failure is no answer: it counts as beyond the limit. Operations of whose response time nothing is known,
-    /// because they were not done in the window, may be beyond it. As many as
-    /// are in hand at any moment when the limit is held (the rate of completions times the limit, Little) are
-    /// normal; what is beyond that counts as beyond the limit. A target that falls behind an open rate thereby
-    /// fails although those it has completed were quick. Nothing completed holds nothing.
+    /// A failure is not an answer: it counts as beyond the limit. Operations without a known response time, because
+    /// they were not done in the window, may be beyond it. As many as are in progress at any moment if the limit is
+    /// met (the rate of completions times the limit, Little) are normal; more than that count as beyond the limit. A
+    /// target that falls behind an open rate therefore fails although its completed operations were quick. Without
+    /// completed operations no objective holds.
     pub fn judge(&self, window: &Window<'_>) -> Held {
         let completed = window.completed as f64;
         let errors = window.errors as f64;
@@ -164,7 +153,6 @@ mod tests {
         }
     }
 
-    /// An outcome of 10 s with so many operations of 10 and of 100 ms.
     fn outcome(quick: u64, slow: u64, errors: u64) -> Outcome {
         let mut kind = KindOutcome {
             completed: quick + slow,
@@ -203,7 +191,7 @@ mod tests {
         assert!(!holds(fatal));
     }
 
-    /// 100/s held at 50 ms means 5 in hand at any moment. 100 that wait are 95 too many: 8.7 % beyond the limit.
+    /// 100/s within 50 ms means 5 in progress at any moment. 100 that wait are 95 too many: 8.7 % beyond the limit.
     #[test]
     fn what_is_left_undone_counts() {
         let objective: Objective = "p95=50ms".parse().unwrap();

@@ -1,4 +1,4 @@
-//! What a drive gives back: exact for every client and for every kind of operation.
+//! The outcome of a drive: exact for every client and for every kind of operation.
 
 use std::time::{Duration, Instant};
 
@@ -8,57 +8,52 @@ use crate::clock::Usage;
 use crate::series::Interval;
 use crate::timing::Timing;
 
-/// What one client did within the measured window; points in time count from its start.
+/// Figures of one client within the measured window; points in time count from its start.
 ///
-/// While it was measured a client was in an operation, stood free because nobody asked, or waited for the driver.
+/// At any measured time a client executed an operation, was free because none was due, or waited for the driver.
 #[derive(Debug, Clone, Default)]
 pub struct ClientOutcome {
-    /// End of its last operation; zero when it had none.
+    /// End of its last operation; zero if it had none.
     pub finish: Duration,
     pub operations: u64,
-    /// Operations that it began in the window and completed, whenever they were due; where the window is not drained, of each that
-    /// lies across an edge the part within.
+    /// Completed operations that began in the window, whenever they were due; without draining, the part within the
+    /// window of each that crosses an edge.
     pub begun: f64,
-    /// The time they took, as far as they count, with the time of the window in which it had none.
+    /// The time of these operations, as far as they count, and the free time of the window.
     pub begun_time: Duration,
     pub rows: u64,
-    /// How long it was measured.
     pub active: Duration,
     /// Σ service times, failed operations included.
     pub service: Duration,
-    /// Σ of the times in which nobody asked: think time and waiting for a tick, up to the intended start.
+    /// Σ of the times in which no operation was due: think time and waiting for a tick, up to the intended start.
     pub idle: Duration,
-    /// What its thread used; of an embedded engine this is the work itself. `None` in an event loop, whose threads
-    /// have an account of their own ([`Outcome::driver_threads`]).
+    /// Usage of its thread; with an embedded engine this is the work itself. `None` in an event loop, whose threads
+    /// have their own account ([`Outcome::driver_threads`]).
     pub thread: Option<Usage>,
 }
 
-/// What was done of one kind of operation within the measured window.
+/// Counts and latencies of one kind of operation within the measured window.
 #[derive(Debug, Clone, Default)]
 pub struct KindOutcome {
-    /// Operations completed, those rolled back on purpose included.
+    /// Completed operations, including those rolled back on purpose.
     pub completed: u64,
-    /// Those of them that were rolled back on purpose.
+    /// Completed operations that were rolled back on purpose.
     pub rolled_back: u64,
-    /// Rows the completed ones reported.
     pub rows: u64,
-    /// Retries within the completed ones.
     pub retries: u64,
-    /// Operations that failed, with the timeouts.
+    /// Failed operations, including timeouts.
     pub errors: u64,
-    /// Operations that took longer than their limit.
     pub timeouts: u64,
-    /// Start → end of the completed ones, and of those that were in hand when the window ended.
+    /// Start → end of the completed operations, and of those in progress when the window ended.
     pub service: Histogram,
-    /// Asked → end: what the user felt. Of the same, and of those that waited then and had done so for long: asked → end
-    /// of the window.
+    /// Intended start → end: the user's response time, of the same operations; also intended start → end of the
+    /// window of those that had waited for long then.
     pub response: Histogram,
-    /// Asked → a client was free, of the same; the part of the response that more connections would take away.
+    /// Intended start → a client was free, of the same; the part of the response that more connections would remove.
     pub waiting: Histogram,
 }
 
 impl KindOutcome {
-    /// Records the times of an answered operation.
     #[inline]
     pub(crate) fn record(&mut self, timing: &Timing) {
         self.service
@@ -69,14 +64,13 @@ impl KindOutcome {
         );
     }
 
-    /// Records what is known of an operation that was not answered.
+    /// Records the known times of an operation that was not answered.
     #[inline]
     pub(crate) fn record_wait(&mut self, response_ns: u64, waiting_ns: u64) {
         self.response.record_ns(response_ns);
         self.waiting.record_ns(waiting_ns);
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &KindOutcome) {
         self.completed += other.completed;
         self.rolled_back += other.rolled_back;
@@ -90,53 +84,43 @@ impl KindOutcome {
     }
 }
 
-/// The measured part of a drive.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The start of the measured window, for laying samples of the machine beside; `None` when it never came to it.
+    /// The start of the measured window, to align samples of the machine; `None` if it was never reached.
     pub started: Option<Instant>,
-    /// Length of the window; where what was due in it is carried out behind it, up to the last finish.
+    /// Length of the window; if it is drained, up to the last finish.
     pub elapsed: Duration,
-    /// What counts are divided by to be rates, where that is not all of it: the time in which so much is completed while all
-    /// clients are at work.
+    /// Time by which counts are divided to give rates, if it differs from the window: the time in which as many
+    /// operations are completed while all clients are active.
     pub rate_time: Option<Duration>,
-    /// One entry for each client, in their order.
     pub clients: Vec<ClientOutcome>,
-    /// One entry for each kind of operation.
     pub kinds: Vec<KindOutcome>,
     pub intervals: Vec<Interval>,
-    /// Operations that were asked for within the window.
     pub asked: u64,
-    /// Operations that were asked for and not done when the window ended, waiting or in hand. In an open model a
-    /// number that grows with the window says that the target does not keep up with the rate.
+    /// Operations that were due and not done when the window ended, waiting or in progress. In an open model a number
+    /// that grows with the window shows that the target does not keep up with the rate.
     pub unfinished: u64,
     /// Operations that were due in the window and given up, because draining took longer than its bound.
     pub unserved: u64,
-    /// Operations that started more than 1 ms late although a client was free when they were asked for.
+    /// Operations that started more than 1 ms late although a client was free when they were due.
     pub late_starts: u64,
     pub late_start_max: Duration,
-    /// Connections that were given up in the middle of an operation.
     pub connections_lost: u64,
-    /// The first few distinct messages of failures.
     pub error_messages: Vec<String>,
-    /// Why the whole drive was stopped: its figures must not be used.
+    /// Reason why the whole drive was stopped: its figures must not be used.
     pub fatal: Option<String>,
-    /// Whether the stop flag cut the drive short.
     pub interrupted: bool,
-    /// The threads of event loops, which do nothing but drive; `None` when every client had its own thread,
-    /// whose processor time is the engine's work as well.
+    /// The threads of event loops, which only drive; `None` if every client had its own thread, whose processor time
+    /// includes the engine's work.
     pub driver_threads: Option<DriverThreads>,
 }
 
-/// What the threads of an event loop used in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DriverThreads {
-    /// How many there were at the end.
     pub threads: usize,
     pub cpu: Duration,
-    /// The processor time of the busiest of them.
     pub cpu_busiest: Duration,
-    /// Time they were runnable and waited for a processor; `None` where the kernel does not say.
+    /// Time in which they were runnable and waited for a processor; `None` if the kernel does not report it.
     pub run_queue: Option<Duration>,
 }
 
@@ -155,7 +139,6 @@ impl DriverThreads {
 }
 
 impl Outcome {
-    /// An outcome that says nothing but why.
     pub(crate) fn fatal(message: String) -> Self {
         Self {
             fatal: Some(message),
@@ -173,39 +156,36 @@ impl Outcome {
         self.kinds.iter().map(|kind| kind.completed).sum()
     }
 
-    /// Operations that failed, with the unserved ones.
     pub fn errors(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.errors).sum::<u64>() + self.unserved
     }
 
-    /// Retries within the completed operations.
     pub fn retries(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.retries).sum()
     }
 
-    /// Rows that the clients' completed operations reported.
     pub fn rows(&self) -> u64 {
         self.clients.iter().map(|client| client.rows).sum()
     }
 
-    /// Operations per second: the completed work over the measured time; `None` when no time passed.
+    /// Operations per second: the completed work over the measured time; `None` if no time passed.
     pub fn operations_per_s(&self) -> Option<f64> {
         self.per_s(self.operations())
     }
 
-    /// A count of the window as a rate; `None` when no time passed.
     pub fn per_s(&self, count: u64) -> Option<f64> {
         let time_s = self.rate_time().as_secs_f64();
         (time_s > 0.0).then(|| count as f64 / time_s)
     }
 
-    /// What counts are divided by to be rates.
+    /// Time by which counts are divided to give rates.
     pub fn rate_time(&self) -> Duration {
         self.rate_time.unwrap_or(self.elapsed)
     }
 
-    /// The same by the accounts of the clients: the rate is that of whole operations over the time that they took, for operations
-    /// of equal length run in phase with a window, and fewer or more of them end in it than it has room for.
+    /// Rate time by the accounts of the clients: the rate is that of whole operations over the time that they took.
+    /// Operations of equal length run in phase with a window, and fewer or more of them end in it than it has room
+    /// for.
     pub(crate) fn rate_time_by_clients(&self) -> Option<Duration> {
         let begun: f64 = self.clients.iter().map(|client| client.begun).sum();
         let time = self.sum(|client| client.begun_time).as_secs_f64();
@@ -216,14 +196,14 @@ impl Outcome {
             .filter(|time| !time.is_zero())
     }
 
-    /// Mean number of operations in flight: Σ service / elapsed (Little); `None` when no time passed.
+    /// Mean number of operations in flight: Σ service / elapsed (Little); `None` if no time passed.
     pub fn in_flight_mean(&self) -> Option<f64> {
         let elapsed_s = self.elapsed.as_secs_f64();
         (elapsed_s > 0.0).then(|| self.sum(|client| client.service).as_secs_f64() / elapsed_s)
     }
 
-    /// How far Little's law is missed, in percent of the time the clients were at work (without what they stood free):
-    /// what is missing was spent in the driver. `None` when the clients were never at work.
+    /// Deviation from Little's law, in percent of the time the clients were active (without their idle time): the
+    /// missing part was spent in the driver. `None` if the clients were never active.
     pub fn little_error_pct(&self) -> Option<f64> {
         let at_work = self
             .sum(|client| client.active)
@@ -232,16 +212,16 @@ impl Outcome {
         stats::scaling::little_error_pct(service.as_secs_f64(), at_work.as_secs_f64())
     }
 
-    /// Time of all clients in which somebody asked and no operation was under way: the driver's own.
+    /// Time of all clients in which an operation was due and none was under way: the driver's own.
     pub fn driver_time(&self) -> Duration {
         self.sum(|client| client.active)
             .saturating_sub(self.sum(|client| client.service))
             .saturating_sub(self.sum(|client| client.idle))
     }
 
-    /// Processor time of the driver itself: measured where its threads do nothing else, else what is missing
-    /// between the operations, but no more than the clients' threads were on processors at all: between
-    /// operations they may have waited for one.
+    /// Processor time of the driver itself: measured if its threads only drive, else the time between the operations,
+    /// but no more than the processor time of the clients' threads: between operations they may have waited for a
+    /// processor.
     pub fn driver_cpu(&self) -> Duration {
         match &self.driver_threads {
             Some(used) => used.cpu,
@@ -257,8 +237,8 @@ impl Outcome {
         }
     }
 
-    /// Time in which any of these threads was runnable and waited for a processor; `None` where the kernel does not
-    /// say.
+    /// Time in which any of these threads was runnable and waited for a processor; `None` if the kernel does not
+    /// report it.
     pub fn threads_run_queue(&self) -> Option<Duration> {
         match &self.driver_threads {
             Some(used) => used.run_queue,
@@ -269,20 +249,20 @@ impl Outcome {
         }
     }
 
-    /// When the first client was done; `None` when none did anything. One that got nothing to do does not count.
+    /// Earliest finish of the clients that had work; `None` if none had any.
     pub fn first_finish(&self) -> Option<Duration> {
         let finishes = self.clients.iter().map(|client| client.finish);
         finishes.filter(|finish| !finish.is_zero()).min()
     }
 
-    /// Late starts in percent of all operations; `None` when there were none.
+    /// Late starts in percent of all operations; `None` without operations.
     pub fn late_starts_pct(&self) -> Option<f64> {
         self.pct_of_all(self.late_starts)
     }
 
-    /// Late starts in percent of all operations that waiting for a processor does not explain, of which each
-    /// takes 1 ms at least: where all processors are taken no driver wakes in time. `None` when there were no
-    /// operations, or the kernel does not tell the waiting of an event loop.
+    /// Late starts in percent of all operations, without those that waiting for a processor explains (each takes at
+    /// least 1 ms): if all processors are busy, no driver wakes in time. `None` without operations, or if the kernel
+    /// does not report the waiting of an event loop.
     pub fn own_late_starts_pct(&self) -> Option<f64> {
         let waited = self.driver_threads?.run_queue?;
         let explained = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
@@ -294,7 +274,8 @@ impl Outcome {
         (all > 0).then(|| 100.0 * count as f64 / all as f64)
     }
 
-    /// Rates of the whole intervals in operations per second, for judging steadiness; a cut last interval is left out.
+    /// Rates of the whole intervals in operations per second, for judging steadiness; an incomplete last interval is
+    /// left out.
     pub fn interval_rates_per_s(&self) -> Vec<f64> {
         let whole = self.intervals.first().map_or(Duration::ZERO, |i| i.length);
         self.intervals
@@ -304,8 +285,8 @@ impl Outcome {
             .collect()
     }
 
-    /// Longest time without a completed operation, in whole intervals of the series: it may have been longer by less
-    /// than two of them.
+    /// Longest time without a completed operation, in whole intervals of the series: the true one may be longer by
+    /// less than two of them.
     pub fn idle_longest(&self) -> Duration {
         let (mut longest, mut idle) = (Duration::ZERO, Duration::ZERO);
         for interval in &self.intervals {
@@ -380,7 +361,7 @@ mod tests {
         };
         assert_eq!(outcome.driver_cpu(), ms(512 * 300));
         assert_eq!(outcome.threads_run_queue(), Some(ms(512 * 7)));
-        // The work of an embedded engine is not the driver's.
+        // The work of an embedded engine does not count as the driver's.
         outcome.clients = vec![client(9_900)];
         assert_eq!(outcome.driver_cpu(), ms(2_000));
     }

@@ -1,11 +1,10 @@
-//! The numbers of users of a step ramp, as they are written: `200..5000/100`.
+//! The numbers of users of a step ramp in their notation: `200..5000/100`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::population::USERS_MAX;
 
-/// Most steps of a ramp.
 pub const STEPS_MAX: u32 = 1_000;
 
 /// Numbers of users from the first to the last, in equal steps.
@@ -24,25 +23,19 @@ pub struct UserSteps {
     by: u32,
 }
 
-/// Why numbers of users cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UserStepsError {
-    /// Neither a number nor a ramp.
     #[error("{0:?} is not a number of users: write a number (46) or a ramp (200..5000/100)")]
     Form(String),
-    /// None, or more than a population can have.
     #[error("{0} users cannot be driven: use 1 to {USERS_MAX}")]
     Users(u32),
-    /// A ramp that goes down, or nowhere.
     #[error("{0:?} does not rise: write the smaller number first, and a step of 1 or more")]
     NotRising(String),
-    /// More steps than [`STEPS_MAX`].
     #[error("{0:?} has {1} steps: use at most {STEPS_MAX}")]
     TooMany(String, u32),
 }
 
 impl UserSteps {
-    /// The same number of users all the time.
     pub fn fixed(users: u32) -> Self {
         Self {
             first: users,
@@ -51,12 +44,11 @@ impl UserSteps {
         }
     }
 
-    /// Whether there is more than one step.
     pub fn is_ramp(&self) -> bool {
         self.first < self.last
     }
 
-    /// The steps; the last of them is never beyond the last number, and may be below it.
+    /// The steps; the last of them is at most the last number.
     pub fn iter(&self) -> impl Iterator<Item = u32> + use<> {
         (self.first..=self.last).step_by(self.by as usize)
     }

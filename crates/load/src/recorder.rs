@@ -1,5 +1,5 @@
-//! What a thread writes down of every operation of its clients: no formatting, no lock but once an interval, and no
-//! memory while it works.
+//! Records the operations of a thread's clients: no formatting, one lock per interval, and no allocation while it
+//! works.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,21 +18,20 @@ pub use crate::timing::Timing;
 use crate::told::IntervalQueue;
 pub use crate::told::{KindCounts, KindIntervals};
 
-/// A start later than this, of a client that was free and waiting, is the driver's fault and counted.
+/// A start later than this, of a client that was free and waiting, counts as the driver's fault.
 pub const LATE_START: Duration = Duration::from_millis(1);
-/// How many distinct messages of failed operations are kept.
+/// Most distinct messages of failed operations that are stored.
 pub const MESSAGES_MAX: usize = 5;
-/// Shortest interval of the series.
 pub const INTERVAL_MIN: Duration = Duration::from_millis(10);
-/// A thread tells the progress at most this often, so that threads do not fight for its cache line.
+/// A thread publishes the progress at most this often, so that threads do not fight for its cache line.
 const PROGRESS_EVERY_NS: u64 = 1_000_000;
 
-/// How far a drive has come, to be read by anyone while it runs.
+/// Progress of a drive, readable by anyone while it runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     operations: AtomicU64,
     errors: AtomicU64,
-    /// What ended interval by interval, where somebody watches.
+    /// Finished intervals, if there is an observer.
     told: Option<Mutex<IntervalQueue>>,
 }
 
@@ -45,7 +44,7 @@ impl Progress {
         }
     }
 
-    /// The same, of which somebody wants the intervals as well.
+    /// Progress that also passes on the intervals.
     pub fn watched() -> Self {
         Self {
             told: Some(Mutex::default()),
@@ -53,40 +52,35 @@ impl Progress {
         }
     }
 
-    /// What was told since this was asked last. Nothing where nobody watches.
+    /// Takes what was published since the last call; `None` without an observer.
     pub fn take_told(&self) -> Option<KindIntervals> {
         let told = self.told.as_ref()?;
         told.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Measured operations completed so far; behind by at most one millisecond's worth and what clients have in hand.
+    /// Measured operations completed so far, except for those of the last millisecond and those that clients have not
+    /// written yet.
     pub fn operations(&self) -> u64 {
         self.operations.load(Relaxed)
     }
 
-    /// Measured operations that failed so far.
     pub fn errors(&self) -> u64 {
         self.errors.load(Relaxed)
     }
 
-    /// Adds what was done since it was told last.
     pub fn add(&self, operations: u64, errors: u64) {
         self.operations.fetch_add(operations, Relaxed);
         self.errors.fetch_add(errors, Relaxed);
     }
 }
 
-/// What is counted over all kinds; durations in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Operations that were asked for in the window.
     pub asked: u64,
-    /// Operations that were in hand when the window ended, or waiting.
+    /// Operations that were in progress or waiting when the window ended.
     pub unfinished: u64,
-    /// Starts later than [`LATE_START`] although a client was free and waiting.
     pub late_starts: u64,
     pub late_max_ns: u64,
-    /// Connections that were given up.
     pub connections_lost: u64,
 }
 
@@ -100,25 +94,21 @@ impl Tally {
     }
 }
 
-/// Records the operations of one thread, or of several that take turns.
 #[derive(Debug)]
 pub struct Recorder<'a> {
     kinds: Vec<KindOutcome>,
     tally: Tally,
-    /// The first few distinct messages of failures.
     messages: Vec<String>,
-    /// Operations that ended after the window and do not count: kind, times, and whether they were answered.
+    /// Operations that ended after the window and do not count: kind, times, and true if they were answered.
     in_hand: Vec<(usize, Timing, bool)>,
     window: Window,
     ends_ns: u64,
     counted: Range<u64>,
     interval_ns: u64,
-    /// When the interval at hand begins and ends.
     interval: Range<u64>,
-    /// What ended in it, by kinds.
     cells: Vec<KindInterval>,
     series: &'a Mutex<Series>,
-    /// Service times of the interval at hand by kinds, where somebody watches.
+    /// Service times of the current interval by kind, if there is an observer.
     service: Option<Vec<Coarse>>,
     progress: Option<&'a Progress>,
     progress_next_ns: u64,
@@ -127,7 +117,7 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// An empty recorder for so many kinds of operations in a window; all its memory is taken now.
+    /// An empty recorder for this number of kinds in a window; it allocates all its memory now.
     pub fn new(
         kinds: usize,
         window: &Window,
@@ -160,8 +150,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Records a completed operation. One that was in hand when a window ended that is not drained is awaited: how
-    /// long it took is known and told, for a stall must not vanish with the window, but it was not done in it.
+    /// Records a completed operation. One that was in progress at the end of a window without draining is awaited:
+    /// its time is known and recorded, because a stall must not vanish with the window, but it does not count as
+    /// done.
     #[inline]
     pub fn completed(&mut self, kind: u8, timing: &Timing, done: &Done) {
         let place = usize::from(kind);
@@ -186,7 +177,7 @@ impl<'a> Recorder<'a> {
         self.account(timing);
     }
 
-    /// Records an operation that failed: counted, but in no histogram, because a quick refusal is not a quick answer.
+    /// Records a failed operation: counted, but in no histogram, because a quick refusal is not a quick answer.
     #[cold]
     pub fn failed(&mut self, kind: u8, timing: &Timing, message: &str) {
         let place = usize::from(kind);
@@ -203,7 +194,6 @@ impl<'a> Recorder<'a> {
         self.add_message(message);
     }
 
-    /// Records an operation that took longer than its limit.
     #[cold]
     pub fn timed_out(&mut self, kind: u8, timing: &Timing, limit: Duration) {
         if self.counted.contains(&timing.end_ns) {
@@ -211,18 +201,16 @@ impl<'a> Recorder<'a> {
         } else {
             self.was_in_hand(usize::from(kind), timing, false);
         }
-        // The limit alone is named, so that a hundred timeouts are one message.
+        // The message contains only the limit, so that a hundred timeouts are one message.
         let limit_s = limit.as_secs_f64();
         let message = format!("an operation took longer than its limit of {limit_s} s");
         self.failed(kind, timing, &message);
     }
 
-    /// Counts a connection that was given up.
     pub fn connection_lost(&mut self) {
         self.tally.connections_lost += 1;
     }
 
-    /// Keeps a message if it is new and there is room.
     pub fn add_message(&mut self, message: &str) {
         let known = self.messages.iter().any(|kept| kept == message);
         if !known && self.messages.len() < MESSAGES_MAX {
@@ -230,13 +218,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Hands over the last interval and the progress; the recorder is then complete.
+    /// Publishes the last interval and the progress; the recorder is then complete.
     pub fn finish(&mut self) {
         self.turn_interval(self.interval.end);
         self.tell_progress();
     }
 
-    /// Adds all of another recorder of the same drive that is finished.
     pub fn merge(&mut self, other: Recorder) {
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.merge(theirs);
@@ -248,9 +235,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Adds what was unfinished when the window ended to the histograms: operations in hand, and of those that waited,
-    /// given by kind and the time at which they were asked for, the ones that had waited for longer than 99 % of the
-    /// completed ones took. That is a lower bound; a shorter wait says nothing yet.
+    /// Adds the operations that were unfinished when the window ended to the histograms: those in progress, and of
+    /// those that waited, given by kind and due time, the ones that had waited for longer than 99 % of the completed
+    /// ones took. That is a lower bound; a shorter wait says nothing yet.
     pub fn add_unfinished(&mut self, waiting: impl FnOnce(&mut dyn FnMut(u8, u64))) {
         let mut completed = Histogram::new();
         let responses = self.kinds.iter().map(|kind| &kind.response);
@@ -264,7 +251,7 @@ impl<'a> Recorder<'a> {
             let kind = &mut self.kinds[place];
             match answered {
                 true => kind.record(&timing),
-                // For at least so long.
+                // This is a lower bound.
                 false => kind.record_wait(
                     timing.end_ns.saturating_sub(timing.intended_ns),
                     timing.free_ns.saturating_sub(timing.intended_ns),
@@ -281,27 +268,24 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    /// What was done of each kind.
     pub fn kinds(&self) -> &[KindOutcome] {
         &self.kinds
     }
 
-    /// What was counted over all kinds.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// The first few distinct messages of failed operations.
     pub fn messages(&self) -> &[String] {
         &self.messages
     }
 
-    /// All of it: by kinds, over all kinds, and messages.
     pub(crate) fn into_parts(self) -> (Vec<KindOutcome>, Tally, Vec<String>) {
         (self.kinds, self.tally, self.messages)
     }
 
-    /// Whether an operation ended when it counts. Counts it as asked for in the window, and as unfinished at its end.
+    /// True if an operation ended within the counted time. Counts it as due in the window, and as unfinished at its
+    /// end.
     #[inline]
     fn counts(&mut self, timing: &Timing) -> bool {
         let asked = (self.window.from_ns..self.ends_ns).contains(&timing.intended_ns);
@@ -310,13 +294,13 @@ impl<'a> Recorder<'a> {
         self.counted.contains(&timing.end_ns)
     }
 
-    /// Whether an operation was asked for before the window ended, and over after that.
+    /// True if an operation was due before the window ended, and over after that.
     #[inline]
     fn was_unfinished(&self, timing: &Timing) -> bool {
         timing.end_ns >= self.ends_ns && timing.intended_ns < self.ends_ns
     }
 
-    /// Keeps an operation that ended after the window, if it was asked for before that.
+    /// Stores an operation that ended after the window, if it was due before that.
     #[cold]
     fn was_in_hand(&mut self, place: usize, timing: &Timing, answered: bool) {
         if self.was_unfinished(timing) {
@@ -339,7 +323,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Adds the interval at hand to the series, if it holds anything, and opens the one in which `end_ns` lies.
+    /// Adds the current interval to the series, if it is not empty, and opens the one that contains `end_ns`.
     #[cold]
     fn turn_interval(&mut self, end_ns: u64) {
         if !self.cells.iter().all(KindInterval::is_empty) {

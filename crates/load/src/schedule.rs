@@ -1,7 +1,7 @@
-//! When operations are meant to start: the models of load, and the arithmetic behind them.
+//! The models of load: the times at which operations are meant to start.
 //!
-//! Nothing here reads a clock or sleeps. Times are nanoseconds since the common start of the jobs, so
-//! that any loop (threads, epoll) can follow the same timetable and tests can check it to the nanosecond.
+//! Nothing here reads a clock or sleeps. Times are nanoseconds since the common start of the jobs, so that any loop
+//! (threads, epoll) can follow the same timetable and tests can check it to the nanosecond.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -9,51 +9,39 @@ use std::time::Duration;
 use crate::clock::ns;
 use stats::random::{Random, exponential_of, mix};
 
-/// An exponential think time is cut at this many times its mean (as TPC-C does), so that no user falls asleep.
+/// An exponential think time is cut at this many times its mean (as TPC-C does), so that no user pauses for ever.
 pub const THINK_MEANS_MAX: f64 = 10.0;
-/// Greatest rate of an open schedule; beyond it ticks would be closer than a clock reading costs.
+/// Greatest rate of an open schedule; beyond it ticks would be closer than the cost of a clock reading.
 pub const RATE_PER_S_MAX: f64 = 10_000_000.0;
-/// Bounds of the time in which ticks that are overdue at the end are still carried out:
-/// as long as the measured window, but at least and at most this.
+/// Bounds of the time in which ticks that are overdue at the end are still executed: as long as the measured window,
+/// but at least and at most this.
 pub const DRAIN_BOUNDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
-    /// Every job starts its next operation when the previous one has ended and it has thought.
-    Closed {
-        /// The pause after each operation.
-        think: Think,
-    },
+    /// Every job starts its next operation when the previous one has ended and its think time is over.
+    Closed { think: Think },
     /// Operations arrive at a rate, whatever the target does; a free job takes the next one.
-    Open {
-        /// Operations per second of all jobs together.
-        rate_per_s: f64,
-        arrivals: Arrivals,
-    },
+    Open { rate_per_s: f64, arrivals: Arrivals },
     /// Sessions arrive at a rate; within a session operations follow each other as in a closed model.
     SemiOpen {
-        /// Sessions per second of all jobs together.
         sessions_per_s: f64,
         arrivals: Arrivals,
         operations_per_session: u32,
-        /// The pause between two operations of a session.
         think: Think,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Evenly: tick *i* at *i* / rate.
     Constant,
-    /// At random: gaps are exponential, as of many users who do not know of each other.
+    /// At random: gaps are exponential, as of many independent users.
     Poisson,
 }
 
-/// The pause of a virtual user between two operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Think {
     None,
-    /// Always the same.
     Constant(Duration),
     /// Exponential, cut at [`THINK_MEANS_MAX`] times the mean.
     Exponential {
@@ -61,20 +49,18 @@ pub enum Think {
     },
 }
 
-/// What is done before measuring starts, and never recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RampUp {
     None,
-    /// Every job does so many operations as fast as it can; then all meet, and start together.
+    /// Every job executes this many operations as fast as it can; then all meet, and start together.
     Operations {
         per_job: u64,
     },
-    /// The schedule runs for so long before what it starts counts.
+    /// The schedule runs for this time before its operations count.
     Time(Duration),
 }
 
 impl RampUp {
-    /// Operations that every job does before the common start.
     pub(crate) fn operations(&self) -> u64 {
         match self {
             RampUp::Operations { per_job } => *per_job,
@@ -87,26 +73,21 @@ impl RampUp {
 pub enum End {
     /// After a fixed amount of work. In an open model the jobs share the sum of it.
     Operations { per_job: u64 },
-    /// After a fixed time; what was due before is still carried out (see [`DRAIN_BOUNDS`]).
+    /// After a fixed time; operations that were due before are still executed (see [`DRAIN_BOUNDS`]).
     Time(Duration),
 }
 
-/// Why a schedule cannot be followed.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum ScheduleError {
-    /// Zero, negative, infinite or beyond [`RATE_PER_S_MAX`].
     #[error("the rate {0} per second cannot be scheduled: give more than 0 and at most 10000000")]
     Rate(f64),
-    /// A session without operations never ends.
     #[error("a session needs at least one operation: set operations_per_session to 1 or more")]
     EmptySession,
 }
 
 impl Schedule {
-    /// Whether the schedule can be followed; to be asked before any target is touched.
-    ///
-    /// # Errors
-    /// A rate out of range, or a session without operations.
+    /// Checks that the schedule can be followed, before any target is touched. Fails on a rate out of range, or a
+    /// session without operations.
     pub fn check(&self) -> Result<(), ScheduleError> {
         let (rate, operations) = match *self {
             Schedule::Closed { .. } => return Ok(()),
@@ -128,7 +109,6 @@ impl Schedule {
 }
 
 impl Think {
-    /// The next pause, in nanoseconds.
     #[inline]
     pub fn draw_ns(&self, random: &mut Random) -> u64 {
         match *self {
@@ -141,9 +121,9 @@ impl Think {
         }
     }
 
-    /// What is left of a pause at a moment that has nothing to do with it, as the start of a drive for a time: with it, and
-    /// not with an operation of every job, the first moment is like any other. Of a constant pause every rest is equally
-    /// likely, of an exponential one the rest is again exponential (but for the few longest pauses).
+    /// The rest of a pause at an unrelated moment, such as the start of a drive for a time: with it, instead of an
+    /// operation of every job, the first moment is like any other. Of a constant pause every rest is equally likely,
+    /// of an exponential one the rest is again exponential (except for the few longest pauses).
     fn draw_rest_ns(&self, random: &mut Random) -> u64 {
         match *self {
             Think::None | Think::Exponential { .. } => self.draw_ns(random),
@@ -154,10 +134,10 @@ impl Think {
 
 /// One arrival process, shared by all jobs and without a lock.
 ///
-/// It is shared, rather than one process of rate/J per job, for two reasons. With their own processes the
-/// ticks of a stalled job would wait while its neighbours sit idle: J queues with one server each instead
-/// of one queue with J servers, which overstates the waiting. And the ticks would depend on the number of
-/// jobs, so that two numbers of jobs could not be compared under the very same arrivals.
+/// It is shared, rather than one process of rate/J per job, for two reasons. With their own processes the ticks of a
+/// stalled job would wait while its neighbours are idle: J queues with one server each instead of one queue with J
+/// servers, which overstates the waiting. And the ticks would depend on the number of jobs, so that two numbers of
+/// jobs could not be compared under the same arrivals.
 #[derive(Debug)]
 pub struct Ticks {
     rate_per_s: f64,
@@ -168,7 +148,6 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// The process of a rate that [`Schedule::check`] accepts.
     pub fn new(rate_per_s: f64, arrivals: Arrivals, seed: u64) -> Self {
         Self {
             rate_per_s,
@@ -178,7 +157,6 @@ impl Ticks {
         }
     }
 
-    /// Takes the next tick: its time since the common start. Every tick goes to exactly one caller.
     #[inline]
     pub fn take_ns(&self) -> u64 {
         match self.arrivals {
@@ -190,8 +168,8 @@ impl Ticks {
         }
     }
 
-    /// The gap after a tick is drawn from the tick's own time, so that the whole state of the process is
-    /// one number, and one compare-and-swap hands out a tick. Gaps of at least 1 ns keep the times distinct.
+    /// The gap after a tick is drawn from the tick's own time, so that the state of the process is one number, and
+    /// one compare-and-swap hands out a tick. Gaps of at least 1 ns keep the times distinct.
     fn take_poisson(&self) -> u64 {
         let mut last = self.state.load(Relaxed);
         loop {
@@ -208,24 +186,23 @@ impl Ticks {
     }
 }
 
-/// The measured window, in nanoseconds since the common start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Its start; what comes before is ramp-up.
+    /// Its start, after the ramp-up.
     pub from_ns: u64,
-    /// Its end; `None` when the amount of work ends it.
+    /// Its end; `None` if the amount of work ends it.
     pub until_ns: Option<u64>,
-    /// Whether what is due in it is carried out behind it and counts all the same.
+    /// True if operations due in it are executed after its end and still count.
     pub is_drained: bool,
 }
 
 impl Window {
-    /// When nothing is due any more.
+    /// Time from which nothing is due.
     pub fn ends_ns(&self) -> u64 {
         self.until_ns.unwrap_or(u64::MAX)
     }
 
-    /// When nothing counts any more.
+    /// Time from which nothing counts.
     pub fn counts_until_ns(&self) -> u64 {
         if self.is_drained {
             u64::MAX
@@ -235,27 +212,22 @@ impl Window {
     }
 }
 
-/// What all jobs of a drive share: the schedule, the measured window and what is left of it.
+/// The shared state of all jobs of a drive: the schedule, the measured window and the remaining work.
 #[derive(Debug)]
 pub struct Timetable {
     schedule: Schedule,
     seed: u64,
     from_ns: u64,
     until_ns: u64,
-    /// Past this time an overdue tick is given up and counted.
     drained_ns: u64,
     per_job: u64,
-    /// Measured operations of all jobs together, in models where the jobs share the work.
+    /// Measured operations of all jobs together, in models in which the jobs share the work.
     all_jobs: u64,
     begun: AtomicU64,
     ticks: Option<Ticks>,
 }
 
 impl Timetable {
-    /// The timetable of one drive.
-    ///
-    /// # Errors
-    /// As [`Schedule::check`].
     pub fn new(
         schedule: Schedule,
         ramp_up: RampUp,
@@ -300,12 +272,10 @@ impl Timetable {
         })
     }
 
-    /// Start of the measured window: what is meant to start before is ramp-up.
     pub fn from_ns(&self) -> u64 {
         self.from_ns
     }
 
-    /// End of the measured window; `None` when the amount of work ends it.
     pub fn until_ns(&self) -> Option<u64> {
         (self.until_ns != u64::MAX).then_some(self.until_ns)
     }
@@ -318,7 +288,6 @@ impl Timetable {
         }
     }
 
-    /// The steps of job number `job` through this timetable.
     pub fn pacer(&self, job: u64) -> Pacer<'_> {
         Pacer {
             table: self,
@@ -331,36 +300,33 @@ impl Timetable {
     }
 }
 
-/// The next operation of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// When it is meant to start; in the past when the job comes late to it.
+    /// Intended start; in the past if the job is late.
     pub intended_ns: u64,
     pub measured: bool,
 }
 
-/// Leads one job through the timetable.
 #[derive(Debug)]
 pub struct Pacer<'a> {
     table: &'a Timetable,
     random: Random,
-    /// Operations this job was given, ramp-up included.
+    /// Operations given to this job, ramp-up included.
     begun: u64,
-    /// Those of them that count.
     begun_measured: u64,
-    /// Operations left of the session at hand, in a semi-open model.
+    /// Remaining operations of the current session, in a semi-open model.
     session_left: Option<u32>,
     unserved: u64,
 }
 
 impl Pacer<'_> {
-    /// The next operation of a job that is free since `free_ns` (at first: since the common start, 0);
-    /// `None` when its part is done.
+    /// The next operation of a job that is free since `free_ns` (at first: since the common start, 0); `None` if its
+    /// part is done.
     #[inline]
     pub fn next(&mut self, free_ns: u64) -> Option<Step> {
         let intended_ns = match self.table.schedule {
             Schedule::Closed { think } => free_ns.saturating_add(match self.begun {
-                // A part of the work that a job has to do is no moment among many.
+                // A job with a fixed amount of work begins with an operation.
                 0 if self.table.until_ns == u64::MAX => 0,
                 0 => think.draw_rest_ns(&mut self.random),
                 _ => think.draw_ns(&mut self.random),
@@ -383,12 +349,12 @@ impl Pacer<'_> {
         })
     }
 
-    /// Ticks that were due in the window and given up because the time to drain was over.
+    /// Number of ticks that were due in the window and given up because the time to drain was over.
     pub fn unserved(&self) -> u64 {
         self.unserved
     }
 
-    /// The next tick that is still to be carried out.
+    /// The next tick that is still to be executed.
     fn tick(&mut self, free_ns: u64) -> Option<u64> {
         let ticks = self.table.ticks.as_ref()?;
         loop {
@@ -400,8 +366,8 @@ impl Pacer<'_> {
         }
     }
 
-    /// The next operation of the session at hand, or the first of the next one. A session ends with the
-    /// window: an operation meant for later would not count, and the job may have overdue arrivals to see.
+    /// The next operation of the current session, or the first of the next one. A session ends with the window: a
+    /// later operation would not count, and the job may have overdue arrivals to serve.
     fn of_session(&mut self, free_ns: u64, operations: u32, think: Think) -> Option<u64> {
         if let Some(left) = self.session_left.filter(|left| *left > 0) {
             let intended = free_ns.saturating_add(think.draw_ns(&mut self.random));
@@ -414,7 +380,7 @@ impl Pacer<'_> {
         self.tick(free_ns)
     }
 
-    /// Whether a fixed amount of work has one more operation to give.
+    /// True if a fixed amount of work has one more operation.
     fn may_begin(&mut self) -> bool {
         match self.table.schedule {
             _ if self.table.per_job == u64::MAX => true,

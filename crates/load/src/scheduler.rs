@@ -1,4 +1,4 @@
-//! Who is served next: the one queue of all connections.
+//! The one queue of users for all connections.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,27 +10,26 @@ use crate::population::UserPopulation;
 use crate::schedule::{Schedule, Ticks, Window};
 use stats::random::{Random, mix};
 
-/// Arrivals counted at the end that nobody was free for; more of them are as many.
+/// Most unserved arrivals that are counted at the end.
 const UNFINISHED_MAX: u64 = 10_000_000;
 
-/// A user who asks, or is going to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrival {
-    /// When it asks, since the common start. First of the fields: users are served in this order.
+    /// Due time, since the common start. First of the fields: users are served in this order.
     pub due_ns: u64,
     pub user: u32,
     pub kind: u8,
 }
 
-/// Hands users to connections that are free.
+/// Hands users to free connections.
 ///
-/// A free connection takes the user who asks next and sleeps until that one asks. At any time the free
-/// connections so hold those users that ask first; when one ends and its user would ask before others, it
-/// keeps that user. Nobody is therefore kept waiting while a connection is free, and who waits is served in
-/// the order of asking, with one exchange for each operation instead of a second queue.
+/// A free connection takes the first user of the queue and sleeps until that one is due. The free connections
+/// therefore always hold the users that are due first; if a connection ends an operation and its user is due before
+/// others, it keeps that user. Nobody waits while a connection is free, and waiting users are served in order, with
+/// one exchange for each operation instead of a second queue.
 ///
-/// As long as there is a connection for every user, the queue is empty and no lock is taken. (A user who comes
-/// back from a lost connection is taken up when any operation ends, which is later than it might be.)
+/// With a connection for every user, the queue is empty and no lock is taken. (A user who comes back from a lost
+/// connection is taken up when any operation ends, which is later than necessary.)
 pub struct Scheduler<'a> {
     population: &'a dyn UserPopulation,
     kinds: usize,
@@ -50,7 +49,6 @@ enum Source {
 }
 
 impl<'a> Scheduler<'a> {
-    /// A scheduler for `users`, at least one, before the common start.
     pub fn new(
         population: &'a dyn UserPopulation,
         (users, schedule, seed): (u32, Schedule, u64),
@@ -81,10 +79,9 @@ impl<'a> Scheduler<'a> {
         scheduler
     }
 
-    /// Lays out the first arrival of every user of a closed model, as if all had been at work for long: what is
-    /// left of a pause that somebody arrives in at a moment drawn by lot. Longer pauses are met more often, so
-    /// the moments are laid evenly over all pauses end to end (the residual life of a renewal process; Cox,
-    /// Renewal Theory, 1962, section 5.1).
+    /// Lays out the first arrival of every user of a closed model, as if all had been active for long: the rest of a
+    /// pause at a moment drawn by lot. Longer pauses are met more often, so the moments are laid evenly over all
+    /// pauses end to end (the residual life of a renewal process; Cox, Renewal Theory, 1962, section 5.1).
     fn gather(&self) {
         let Source::Closed { queue, waiting } = &self.source else {
             return;
@@ -112,7 +109,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// The next arrival for a connection that is free since `free_ns`, whose last user (if there is one, and it
-    /// stays) is `user`; `None` when nothing more is due in the window.
+    /// stays) is `user`; `None` if nothing more is due in the window.
     #[inline]
     pub fn next(&self, user: Option<u32>, free_ns: u64) -> Option<Arrival> {
         let arrival = match &self.source {
@@ -129,7 +126,6 @@ impl<'a> Scheduler<'a> {
         (arrival.due_ns < self.until_ns).then_some(arrival)
     }
 
-    /// Takes a user back whose connection is lost.
     #[cold]
     pub fn give_back(&self, user: u32, now_ns: u64) {
         if let Source::Closed { queue, waiting } = &self.source {
@@ -140,7 +136,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Those that asked, or arrived, before the window ended and were never served; to be asked once, at the end.
+    /// Passes on the arrivals that were due before the window ended and were never served; called once, at the end.
     pub fn left_waiting(&self, mut tell: impl FnMut(&Arrival)) {
         match &self.source {
             Source::Closed { queue, .. } => {
@@ -189,7 +185,6 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// The next arrival of a user whose last operation ended at `free_ns`.
     #[inline]
     fn arrival_of(&self, user: u32, free_ns: u64) -> Arrival {
         let next_operation = self.population.next_operation(user);
@@ -204,7 +199,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Stops the drive, in which some kind has still to be named.
+    /// Stops the drive because the population named an unknown kind.
     #[cold]
     fn refuse(&self, kind: u8) -> u8 {
         self.cancellation.fail(format!(
@@ -214,8 +209,8 @@ impl<'a> Scheduler<'a> {
         0
     }
 
-    /// The arrival at a tick. Its user follows from the tick's own time, so that the deal does not
-    /// depend on which connection takes it; dealt by lot, Poisson arrivals are Poisson for every user.
+    /// The arrival at a tick. Its user follows from the tick's own time, so that the deal does not depend on the
+    /// connection that takes it; dealt by lot, Poisson arrivals are Poisson for every user.
     #[inline]
     fn arrival_at(&self, tick_ns: u64) -> Arrival {
         let lot = u128::from(mix(self.seed ^ mix(tick_ns)));
@@ -227,7 +222,7 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// A thread that died with the lock held left the queue whole: every change to it is one step.
+/// A thread that died with the lock held left the queue consistent: every change is one step.
 fn lock(
     queue: &Mutex<BinaryHeap<Reverse<Arrival>>>,
 ) -> MutexGuard<'_, BinaryHeap<Reverse<Arrival>>> {
@@ -244,7 +239,6 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Every pause is as long as the user's number says.
     struct Pauses(fn(u32) -> u64);
 
     impl UserPopulation for Pauses {
@@ -281,8 +275,8 @@ mod tests {
         })
     }
 
-    /// What is left of pauses of 10 s is anything from 0 to 10, evenly; and of pauses of which every other one
-    /// lasts 1 s and 9 s, nine in ten are met in a long one: a mean of 0.1 · 0.5 + 0.9 · 4.5 = 4.1 s.
+    /// The rest of a pause of 10 s is uniform from 0 to 10; and if every other pause lasts 1 s and the others 9 s,
+    /// nine in ten are met in a long one: a mean of 0.1 · 0.5 + 0.9 · 4.5 = 4.1 s.
     #[test]
     fn the_crowd_was_at_work_before() {
         let even = all_due(1000, |_| 10 * SECOND);
@@ -298,8 +292,8 @@ mod tests {
         assert!(all_due(1, |_| 7)[0] <= 7);
     }
 
-    /// Two connections, four users, no pauses: whoever has asked longest is next, and the queue is never longer
-    /// than those who wait.
+    /// Two connections, four users, no pauses: the user who has waited longest is next, and the queue is never longer
+    /// than the waiting users.
     #[test]
     fn who_asked_first_is_next() {
         with(
@@ -326,7 +320,7 @@ mod tests {
         );
     }
 
-    /// The free connection holds who asks first, even where another one has just ended.
+    /// The free connection holds the user who is due first, even if another one has just ended.
     #[test]
     fn a_connection_keeps_its_user_when_that_one_asks_first() {
         with(

@@ -1,40 +1,35 @@
-//! The search for the highest arrival rate that holds an objective. Pure: it says which rate to measure next,
-//! and is told how that went.
+//! The search for the highest arrival rate that meets an objective. Pure: it proposes the next rate to measure, and
+//! receives the result.
 //!
-//! The rate is doubled (or halved) until there is one that holds and one above it that does not; then the
-//! bracket is halved, by the geometric mean because a bracket is judged by its ratio, until it is as narrow
-//! as asked. Near the boundary a measurement goes either way by chance, so both ends are then measured again
-//! until each has a majority of all its measurements behind it, of which three are planned for each.
+//! The rate is doubled (or halved) until one rate meets it and a higher one does not; then the bracket is halved, by
+//! the geometric mean because a bracket is judged by its ratio, until it is narrow enough. Near the boundary a
+//! measurement goes either way by chance, so both ends are then measured again until each has a majority of all its
+//! measurements, of which three are planned for each.
 //!
-//! That more load is worse is expected, not assumed. Everything is judged anew after every measurement: what
-//! holds must lie below every rate that does not. An end that is overruled moves, and the search goes on from
+//! That more load is worse is expected, not assumed. Everything is judged again after every measurement: a rate that
+//! holds must lie below every rate that does not. An end that is overruled moves, and the search continues from
 //! there, within the bound on measurements.
 
 use stats::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchPlan {
-    /// The first rate that is measured, per second.
     pub first_per_s: f64,
-    /// The lowest rate worth knowing.
     pub lowest_per_s: f64,
-    /// The highest rate that is tried.
     pub highest_per_s: f64,
     /// Width of the bracket at the end: its upper end over its lower, less one, in percent.
     pub resolution_pct: f64,
-    /// Measurements of either end of the bracket; an odd number.
     pub repeats: usize,
-    /// Measurements of which the majority must miss before a rate is given up; an odd number. With 1, one that goes wrong by
+    /// Measurements whose majority must miss before a rate is given up; an odd number. With 1, one that goes wrong by
     /// chance takes the search below everything that holds.
     pub misses: usize,
     pub measurements_max: usize,
 }
 
-/// Most measurements of a usual search.
 pub const MEASUREMENTS_MAX: usize = 40;
 
 impl SearchPlan {
-    /// The usual plan from a first rate: 5 %, three measurements of either end, 40 of all.
+    /// The default plan from a first rate: 5 %, three measurements of either end, 40 in all.
     pub fn from_rate(first_per_s: f64) -> Self {
         Self {
             first_per_s,
@@ -47,9 +42,9 @@ impl SearchPlan {
         }
     }
 
-    /// Moves the first rate by up to half a bracket, by lot. Halving takes every search from one first rate over the same
-    /// few rates: a target that is 3 % faster often comes to the very same one, and repetitions would call the two alike.
-    /// From first rates of its own, each repetition errs in its own way, and the errors average out.
+    /// Moves the first rate by up to half a bracket, by lot. Without this every search from one first rate halves
+    /// over the same few rates: a target that is 3 % faster often comes to the same one, and repetitions would call
+    /// the two alike. With different first rates the errors of repetitions average out.
     #[must_use]
     pub fn moved(self, seed: u64) -> Self {
         let step = (1.0 + self.resolution_pct / 100.0).powf(Random::new(seed).unit() - 0.5);
@@ -63,16 +58,13 @@ impl SearchPlan {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// The rate, per second.
     pub rate_per_s: f64,
-    /// How often it held the objective.
     pub held: usize,
-    /// How often it did not.
     pub missed: usize,
 }
 
 impl Measured {
-    /// Whether it holds; a draw does not.
+    /// True if a majority of measurements held; a draw does not.
     pub fn holds(&self) -> bool {
         self.held > self.missed
     }
@@ -80,15 +72,15 @@ impl Measured {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
-    /// The highest rate that holds, below every rate that does not; `None` when not even the lowest did.
+    /// The highest rate that holds, below every rate that does not; `None` if not even the lowest did.
     pub rate_per_s: Option<f64>,
-    /// The lowest rate that does not hold: the other end of the bracket; `None` when all did.
+    /// The lowest rate that does not hold: the other end of the bracket; `None` if all did.
     pub missed_per_s: Option<f64>,
-    /// Whether both ends have the majority of the planned measurements behind them, and the bracket is as
-    /// narrow as asked. Otherwise the measurements were used up before.
+    /// True if both ends have the majority of the planned measurements, and the bracket is narrow enough. Otherwise
+    /// the measurements were used up before.
     pub is_settled: bool,
-    /// Whether some rate above one that does not hold holds: more load was not worse there, and the target is
-    /// less regular than a single rate can say.
+    /// True if a rate above one that does not hold holds: more load was not worse there, and a single rate does not
+    /// describe the target.
     pub holds_above: bool,
     pub measurements: usize,
 }
@@ -96,19 +88,15 @@ pub struct Found {
 #[derive(Debug, Clone)]
 pub struct Search {
     plan: SearchPlan,
-    /// Ascending by rate.
     measured: Vec<Measured>,
 }
 
-/// Why a search cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SearchError {
-    /// Rates that are not positive, or in the wrong order.
     #[error(
         "the search cannot use rates from {0} to {2} per second, starting at {1}: give positive rates in this order"
     )]
     Rates(f64, f64, f64),
-    /// A bracket that could never be so narrow, or is none.
     #[error("the search cannot use a bracket of {0} %: use 0.1 % to 100 %")]
     Resolution(f64),
     #[error("a search needs measurements: allow 1 or more, and an odd number of repeats")]
@@ -116,10 +104,7 @@ pub enum SearchError {
 }
 
 impl Search {
-    /// A search by a plan.
-    ///
-    /// # Errors
-    /// When the plan cannot be followed.
+    /// A search by a plan. Fails if the plan cannot be followed.
     pub fn new(plan: SearchPlan) -> Result<Self, SearchError> {
         let SearchPlan {
             lowest_per_s: lowest,
@@ -145,7 +130,7 @@ impl Search {
         })
     }
 
-    /// The rate to measure next, per second; `None` when the search is over.
+    /// The rate to measure next, per second; `None` at the end of the search.
     pub fn next_per_s(&self) -> Option<f64> {
         if self.made() < self.plan.measurements_max {
             self.wanted()
@@ -154,7 +139,6 @@ impl Search {
         }
     }
 
-    /// Tells how a measurement went.
     pub fn tell(&mut self, rate_per_s: f64, holds: bool) {
         let place = self
             .measured
@@ -176,12 +160,10 @@ impl Search {
         known.missed += usize::from(!holds);
     }
 
-    /// All rates that were measured, in ascending order.
     pub fn measured(&self) -> &[Measured] {
         &self.measured
     }
 
-    /// What has been found so far.
     pub fn found(&self) -> Found {
         let (low, high) = self.bracket();
         let above =
@@ -206,7 +188,7 @@ impl Search {
         (low, self.measured.get(held).copied())
     }
 
-    /// What a search without a bound on its measurements would measure next.
+    /// The next rate of a search without a bound on its measurements.
     fn wanted(&self) -> Option<f64> {
         let plan = &self.plan;
         let doubted = |m: &&Measured| !m.holds() && m.missed < plan.misses / 2 + 1;
@@ -252,7 +234,7 @@ mod tests {
         SearchPlan::from_rate(100.0)
     }
 
-    /// Searches a target that says of each rate whether it holds, and what it was asked.
+    /// Searches a target that answers for each rate; returns the result and the rates measured.
     fn run(plan: SearchPlan, mut holds: impl FnMut(f64) -> bool) -> (Found, Vec<f64>) {
         let mut search = Search::new(plan).unwrap();
         let mut asked = Vec::new();
@@ -335,7 +317,7 @@ mod tests {
         assert!(once < 130 && three > once + 20, "{once} and {three} of 200");
     }
 
-    /// The first measurement of all goes wrong by chance: nothing below it is ever asked for.
+    /// The first measurement of all goes wrong by chance: nothing below it is ever measured.
     #[test]
     fn a_miss_is_measured_again_where_it_is_doubted() {
         let plan = SearchPlan {
@@ -362,7 +344,7 @@ mod tests {
         );
     }
 
-    /// A target with a hole from 150 to 250 per second: what is found lies below it, and what holds above is told.
+    /// A target with a hole from 150 to 250 per second: the result lies below it, and the rates above are reported.
     #[test]
     fn what_holds_above_a_hole_is_not_taken_for_the_answer() {
         let hole = |rate: f64| !(150.0..250.0).contains(&rate) && rate < 1000.0;

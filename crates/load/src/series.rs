@@ -8,7 +8,6 @@ use crate::coarse::Coarse;
 /// Most intervals of a series; a longer drive gets intervals twice, four times … as long.
 pub const INTERVALS_MAX: usize = 2048;
 
-/// What was done of one kind in one interval; what ended in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindInterval {
     /// Response times of the completed operations, to 3 %; their number is [`Coarse::count`].
@@ -27,24 +26,21 @@ impl KindInterval {
     }
 }
 
-/// One interval of a drive, as all clients together saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interval {
-    /// Its start, since the start of the window.
+    /// Start of the interval, since the start of the window.
     pub at: Duration,
-    /// Its length; only the last one may be shorter than the others.
+    /// Length; only the last interval may be shorter than the others.
     pub length: Duration,
-    /// One entry for each kind.
     pub kinds: Vec<KindInterval>,
 }
 
 impl Interval {
-    /// Operations that ended in it.
     pub fn operations(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.response.count()).sum()
     }
 
-    /// 99th percentile of their response times, to 3 %; `None` when none ended.
+    /// 99th percentile of the response times, to 3 %; `None` if no operation ended.
     pub fn response_p99(&self) -> Option<Duration> {
         match &self.kinds[..] {
             [only] => only.response.percentile(99.0),
@@ -59,19 +55,16 @@ impl Interval {
     }
 }
 
-/// Gathers what was done in intervals, in any order.
 #[derive(Debug)]
 pub struct Series {
     interval: Duration,
-    /// Intervals of those who tell in one of ours, as a power of two.
+    /// Recorders' intervals in one of the series, as a power of two.
     doublings: u32,
     kinds: usize,
-    /// All kinds of one interval after those of the one before.
     cells: Vec<KindInterval>,
 }
 
 impl Series {
-    /// An empty series of so many kinds.
     pub fn new(interval: Duration, kinds: usize) -> Self {
         Self {
             interval,
@@ -81,12 +74,11 @@ impl Series {
         }
     }
 
-    /// Length of the intervals that are told.
+    /// Length of the recorders' intervals.
     pub fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Adds what was done of each kind in one interval, by its number.
     pub fn add(&mut self, index: u64, kinds: &[KindInterval]) {
         while index >> self.doublings >= INTERVALS_MAX as u64 {
             self.double();
@@ -126,7 +118,6 @@ impl Series {
         self.interval * (1 << self.doublings)
     }
 
-    /// Makes every interval twice as long, joining neighbours.
     fn double(&mut self) {
         self.doublings += 1;
         let kinds = self.kinds;
@@ -192,7 +183,6 @@ mod tests {
         assert_eq!(counts(&all, 1)[1], 9, "the ninth of those told twice");
     }
 
-    /// Even where nothing ended for longer than the bound.
     #[test]
     fn a_long_silence_is_a_row_of_zeros() {
         let all = Series::new(SECOND, 1).intervals(SECOND * 5000);

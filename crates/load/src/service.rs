@@ -1,4 +1,4 @@
-//! What one client does, on a thread as in an event loop: whose operation is next, and where its time went.
+//! The work of one client, on a thread as in an event loop: its next operation, and the account of its time.
 
 use crate::Failure;
 use crate::account::Account;
@@ -8,54 +8,46 @@ use crate::schedule::{Pacer, Window};
 use crate::scheduler::Scheduler;
 use crate::timing::Timing;
 
-/// Leads one client from operation to operation.
 pub struct Service<'a> {
     source: Source<'a>,
-    /// Operations of a job before the common start that are still to be done, as fast as it can.
+    /// Remaining operations of a job before the common start, as fast as it can.
     ramp_up: u64,
     window: Window,
     request: Request,
     due_ns: u64,
     is_measured: bool,
-    /// Whether the operation in hand comes before the common start.
+    /// True if the operation in progress comes before the common start.
     is_ramping: bool,
-    /// Whether it has come to the measured window.
     entered: bool,
     free_ns: u64,
-    /// Whether what it does from then on counts.
+    /// True if operations from then on count.
     counts: bool,
     started_ns: u64,
-    /// Whether there is a connection.
     is_open: bool,
     account: Account,
 }
 
-/// Whose operations a client carries out.
 enum Source<'a> {
-    /// A job: a user with a client of its own.
+    /// A job: a user with its own client.
     Own(Pacer<'a>),
-    /// Users who share the clients, and the one who is to be dealt with again, if there is one.
+    /// Users who share the clients, and the last one, if it is to be served again.
     Shared(&'a Scheduler<'a>, Option<u32>),
 }
 
-/// An operation that is due.
 #[derive(Debug, Clone, Copy)]
 pub struct Due {
-    /// When, since the common start.
     pub at_ns: u64,
-    /// Whether the client's measured window begins with it.
+    /// True if the client's measured window begins with it.
     pub enters: bool,
 }
 
-/// How an operation ended, as far as it is to be written down.
 pub enum Ended {
     Measured(u8, Timing),
-    /// It was a part of the ramp-up.
     Unmeasured,
 }
 
 impl<'a> Service<'a> {
-    /// Of a job, which begins with `ramp_up` operations.
+    /// Service of a job, which begins with `ramp_up` operations.
     pub fn of_job(number: usize, pacer: Pacer<'a>, window: (Window, bool), ramp_up: u64) -> Self {
         let source = Source::Own(pacer);
         Self {
@@ -65,12 +57,11 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Of users who share clients.
     pub fn of_users(scheduler: &'a Scheduler<'a>, window: (Window, bool)) -> Self {
         Self::new(Source::Shared(scheduler, None), window)
     }
 
-    /// In a window, and whether its first moment counts.
+    /// The flag is true if the first moment of the window counts.
     fn new(source: Source<'a>, (window, counts): (Window, bool)) -> Self {
         Self {
             source,
@@ -90,7 +81,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Whether there is an operation to be done before the common start.
+    /// True if an operation is to be executed before the common start.
     #[inline]
     pub fn ramps_up(&mut self) -> bool {
         self.is_ramping = self.ramp_up > 0;
@@ -98,7 +89,6 @@ impl<'a> Service<'a> {
         self.is_ramping
     }
 
-    /// What is due next; `None` when nothing is any more.
     #[inline]
     pub fn next(&mut self) -> Option<Due> {
         match &mut self.source {
@@ -109,7 +99,7 @@ impl<'a> Service<'a> {
             Source::Shared(scheduler, user) => {
                 let arrival = scheduler.next(user.take(), self.free_ns)?;
                 (self.request.user, self.request.kind) = (arrival.user, arrival.kind);
-                // What began before the window may end in it: what counts is found when it has ended.
+                // An operation that began before the window may end in it; `end` decides if it counts.
                 (self.due_ns, self.is_measured) = (arrival.due_ns, true);
             }
         }
@@ -118,13 +108,13 @@ impl<'a> Service<'a> {
             self.enter();
         }
         Some(Due {
-            // In time of its own a client may still be busy with what has ended in real time.
+            // In its own time a client may still be busy with an operation that has ended in real time.
             at_ns: self.due_ns.max(self.free_ns),
             enters,
         })
     }
 
-    /// Takes the first user up before the common start: a thread that wakes late there would find that others did. A
+    /// Takes the first user before the common start: a thread that wakes late would find that others had taken it. A
     /// job has no others.
     pub fn first(&mut self) -> Option<Option<Due>> {
         match self.source {
@@ -147,13 +137,12 @@ impl<'a> Service<'a> {
         self.request.next()
     }
 
-    /// When the operation in hand began.
     #[inline]
     pub fn started_ns(&self) -> u64 {
         self.started_ns
     }
 
-    /// The operation has ended, well or not; what follows counts or does not.
+    /// Ends the operation, completed or not; `counts_next` is true if the following one counts.
     #[inline]
     pub fn end(&mut self, (now_ns, counts_next): (u64, bool), is_completed: bool) -> Ended {
         if self.is_ramping {
@@ -185,7 +174,7 @@ impl<'a> Service<'a> {
         &mut self.account
     }
 
-    /// What becomes of the client when there is no work left, or the drive cannot go on.
+    /// Reacts to a failure that ends the work of the client or of the drive.
     #[cold]
     pub fn give_up(&mut self, failure: Failure, cancellation: &Cancellation) -> Option<ExitReason> {
         match (failure, &mut self.source) {
@@ -202,7 +191,6 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// The connection is lost: its last user goes to another one.
     pub fn abandon(&mut self) {
         self.is_open = false;
         if let Source::Shared(scheduler, user) = &mut self.source
@@ -212,13 +200,11 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// There is a connection again.
     pub fn reopen(&mut self, now_ns: u64) {
         self.account.free(self.free_ns, now_ns);
         (self.free_ns, self.is_open) = (now_ns, true);
     }
 
-    /// Ticks that a job had to give up.
     pub fn unserved(&self) -> u64 {
         match &self.source {
             Source::Own(pacer) => pacer.unserved(),
@@ -226,8 +212,8 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// The account when the drive has ended. Who stood free then did so until the end of the window; a job ends with its
-    /// last operation.
+    /// The account at the end of the drive. A client that was free stays so until the end of the window; a job ends
+    /// with its last operation.
     pub fn closed(mut self, ended_ns: u64) -> Account {
         if self.is_open && !self.window.is_drained {
             self.account.idle(self.free_ns, ended_ns);

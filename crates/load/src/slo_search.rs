@@ -1,21 +1,17 @@
-//! A search carried out: measures each rate that the search asks for, and keeps what was seen at those that hold.
+//! Executes a search: measures each rate that it proposes, and stores the measurements of those that hold.
 
 use std::collections::BTreeMap;
 
 use crate::search::{Found, Measured, Search};
 
-/// A search that is over, with what was seen last at each rate that held.
 #[derive(Debug)]
 pub struct SearchedRate<T> {
     search: Search,
-    /// By the bits of the rate: positive numbers are in their order.
+    /// Measurements by the bits of the rate: positive numbers are in their order.
     held: BTreeMap<u64, T>,
 }
 
-/// Carries out `search`. `measure` tells of a rate whether it holds, with what was seen; its errors end the search.
-///
-/// # Errors
-/// Those of `measure`.
+/// Executes `search`. `measure` returns for a rate whether it holds, with its measurement; its errors end the search.
 pub fn slo_search<T, E>(
     mut search: Search,
     mut measure: impl FnMut(f64) -> Result<(bool, T), E>,
@@ -36,7 +32,7 @@ impl<T> SearchedRate<T> {
         self.search.found()
     }
 
-    /// What was seen last at the rate that was found; `None` when none holds.
+    /// The last measurement at the rate that was found; `None` if none holds.
     pub fn best(&self) -> Option<&T> {
         let rate_per_s = self.search.found().rate_per_s?;
         self.held.get(&rate_per_s.to_bits())
@@ -47,7 +43,6 @@ impl<T> SearchedRate<T> {
         self.held.remove(&rate_per_s.to_bits())
     }
 
-    /// The rates that were tried, from the lowest on.
     pub fn tried(&self) -> &[Measured] {
         self.search.measured()
     }

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use crate::clock::{Clock, SLEEP_SLICE, ns};
 
-/// Between the opening and the common start all jobs must wake: a fixed part and a part of each job.
+/// Time from the opening to the common start, in which all jobs must wake: a fixed part and a part for each job.
 const LEAD: Duration = Duration::from_millis(1);
 const LEAD_PER_JOB: Duration = Duration::from_micros(20);
 
-/// Opens when every participant has arrived or was dropped.
 #[derive(Debug)]
 pub struct StartBarrier {
     state: Mutex<State>,
@@ -24,7 +23,7 @@ struct State {
     common_start_ns: Option<u64>,
 }
 
-/// One job's right to be waited for. Dropping it unused, as a panic does, gives the right up.
+/// One job's place at the barrier. Dropping it unused, as a panic does, gives it up.
 #[derive(Debug)]
 pub struct Participant<'a> {
     barrier: &'a StartBarrier,
@@ -32,7 +31,6 @@ pub struct Participant<'a> {
 }
 
 impl StartBarrier {
-    /// A barrier for so many jobs.
     pub fn new(jobs: usize, clock: &Clock) -> Self {
         Self {
             state: Mutex::new(State {
@@ -45,7 +43,6 @@ impl StartBarrier {
         }
     }
 
-    /// A participant; there must be exactly one for each job.
     pub fn participant(&self) -> Participant<'_> {
         Participant {
             barrier: self,
@@ -53,17 +50,16 @@ impl StartBarrier {
         }
     }
 
-    /// When the jobs start; `None` while the barrier is shut.
+    /// The common start; `None` while the barrier is shut.
     pub fn common_start_ns(&self) -> Option<u64> {
         self.lock().common_start_ns
     }
 
-    /// Waits until the barrier opens, without a participant; `None` when `halted` says so first.
+    /// Waits until the barrier opens, without a participant; `None` if `halted` returns true first.
     pub fn wait(&self, halted: impl Fn() -> bool) -> Option<u64> {
         self.wait_locked(self.lock(), halted)
     }
 
-    /// Lets those that wait ask whether they are halted.
     pub fn wake(&self) {
         self.clock.notify(&self.opened);
     }
@@ -86,7 +82,7 @@ impl StartBarrier {
         }
     }
 
-    /// A thread that died with the lock held left the state whole: every change to it is one step.
+    /// A thread that died with the lock held left the state consistent: every change is one step.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,7 +102,8 @@ impl StartBarrier {
 }
 
 impl Participant<'_> {
-    /// Waits for the others and returns the common start, which lies a little ahead; `None` when `halted` says so first.
+    /// Waits for the others and returns the common start, which is slightly in the future; `None` if `halted` returns
+    /// true first.
     pub fn wait(mut self, halted: impl Fn() -> bool) -> Option<u64> {
         self.arrived = true;
         self.barrier.wait_locked(self.barrier.count_down(), halted)

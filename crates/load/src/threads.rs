@@ -1,5 +1,5 @@
-//! Clients whose calls block: a thread for each, and where calls have a limit of time, one that looks whether any of
-//! them is stuck.
+//! Clients whose calls block: a thread for each, and with a limit on operations, a thread that watches for stuck
+//! calls.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,42 +15,37 @@ use crate::service::{Due, Ended, Service};
 use crate::start_barrier::{Participant, StartBarrier};
 use crate::{BlockingClient, Done, Failure, Interrupt};
 
-/// Operations that a thread keeps before it writes them into a common recorder.
+/// Most operations that a thread buffers before it writes them into a common recorder.
 const KEPT_MAX: usize = 64;
-/// Nor does it keep them for longer than this, so that the progress is told.
+/// Longest time of buffering, so that the progress is published.
 const KEPT_NS_MAX: u64 = 100_000_000;
-/// What stands for "no call" where the start of a call is told.
+/// Stands for "no call" in the start time of a call.
 const IDLE: u64 = 0;
 
-/// What the threads share.
 pub struct Shared<'r, 'a> {
     pub window: Window,
-    /// Where they meet; made for as many as there are.
+    /// Barrier for as many threads as there are.
     pub barrier: &'r StartBarrier,
     pub cancellation: &'r Cancellation<'r>,
-    /// Where all of them write, where a recorder for each would be too much: a hundred clients would take a hundred
-    /// times fifteen histograms where there are five kinds.
+    /// Recorder that all share if one for each would be too much: a hundred clients would take a hundred times
+    /// fifteen histograms for five kinds.
     pub recorder: Option<&'r Mutex<Recorder<'a>>>,
-    /// Makes a recorder for each.
     pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
-    /// Longest time of one operation.
     pub limit: Option<Duration>,
     pub clock: &'r Clock,
 }
 
 pub struct LeftThread<'a, 'o> {
-    /// Dropped after the last thread has ended, so that closing one session does not disturb the measurement of another.
+    /// Dropped after the last thread has ended, so that closing one session does not disturb the measurement of
+    /// another.
     pub client: Box<dyn BlockingClient + 'o>,
     pub number: usize,
     pub leaving: ExitReason,
     pub service: Service<'a>,
-    /// What it used in the measured window.
     pub usage: Usage,
-    /// What it has written down by itself.
     pub recorder: Option<Recorder<'a>>,
 }
 
-/// Runs a thread for each client until all of them have left.
 pub fn run<'a, 'o>(
     clients: Vec<(Box<dyn BlockingClient + 'o>, Service<'a>)>,
     shared: &Shared<'_, 'a>,
@@ -62,7 +57,7 @@ pub fn run<'a, 'o>(
     let interrupts = clients.iter().map(|(client, _)| client.interrupt());
     let interrupts: Vec<_> = interrupts.collect();
     let (leavings, left) = channel();
-    // All of them before the first thread begins, so that none runs ahead in virtual time.
+    // All participations exist before the first thread begins, so that none runs ahead in virtual time.
     let watcher = shared.clock.participate_in_background();
     let parts: Vec<_> = clients.iter().map(|_| shared.clock.participate()).collect();
     std::thread::scope(|scope| {
@@ -105,7 +100,7 @@ pub fn run<'a, 'o>(
     })
 }
 
-/// Gathers what the threads leave, and interrupts calls that take longer than the limit, each once.
+/// Collects the clients that leave, and interrupts calls that take longer than the limit, each once.
 fn watch<'a, 'o>(
     left: &Receiver<LeftThread<'a, 'o>>,
     shared: &Shared,
@@ -140,7 +135,7 @@ fn watch<'a, 'o>(
 
 struct Worker<'r, 'a, 'o> {
     client: Box<dyn BlockingClient + 'o>,
-    /// When the call in hand began, on the clock; where calls have a limit.
+    /// Start of the call in progress, on the clock; only with a limit on operations.
     call: Option<&'r AtomicU64>,
     shared: &'r Shared<'r, 'a>,
     service: Service<'a>,
@@ -157,7 +152,6 @@ enum Book<'r, 'a> {
     },
 }
 
-/// An operation that is still to be written down.
 struct Entry {
     kind: u8,
     timing: Timing,
@@ -170,8 +164,8 @@ enum Wrong {
 }
 
 impl<'a, 'o> Worker<'_, 'a, 'o> {
-    /// A panic of the client becomes the drive's fatal failure; it never leaves the others waiting, because the participant
-    /// is given up on the way out.
+    /// A panic of the client becomes the drive's fatal failure; it never leaves the others waiting, because the
+    /// participant is dropped.
     fn run(
         mut self,
         number: usize,
@@ -188,7 +182,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
             ExitReason::Failed
         });
         let limit = self.shared.limit.unwrap_or(Duration::MAX);
-        // Nobody listening means that the drive is being torn down.
+        // Without a receiver the drive is being torn down.
         let _ = leavings.send(LeftThread {
             client: self.client,
             number,
@@ -229,7 +223,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         let leaving = self.follow(first, origin_ns, || before = meter.read());
         self.usage = meter.read().since(&before);
         match window.until_ns {
-            // The window is observed to its end, so that the rate may be divided by all of it.
+            // The window lasts to its end, so that the rate may be divided by all of it.
             Some(until) if leaving == ExitReason::Over => {
                 match clock.sleep_until(origin_ns + until, halted) {
                     Some(_) => leaving,
@@ -240,7 +234,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         }
     }
 
-    /// Carries out what is due from the common start on. `entering` is called before the first measured operation.
+    /// Executes operations from the common start on. `entering` is called before the first measured one.
     fn follow(
         &mut self,
         first: Option<Option<Due>>,
@@ -277,7 +271,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         ExitReason::Over
     }
 
-    /// Does an operation; why the thread leaves, if it does.
+    /// Executes an operation; returns the reason if the thread leaves.
     #[inline]
     fn operate(&mut self, now: u64, origin_ns: u64) -> Option<ExitReason> {
         let request = self.service.begin(now - origin_ns);
@@ -349,7 +343,7 @@ impl<'a> Book<'_, 'a> {
         }
     }
 
-    /// Everything is written down; the thread's own recorder, if it has one.
+    /// Writes all operations; returns the thread's own recorder, if it has one.
     fn finished(self, limit: Duration) -> Option<Recorder<'a>> {
         match self {
             Book::Own(mut recorder) => {

@@ -1,4 +1,4 @@
-//! What the recorders of a drive tell of finished intervals, for who watches it while it runs.
+//! Finished intervals of a drive, for an observer while it runs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,13 +6,12 @@ use std::time::Duration;
 use crate::coarse::Coarse;
 use crate::series::KindInterval;
 
-/// Most intervals that wait to be taken; what is told of more goes to the newest.
+/// Most intervals that wait to be taken; later counts go to the newest.
 const WAITING_MAX: usize = 64;
 
-/// What ended in some intervals, of one kind of operations or of several.
+/// Operations that ended in some intervals, of one kind or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindCounts {
-    /// Response times of completed operations.
     pub response: Coarse,
     pub service: Coarse,
     pub errors: u64,
@@ -26,12 +25,10 @@ impl KindCounts {
     }
 }
 
-/// What ended in some intervals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindIntervals {
-    /// How long they are together; zero where only stragglers of an earlier interval are in it.
+    /// Length of all together; zero if they hold only stragglers of an earlier interval.
     pub length: Duration,
-    /// One entry for each kind of operations.
     pub kinds: Vec<KindCounts>,
 }
 
@@ -52,13 +49,13 @@ impl KindIntervals {
     }
 }
 
-/// Gathers what threads tell, each when it turns to its next interval.
+/// Collects the counts of threads, each when it turns to its next interval.
 #[derive(Debug, Default)]
 pub(crate) struct IntervalQueue {
     waiting: BTreeMap<u64, KindIntervals>,
     /// First interval that was never taken.
     next: u64,
-    /// The newest one when it was taken last.
+    /// Newest interval at the last call of `take`.
     newest: Option<u64>,
 }
 
@@ -85,8 +82,8 @@ impl IntervalQueue {
         }
     }
 
-    /// What was told, without the newest interval: other threads have still to tell of it, unless nothing newer came
-    /// since this was asked last.
+    /// Takes all counts except those of the newest interval, to which other threads may still add, unless nothing
+    /// newer came since the last call.
     pub fn take(&mut self) -> Option<KindIntervals> {
         let newest = self.waiting.last_key_value().map(|(index, _)| *index)?;
         let is_settled = self.newest.replace(newest) == Some(newest);
@@ -97,7 +94,7 @@ impl IntervalQueue {
         for (index, told) in taken {
             let sum = sum.get_or_insert_default();
             if index >= self.next {
-                // Where nothing ended is time as well.
+                // Intervals without operations count as time as well.
                 sum.length += told.length * u32::try_from(index + 1 - self.next).unwrap_or(1);
                 self.next = index + 1;
             }

@@ -1,4 +1,4 @@
-//! Tells whoever watches the machine that the measured window begins.
+//! Notifies an observer of the machine that the measured window begins.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -6,8 +6,8 @@ use crate::cancellation::Cancellation;
 use crate::clock::Clock;
 use crate::start_barrier::StartBarrier;
 
-/// Runs `drive` and meanwhile, on a thread of its own, calls what is to be called when the window begins; not at
-/// all when the drive ends or is stopped before.
+/// Runs `drive` and meanwhile, on a separate thread, calls `entering` when the window begins; not at all if the drive
+/// ends or is stopped before.
 pub fn announced<T>(
     entering: Option<&(dyn Fn() + Sync)>,
     (from_ns, clock): (u64, &Clock),

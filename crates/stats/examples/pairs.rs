@@ -1,5 +1,5 @@
-//! Ratios of paired measurements with their 95 % intervals: reads lines `CASE,A,B` from standard input and
-//! prints, for each case in the order of its first line, how much B is of A.
+//! Ratios of paired measurements with their 95 % intervals: reads lines `CASE,A,B` from standard input and prints the
+//! ratio B/A of each case, in the order of its first line.
 
 use std::io::{self, BufRead};
 

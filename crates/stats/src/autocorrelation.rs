@@ -1,27 +1,20 @@
-//! How many independent values a series is worth whose neighbours depend on each other.
-//!
-//! Throughput and latency per second are such series. Treated as independent they give intervals several
-//! times too narrow.
+//! Effective sample size of series whose neighbours depend on each other, such as throughput and latency per second.
+//! Treated as independent they give intervals several times too narrow.
 
 use crate::distribution::student_quantile;
 use crate::interval::{Interval, VALUES_MAX, share};
 use crate::warning::{Warning, finite, single_valued};
 
-/// Fewest values from which autocorrelation can be judged.
 pub const VALUES_MIN: usize = 16;
-/// Fewest batches on a level whose variance is still used.
 const BATCHES_MIN: usize = 6;
 
-/// What a series is worth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effective {
     /// Autocorrelation time τ ≥ 1, in values: about how far a value's influence reaches.
     pub time: f64,
-    /// Effective sample size n/τ.
     pub size: f64,
-    /// Standard error of the mean, sd/√(n/τ).
     pub mean_error: f64,
-    /// [`Warning::Autocorrelated`] when τ was not resolved within the series, and what else was odd.
+    /// [`Warning::Autocorrelated`] when τ was not resolved within the series, among others.
     pub warnings: Vec<Warning>,
 }
 
@@ -74,7 +67,7 @@ pub fn effective_size(series: &[f64]) -> Result<Effective, Warning> {
     })
 }
 
-/// Autocorrelation time, and whether the levels sufficed to see its end.
+/// Autocorrelation time, and true if the levels sufficed to see its end.
 fn time(values: &[f64]) -> (f64, bool) {
     let base = variance(values);
     let (mut level, mut batch, mut time) = (values.to_vec(), 1.0, 1.0_f64);

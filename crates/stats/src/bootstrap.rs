@@ -10,17 +10,14 @@ use crate::random::Random;
 use crate::summary::quantile;
 use crate::warning::Warning;
 
-/// Most resamples, and most values that are resampled.
 pub const RESAMPLES_MAX: usize = 100_000;
 
-/// How a bootstrap is carried out. The seed is part of the result: print it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
     /// Resamples to draw, 100 to [`RESAMPLES_MAX`]; 10 000 for what is published.
     pub resamples: usize,
-    /// Confidence as a share.
     pub confidence: f64,
-    /// Seed of the resampling.
+    /// Seed of the resampling; part of the result, so print it.
     pub seed: u64,
 }
 

@@ -7,17 +7,14 @@ use crate::interval::{Interval, share};
 use crate::ratio::{mann_whitney_depth, shift_between, signed_rank_depth, walsh_between};
 use crate::warning::Warning;
 
-/// Between what a figure lies; both ends alike where it is known.
+/// Interval in which a figure lies; both ends are equal if it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// It is at least this; 0 where nothing is known.
     pub low: f64,
-    /// It is at most this; infinite where nothing is known.
     pub high: f64,
 }
 
 impl Bounds {
-    /// A figure that is known.
     pub fn exactly(figure: f64) -> Self {
         Self {
             low: figure,
@@ -25,7 +22,6 @@ impl Bounds {
         }
     }
 
-    /// The figure, where it is known.
     pub fn known(&self) -> Option<f64> {
         (self.low == self.high).then_some(self.low)
     }
@@ -35,14 +31,14 @@ impl Bounds {
     }
 }
 
-/// Compares two configurations, of some of whose figures only bounds are known.
+/// Compares two configurations when only bounds of some figures are known.
 ///
-/// Method: as [`compare`] where all are known. Else the lower end of the interval comes from the smallest ratios that the
-/// bounds allow and the upper end from the largest, each by the ranks of Hodges and Lehmann's interval; the estimate is the
-/// geometric mean of the two estimates, or the one of them that is a number. The true ratios lie between, so that the
-/// interval covers at least as often as that of known figures. An end may be 0 or infinite. Limits: bounds of 0 or more, in
-/// their order. Golden: eight pairs that rise by 10 %, of which one B is only known to lie above, give the lower end of
-/// the eight and an upper end that this one pair moves.
+/// Method: as [`compare`] where all are known. Else the lower end of the interval comes from the smallest ratios that
+/// the bounds allow and the upper end from the largest, each by the ranks of Hodges and Lehmann's interval; the
+/// estimate is the geometric mean of the two estimates, or the one of them that is a number. The true ratios lie
+/// between, so that the interval covers at least as often as that of known figures. An end may be 0 or infinite.
+/// Limits: bounds of 0 or more, in their order. Golden: eight pairs that rise by 10 %, of which one B is only known
+/// to lie above, give the lower end of the eight and an upper end that this one pair moves.
 pub fn compare_bounds(a: &[Bounds], b: &[Bounds], question: &Question) -> Comparison {
     let known = |side: &[Bounds]| -> Vec<f64> { side.iter().filter_map(Bounds::known).collect() };
     let (known_a, known_b) = (known(a), known(b));
@@ -69,7 +65,6 @@ pub fn compare_bounds(a: &[Bounds], b: &[Bounds], question: &Question) -> Compar
             _ => Verdict::Inconclusive,
         },
         ratio,
-        // Of tests that need every figure there is none.
         sd_log: None,
         rank_p: None,
         cliffs_delta: None,
@@ -177,7 +172,7 @@ mod tests {
         }
     }
 
-    /// B never passed its limit: it is better by more than anybody knows, which is enough.
+    /// B never passed its limit: it is better by an unknown amount, which is enough.
     #[test]
     fn an_end_that_nobody_knows_does_not_hinder_a_verdict() {
         let (a, mut b) = sides(1.1);
@@ -188,14 +183,14 @@ mod tests {
             (found.verdict, ratio.high),
             (Verdict::Better, f64::INFINITY)
         );
-        // Neither side passed: at least so many against at least so many says nothing.
+        // Neither side passed: two lower bounds cannot be compared.
         let mut a = a;
         a.iter_mut().for_each(|bounds| bounds.high = f64::INFINITY);
         let none = compare_bounds(&a, &b, &QUESTION);
         assert_eq!((none.verdict, none.ratio), (Verdict::Inconclusive, None));
     }
 
-    /// Figures above 104 are cut off; the truth is 3 %. What is left when they are left out is not.
+    /// Figures above 104 are cut off; the truth is 3 %. The figures that are not cut off show less.
     #[test]
     fn coverage_with_a_limit_that_the_better_ones_never_pass() {
         let mut random = Random::new(3);

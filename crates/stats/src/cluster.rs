@@ -1,18 +1,17 @@
 //! The total of a population from some of its clusters, spread evenly across it.
 //!
-//! A cluster is a piece of a table, its value whatever the piece adds to the total. Neighbouring pieces of a
-//! table are more alike than distant ones; a sample that is spread evenly profits from that, and so does the
-//! interval here, because it looks at the differences of neighbours instead of those from the mean.
+//! A cluster is a piece of a table, and its value the piece's share of the total. Neighbouring pieces are more alike
+//! than distant ones; an evenly spread sample profits from that, and so does the interval here, because it uses the
+//! differences of neighbours instead of those from the mean.
 
 use crate::distribution::student_quantile;
 use crate::interval::{Interval, share};
 use crate::summary::mean;
 use crate::warning::{Warning, finite};
 
-/// Fewest clusters from which a spread can be told.
 pub const CLUSTERS_MIN: usize = 3;
 
-/// Total over `population` clusters, of which `values` are those taken, in the order of their places.
+/// Total over `population` clusters; `values` are the sampled ones, in the order of their positions.
 ///
 /// Formula: N·x̄ ± t·N·√((1 − n/N)·s²/n) with von Neumann's s² = Σ(xᵢ₊₁ − xᵢ)² / 2(n − 1), which a trend across
 /// the population hardly widens; its degrees of freedom are 2(n − 1)²/(3n − 4), rounded down. Source: Wolter 2007,

@@ -9,36 +9,26 @@ use crate::warning::Warning;
 
 pub use crate::verdict::{Band, Design, Direction, Verdict, judge};
 
-/// What is asked of a comparison; settled before the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
-    /// Which values belong together.
     pub design: Design,
-    /// Whether more is better.
     pub direction: Direction,
-    /// What is too small for a verdict.
     pub band: Band,
-    /// Confidence of the interval, as a share. 0.95 is usual for one metric, [`crate::multiple::confidence_of_each`] for
-    /// one of several.
+    /// Confidence of the interval, as a share: 0.95 for one metric, [`crate::multiple::confidence_of_each`] for one
+    /// of several.
     pub confidence: f64,
 }
 
-/// A comparison of B against A.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The verdict on B.
     pub verdict: Verdict,
-    /// Ratio b/a with its interval; `None` where a warning says why there is none.
     pub ratio: Option<Interval>,
-    /// Spread of the logarithms, as in [`crate::ratio::Ratio::sd_log`].
     pub sd_log: Option<f64>,
     /// Two-sided p of the rank test that belongs to the interval.
     pub rank_p: Option<f64>,
     /// Cliff's delta of B against A; above 0 when B's values are higher.
     pub cliffs_delta: Option<f64>,
-    /// Repetitions that are still needed; only with [`Verdict::Inconclusive`], and of a design that decides.
     pub further: Option<Further>,
-    /// What weakens the comparison, or why there is none.
     pub warnings: Vec<Warning>,
 }
 
@@ -114,7 +104,7 @@ impl Comparison {
     }
 }
 
-/// A practical band learned from ratios of the same configuration measured twice (A/A).
+/// Practical band learned from ratios of the same configuration measured twice (A/A).
 ///
 /// Formula: exp(Q3 + 3·IQR of |ln ratio|) − 1. Source: the threshold of rustc-perf. Limits: eight ratios at
 /// least, positive and finite. It is what this machine shows without any change ([`Band::noise`]), so a smaller effect
@@ -135,7 +125,7 @@ pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
     }
 }
 
-/// The values that the ratio used: finite, and of pairs those with both halves.
+/// The values that the ratio used: the finite ones, and of pairs the complete ones.
 fn usable(a: &[f64], b: &[f64], design: Design) -> (Vec<f64>, Vec<f64>) {
     if design.is_paired() {
         let pairs = a.iter().copied().zip(b.iter().copied());

@@ -1,5 +1,4 @@
-//! Where the scatter of a study's pairs comes from: from what goes up and down within their blocks, or from what is another
-//! one in each pair.
+//! Variance components of a study's pairs: scatter within their blocks, and scatter from pair to pair.
 
 use crate::autocorrelation::variance;
 use crate::distribution::fisher_quantile;
@@ -7,41 +6,34 @@ use crate::interval::{Interval, share};
 use crate::summary::mean;
 use crate::warning::Warning;
 
-/// Batches of a long series, and of a short one that has as many values.
+/// Number of batches of a long series, and of a short one that has as many values.
 const BATCHES: std::ops::RangeInclusive<usize> = 4..=8;
-/// Values of a batch, if there are enough: what lasts for longer is told as between.
+/// Fewest values of a batch, if there are enough; scatter that lasts longer counts as between.
 const BATCH_VALUES: usize = 6;
-/// Fewest values of a series, and so batches.
 pub const VALUES_MIN: usize = 2;
-/// Fewest pairs.
 pub const PAIRS_MIN: usize = 3;
 
-/// What one pair of blocks tells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
     /// ln(b/a) of the figures of both blocks.
     pub log_ratio: f64,
-    /// The rate in each interval of A's block, in their order, all of one length.
     pub a: &'a [f64],
-    /// … of B's.
     pub b: &'a [f64],
 }
 
 /// The scatter of ln(b/a) over the pairs, as standard deviations; their squares add up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Components {
-    /// Of the pairs as they are.
     pub total: f64,
-    /// What of it comes from within the blocks, and would be less if they were longer.
+    /// Part that comes from within the blocks; longer blocks reduce it.
     pub within: f64,
-    /// What of it is another one in each pair, however long its blocks are.
+    /// Part that differs from pair to pair, however long the blocks are.
     pub between: f64,
-    /// Share of the variance that comes from within.
     pub within_share: Interval,
 }
 
 impl Components {
-    /// The scatter of pairs whose blocks are so many times as long.
+    /// Scatter of pairs whose blocks are `times` as long.
     ///
     /// Golden: of 3 within and 4 between, 5 in all, blocks nine times as long leave √17.
     pub fn with_blocks_longer(&self, times: f64) -> f64 {
@@ -61,8 +53,8 @@ impl Components {
 /// negative one is 0, and within is then all of s². The share V/s² has the interval (V/s²)/F, F the quantiles of the F
 /// distribution with the degrees of V (Satterthwaite's of two tables) and n − 1. Source: the ANOVA estimator of a nested model,
 /// Searle, Casella & McCulloch 1992, 3.5 and 4.4; batch means, Fishman 1978.
-/// Limits: [`PAIRS_MIN`] pairs, [`VALUES_MIN`] values of each series; noise is taken to be normal for the interval, and what
-/// holds longer than a batch is told as between. Rates must not be negative, and not all 0.
+/// Limits: [`PAIRS_MIN`] pairs, [`VALUES_MIN`] values of each series; noise is taken to be normal for the interval,
+/// and scatter that lasts longer than a batch counts as between. Rates must not be negative, and not all 0.
 /// Golden: see the test.
 pub fn components(
     pairs: &[Pair<'_>],
@@ -105,14 +97,13 @@ pub fn components(
         return Err(Warning::SingleValued);
     }
     let degrees = (degrees * sum * sum / of_squares, logs.len() as f64 - 1.0);
-    // What is left over still makes the figure's mean surer.
+    // Values that fill no batch still make the figure's mean surer.
     let of_block = |series: &[f64]| (series.len() / batches) as f64 / series.len() as f64;
     let of_blocks = pairs.iter().flat_map(|pair| [pair.a, pair.b]).map(of_block);
     let of_block = of_blocks.sum::<f64>() / (2 * pairs.len()) as f64;
     parted(variance(&logs), sum * of_block, (degrees, confidence))
 }
 
-/// The variance of pairs, and what of it is from within, as components.
 fn parted(
     total: f64,
     within: f64,
@@ -192,7 +183,7 @@ mod tests {
         // F with 2 and 2 degrees has the quantile p/(1 − p): 39 and 1/39.
         assert!((found.within_share.low - 0.25 / 39.0).abs() < 1e-9);
         assert_eq!(found.within_share.high, 1.0);
-        // Two tables of which one does not scatter come to the same, and to the same again the other way round.
+        // Two tables of which one does not scatter give the same result, also with the sides swapped.
         let apart = components(&by_hand(&b, &a), false, 0.95).unwrap();
         close(apart.within, 0.1);
         close(
@@ -214,7 +205,6 @@ mod tests {
             .collect()
     }
 
-    /// A study of so many pairs of blocks with `values` intervals, whose noise is known.
     fn study(
         (pairs, values): (usize, usize),
         (of_value, of_pair): (f64, f64),
@@ -261,7 +251,7 @@ mod tests {
             for _ in 0..TRIALS {
                 let study = study((10, 40), (0.1, of_pair), &mut random);
                 let found = components(&pairs(&study), in_turn, 0.95).unwrap();
-                // Before it is cut off at the total.
+                // The components before the cut-off at the total.
                 within += found.within_share.estimate * found.total.powi(2);
                 total += found.total.powi(2);
                 held += u32::from(found.within_share.covers(truth));

@@ -1,5 +1,5 @@
-//! Contrasts of several configurations that were measured in rounds, each once a round: the effect of a factor, or one configuration
-//! against another.
+//! Contrasts of several configurations that were measured in rounds, each once a round: effects of factors, or pairs
+//! of configurations.
 
 use crate::autocorrelation::variance;
 use crate::distribution::{student_above, student_quantile};
@@ -8,35 +8,28 @@ use crate::interval::{Interval, share};
 use crate::summary::mean;
 use crate::warning::{Warning, single_valued};
 
-/// Fewest rounds with which a contrast has an interval.
 pub const ROUNDS_MIN: usize = 3;
 
-/// A contrast between configurations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contrast {
-    /// It as a ratio, with its interval.
     pub ratio: Interval,
-    /// Standard deviation of it from round to round, in logarithms.
+    /// Standard deviation of the contrast from round to round, in logarithms.
     pub sd_log: f64,
-    /// What weakens it.
     pub warnings: Vec<Warning>,
 }
 
-/// Rounds in which every configuration has a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounds {
-    /// Logarithms of the figures, by round and configuration.
     logs: Vec<Vec<f64>>,
-    /// Rounds that were left out.
     dropped: usize,
     confidence: f64,
-    /// Student's quantile of so many rounds and this confidence.
+    /// Student's quantile for this number of rounds and confidence.
     quantile: f64,
 }
 
 impl Rounds {
-    /// Rounds of so many configurations, whose contrasts have intervals of this confidence. Limits: [`ROUNDS_MIN`] at least; one with a value that is missing is left out, one that
-    /// is zero or negative refused.
+    /// Rounds of the given number of configurations. Limits: at least [`ROUNDS_MIN`]; a round with a missing value is
+    /// left out, a value of 0 or less is refused.
     pub fn of(
         rounds: &[Vec<f64>],
         configurations: usize,
@@ -67,7 +60,7 @@ impl Rounds {
         })
     }
 
-    /// A contrast, told of the logarithms of a round.
+    /// A contrast, computed by `of` from the logarithms of a round.
     ///
     /// Formula: over R rounds, mean ± t(R − 1)·s/√R of the contrast of each; exp of that. What a whole round has in common drops
     /// out. Source: Montgomery, Design and Analysis of Experiments, chapters 3.5 (contrasts) and 4 (rounds as blocks). The error is
@@ -96,7 +89,7 @@ impl Rounds {
     }
 }
 
-/// All pairs of so many configurations, from 0, the lower number first.
+/// All pairs of configuration numbers, from 0, the lower number first.
 pub fn pairs(configurations: usize) -> Vec<[usize; 2]> {
     let with_later = |a| (a + 1..configurations).map(move |b| [a, b]);
     (0..configurations).flat_map(with_later).collect()
@@ -117,7 +110,7 @@ pub fn all_pairs(
     Ok(pairs(configurations).into_iter().map(of).collect())
 }
 
-/// The least effect, a share, that so many rounds tell from the band with a chance of [`POWER`].
+/// The least effect, a share, that this many rounds distinguish from the band with a chance of [`POWER`].
 ///
 /// Formula: ln(1 + band) + δ·σ/√R, exp of that − 1, where Student's t with R − 1 degrees of freedom and noncentrality δ exceeds
 /// t₁₋α/₂ with that chance. Source: Montgomery, as above, chapter 2.4. Limits: σ is the true standard deviation; take
@@ -144,7 +137,6 @@ pub fn least_effect(sd_log: f64, rounds: usize, confidence: f64, band: f64) -> O
     least.is_finite().then_some(least)
 }
 
-/// Noncentrality beyond which nobody looks for an effect.
 const SHIFT_MAX: f64 = 1e9;
 
 #[cfg(test)]
@@ -228,8 +220,8 @@ mod tests {
         }
     }
 
-    /// Share of studies, in percent, in which the intervals of all pairs cover the truth together. Alternative n is by n·5 % faster
-    /// than the first one.
+    /// Share of studies, in percent, in which the intervals of all pairs cover the truth together. Alternative n is
+    /// n·5 % faster than the first one.
     fn together(
         (sides, rounds, studies): (usize, usize, usize),
         noise: impl Fn(&mut Random, usize) -> f64,

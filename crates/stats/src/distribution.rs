@@ -93,7 +93,6 @@ pub fn student_quantile(p: f64, df: f64) -> f64 {
     let half = f64::midpoint(df, 1.0);
     let log_peak = ln_gamma(half) - ln_gamma(df / 2.0) - 0.5 * (PI * df).ln();
     let mut t = f64::midpoint(low, high);
-    // Half of the interval at worst, whose digits are no more than this.
     for _ in 0..100 {
         let missing = p - student_cdf(t, df);
         if missing > 0.0 {
@@ -171,7 +170,6 @@ pub fn fisher_quantile(p: f64, above: f64, below: f64) -> f64 {
     below * x / (above * (1.0 - x))
 }
 
-/// Regularised incomplete beta function I_x(a, b).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

@@ -1,16 +1,16 @@
-//! Has a rate come to rest? Judged while a target warms up, again and again as time goes on.
+//! Drift of a rate while a target warms up, judged repeatedly.
 
 use crate::distribution::student_quantile;
 use crate::interval::Interval;
 
-/// Means of equal stretches through which the line is laid: neighbouring values depend on one another, such means hardly.
+/// Number of equal stretches through whose means the line is laid: neighbouring values are dependent, such means
+/// hardly are.
 const STRETCHES: usize = 12;
-/// Confidence of the interval of the drift.
 const CONFIDENCE: f64 = 0.95;
 /// Share by which a rate at rest would at most rise or fall in as long again as it has been watched.
 pub const DRIFT_MAX: f64 = 0.05;
 
-/// Whether a rate has come to rest: its [`drift`], with all of the interval, lies within [`DRIFT_MAX`].
+/// True if the whole interval of the [`drift`] lies within [`DRIFT_MAX`].
 pub fn is_at_rest(rates: &[f64]) -> bool {
     drift(rates).is_some_and(|d| -DRIFT_MAX <= d.low && d.high <= DRIFT_MAX)
 }

@@ -1,11 +1,9 @@
-//! Screening of factors with two levels: which configurations to measure, what they cannot tell apart, and the effect of each
-//! factor.
+//! Screening of factors with two levels: the design, its aliases, and the effect of each factor.
 
 use crate::contrast::{Contrast, Rounds};
 use crate::summary::mean;
 use crate::warning::Warning;
 
-/// Most factors of a design.
 pub const FACTORS_MAX: usize = 15;
 
 /// Columns of the regular designs of eight rows, as products of their base factors A = 1, B = 2, C = 4: four factors have
@@ -17,32 +15,28 @@ const OF_16: [&[usize]; 3] = [
     &[1, 2, 4, 8, 7, 14, 13, 11],
     &[1, 2, 4, 8, 7, 14, 13, 11, 15, 3, 5, 9, 6, 10, 12],
 ];
-/// First row of the design of twelve rows; each next one is shifted by one place.
+/// First row of the design of twelve rows; each next one is shifted by one column.
 const OF_12: [bool; 11] = [
     true, true, false, true, true, true, false, false, false, true, false,
 ];
 
-/// Which configurations a screening measures: rows are configurations, columns factors, each low or high.
+/// A screening design: rows are configurations, columns factors, each low or high.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoLevel {
-    /// High levels by row.
     rows: Vec<Vec<bool>>,
 }
 
 /// A main effect and an interaction of two factors that a design cannot tell apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alias {
-    /// Number of the factor, from 0.
     pub factor: usize,
-    /// The two that interact.
     pub with: [usize; 2],
     /// How much of their interaction is in the effect of the factor: 1 or −1 for all of it, ±1/3 in a design of twelve rows.
     pub share: f64,
 }
 
 impl TwoLevel {
-    /// A design for so many factors, with the fewest rows of [`TwoLevel::sizes`] or as many as are asked for; `None` where there
-    /// is none.
+    /// The smallest design for this number of factors, or the one with `rows` rows; `None` if there is none.
     ///
     /// Formula: all combinations for two and three factors; else regular fractions of 8 and 16 rows, whose further columns are
     /// products of the base factors, and the cyclic design of 12 rows. Signs are chosen so that the first row has every factor
@@ -67,7 +61,7 @@ impl TwoLevel {
         })
     }
 
-    /// The design that was measured in these rows; `None` where a factor is not as often high as low, or two of them do not vary
+    /// The design that these rows form; `None` if a factor is not high as often as low, or two of them do not vary
     /// independently of each other.
     pub fn measured(rows: Vec<Vec<bool>>) -> Option<Self> {
         let design = Self { rows };
@@ -80,7 +74,7 @@ impl TwoLevel {
         (fits && (0..k).all(is_balanced)).then_some(design)
     }
 
-    /// Numbers of rows that there are for so many factors, fewest first; none where there is no design.
+    /// Possible numbers of rows for this number of factors, fewest first; empty if there is no design.
     pub fn sizes(factors: usize) -> &'static [usize] {
         match factors {
             2 => &[4],
@@ -93,12 +87,10 @@ impl TwoLevel {
         }
     }
 
-    /// Which factors are high, row by row.
     pub fn rows(&self) -> &[Vec<bool>] {
         &self.rows
     }
 
-    /// Number of factors.
     pub fn factors(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
     }
@@ -114,7 +106,7 @@ impl TwoLevel {
         correlated.map(|set| set.count_ones()).min()
     }
 
-    /// Interactions of two factors that are in the effect of a factor.
+    /// Interactions of two factors that are confounded with the effect of a factor.
     ///
     /// Formula: the mean over the rows of the product of the three columns, where it is not 0.
     /// Golden: in 8 rows with D = −AB, A has −BD, B −AD, and D −AB.
@@ -179,7 +171,6 @@ pub fn effects(
     Ok((0..design.factors()).map(of).collect())
 }
 
-/// Mean logarithm of the rows with a factor high minus that of those with it low.
 fn effect(design: &TwoLevel, logs: &[f64], factor: usize) -> f64 {
     let of = |high: bool| {
         let rows = design.rows.iter().zip(logs);
@@ -360,7 +351,7 @@ mod tests {
                 coverage(factors, rounds, heavy),
             ]
         };
-        // More of them stand in docs/METHODOLOGY.md; here those that take seconds.
+        // docs/METHODOLOGY.md has more of them; these take seconds.
         for (factors, rounds) in [(2, 3), (3, 4)] {
             let found = of(factors, rounds);
             assert!(

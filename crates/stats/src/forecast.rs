@@ -1,5 +1,4 @@
-//! What a comparison will be able to say, told before the run: the chance of every verdict, and how many
-//! repetitions it takes.
+//! Forecast of a comparison before the run: the chance of every verdict, and the repetitions that it takes.
 
 use crate::distribution::normal_quantile;
 use crate::random::Random;
@@ -7,7 +6,6 @@ use crate::ratio;
 use crate::verdict::{Band, Design, Direction, Verdict, judge};
 use crate::warning::Warning;
 
-/// Most repetitions, or pairs, that are ever advised.
 pub const REPETITIONS_MAX: usize = 1_000;
 /// Chance of a verdict for which repetitions are advised.
 pub const POWER: f64 = 0.8;
@@ -20,34 +18,24 @@ const SIMULATED_MAX: usize = 40;
 /// Ranks are worth this much of the precision of means under normal noise: 3/π (Hodges & Lehmann 1963).
 const EFFICIENCY: f64 = 0.955;
 
-/// A comparison that is planned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// How the repetitions will lie in time.
     pub design: Design,
-    /// What is too small for a verdict, as in [`crate::compare::Question::band`].
     pub band: Band,
-    /// Confidence of the interval, as a share.
     pub confidence: f64,
 }
 
-/// Chances of what a comparison will say, as shares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chances {
-    /// The ratio is found to lie above the band.
     pub above: f64,
-    /// The ratio is found to lie below the band.
     pub below: f64,
-    /// The configurations are found to be alike.
     pub equivalent: f64,
-    /// It cannot be said.
     pub inconclusive: f64,
 }
 
 /// Repetitions (a side) or pairs that are needed beyond those at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Further {
-    /// So many more.
     More(usize),
     /// Even [`REPETITIONS_MAX`] would not decide it: the ratio lies at the edge of the band, or the noise
     /// is too large.
@@ -96,7 +84,6 @@ pub fn chances(
     })
 }
 
-/// Ranks of the interval's ends, found once for all trials.
 fn depth(plan: &Plan, n: usize) -> Option<(usize, f64)> {
     let tail = (1.0 - plan.confidence) / 2.0;
     match plan.design {
@@ -106,7 +93,6 @@ fn depth(plan: &Plan, n: usize) -> Option<(usize, f64)> {
     }
 }
 
-/// One simulated comparison; a rise counts as better.
 fn outcome(
     plan: &Plan,
     (n, depth): (usize, (usize, f64)),
@@ -214,9 +200,9 @@ fn sides(plan: &Plan) -> f64 {
 
 /// How many more repetitions an inconclusive comparison needs, if the ratio that was found is the true one.
 ///
-/// Formula: as [`repetitions`], without the check by simulation. Limits: the found ratio and spread are
-/// unsure themselves; take it as an order of magnitude, and start anew rather than adding repetitions
-/// until the verdict pleases: looking after each one raises the rate of false verdicts.
+/// Formula: as [`repetitions`], without the check by simulation. Limits: the ratio and spread that were found are
+/// unsure themselves; take it as an order of magnitude, and start a new study rather than adding repetitions until
+/// the verdict pleases: a look after each one raises the rate of false verdicts.
 pub(crate) fn further(plan: &Plan, n: usize, sd_log: f64, ratio: f64) -> Further {
     match by_formula(plan, sd_log, ratio) {
         // It was inconclusive with `n`, so at least one more is needed, whatever the formula says.
@@ -225,8 +211,8 @@ pub(crate) fn further(plan: &Plan, n: usize, sd_log: f64, ratio: f64) -> Further
     }
 }
 
-/// The spread of the logarithms that is exceeded in truth with a chance of 20 % only, when `n` values
-/// showed `sd_log`: plan with it, and the advice holds in four of five cases.
+/// Upper bound of the spread of the logarithms when `n` values showed `sd_log`; the true spread exceeds it with a
+/// chance of 20 %. A plan with it holds in four of five cases.
 ///
 /// Formula: sd·√((n − 1)/χ²_{0.2; n−1}), χ² by Wilson & Hilferty 1931. Source: Browne 1995. Limits: two values
 /// at least; normal noise. Golden: for ten values it is 1.29·sd.

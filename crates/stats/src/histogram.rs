@@ -10,15 +10,11 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-/// Longest latency that keeps its value, in nanoseconds: one hour.
 pub const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
-/// Decimal digits kept of every latency.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// What can be wrong with a stored histogram.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
-    /// The bytes are not an HdrHistogram in V2 deflate form.
     #[error("the stored histogram cannot be read: {0}")]
     Damaged(String),
 }
@@ -57,7 +53,6 @@ impl Histogram {
         Self { hdr, clipped: 0 }
     }
 
-    /// Counts one latency, in nanoseconds.
     #[inline]
     pub fn record_ns(&mut self, latency_ns: u64) {
         if latency_ns > LATENCY_NS_MAX {
@@ -67,7 +62,7 @@ impl Histogram {
         self.hdr.saturating_record(latency_ns.min(LATENCY_NS_MAX));
     }
 
-    /// Records the same latency so often, e.g. a bucket of somebody else's histogram.
+    /// Records a latency `times` times, e.g. for a bucket of a foreign histogram.
     pub fn record_many_ns(&mut self, latency_ns: u64, times: u64) {
         if latency_ns > LATENCY_NS_MAX {
             self.clipped += times;
@@ -76,7 +71,7 @@ impl Histogram {
             .saturating_record_n(latency_ns.min(LATENCY_NS_MAX), times);
     }
 
-    /// How many latencies were longer than [`LATENCY_NS_MAX`] and stand in the last bucket.
+    /// Number of latencies longer than [`LATENCY_NS_MAX`], which are counted in the last bucket.
     pub fn clipped(&self) -> u64 {
         self.clipped
     }
@@ -89,7 +84,7 @@ impl Histogram {
         self.clipped += other.clipped;
     }
 
-    /// The same with latencies and their counts; so many of these were longer than [`LATENCY_NS_MAX`].
+    /// Adds latencies with their counts; `clipped` of them were longer than [`LATENCY_NS_MAX`].
     pub(crate) fn merge_recorded(
         &mut self,
         recorded: impl Iterator<Item = (u64, u64)>,
@@ -101,12 +96,11 @@ impl Histogram {
         self.clipped += clipped;
     }
 
-    /// Number of latencies recorded.
     pub fn count(&self) -> u64 {
         self.hdr.len()
     }
 
-    /// True when nothing was recorded; percentiles of an empty histogram are 0 and mean nothing.
+    /// True if nothing was recorded; the percentiles are then 0.
     pub fn is_empty(&self) -> bool {
         self.hdr.is_empty()
     }
@@ -116,22 +110,18 @@ impl Histogram {
         self.hdr.value_at_quantile(quantile(percentile)) as f64 / 1e3
     }
 
-    /// Arithmetic mean in microseconds (within the 0.1 % of the buckets).
     pub fn mean_us(&self) -> f64 {
         self.hdr.mean() / 1e3
     }
 
-    /// Longest latency in microseconds.
     pub fn max_us(&self) -> f64 {
         self.hdr.max() as f64 / 1e3
     }
 
-    /// Shortest latency in microseconds.
     pub fn min_us(&self) -> f64 {
         self.hdr.min() as f64 / 1e3
     }
 
-    /// Number of latencies above a limit given in microseconds.
     pub fn count_above_us(&self, limit_us: f64) -> u64 {
         let limit_ns = (limit_us * 1e3) as u64;
         self.count() - self.hdr.count_between(0, limit_ns)
@@ -153,7 +143,6 @@ impl Histogram {
         bytes
     }
 
-    /// Reads what [`Histogram::encode`] wrote.
     ///
     /// # Errors
     /// [`HistogramError::Damaged`] when the bytes are not such an encoding.
@@ -180,12 +169,10 @@ pub(crate) const fn doublings(index: u32) -> u32 {
     (index / HALF).saturating_sub(1)
 }
 
-/// The lowest latency of the bucket at `index`.
 pub(crate) const fn lowest_ns(index: u32) -> u64 {
     ((index - doublings(index) * HALF) as u64) << doublings(index)
 }
 
-/// The bucket of a latency.
 const fn index_of(latency_ns: u64) -> u32 {
     let doublings = (latency_ns | (2 * HALF as u64 - 1)).ilog2() - HALF.ilog2();
     doublings * HALF + (latency_ns >> doublings) as u32
@@ -221,7 +208,6 @@ pub(crate) fn each_filled(
     Ok(())
 }
 
-/// The next number; nothing when it is cut off.
 fn zigzag(bytes: &mut std::slice::Iter<'_, u8>) -> Option<i64> {
     let mut number = 0_u64;
     for place in 0..9 {
@@ -238,7 +224,7 @@ fn zigzag(bytes: &mut std::slice::Iter<'_, u8>) -> Option<i64> {
 
 const HEADER_BYTES: usize = 40;
 
-/// The uncompressed V2 form. What it may take is bounded before memory is taken for it.
+/// The uncompressed V2 form. Its size is checked before memory is allocated for it.
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
     const PLAIN: u64 = 0x1c84_9313;
@@ -284,7 +270,7 @@ mod tests {
         assert!((h.mean_us() - 500.5).abs() < 0.5);
     }
 
-    /// Why percentiles are merged and never averaged: the p99 of the union is not near the mean of both.
+    /// The p99 of the union is far from the mean of both, which is why percentiles are never averaged.
     #[test]
     fn merging_is_not_averaging() {
         let (mut fast, mut slow) = (Histogram::new(), Histogram::new());

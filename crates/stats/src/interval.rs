@@ -1,35 +1,31 @@
-//! Intervals of confidence, and the exact one of a median or any quantile.
+//! Confidence intervals, and the exact ones of quantiles by order statistics.
 
 use crate::summary::quantile;
 use crate::warning::{Warning, finite};
 
-/// Most values that a method with more than linear cost accepts.
 pub const VALUES_MAX: usize = 1_000_000;
 
-/// An estimate with the interval that covers the truth at the stated confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     pub estimate: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// The confidence that the method attains, as a share; exact methods can attain more than was asked.
+    /// The confidence that the method attains, as a share; exact methods can attain more than was requested.
     pub confidence: f64,
 }
 
 impl Interval {
-    /// Whether the interval covers a value, its ends included.
+    /// True if the value lies within the interval, ends included.
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// What is odd about the interval: without width it comes from values that are all alike.
+    /// A warning if the interval has no width because all values are equal.
     pub fn warning(&self) -> Option<Warning> {
         (self.low == self.high).then_some(Warning::SingleValued)
     }
 
-    /// The same with a function that rises everywhere, such as `exp`, put on estimate and ends.
+    /// The interval of an increasing function of the value, such as `exp`.
     pub fn map(&self, rising: impl Fn(f64) -> f64) -> Self {
         Self {
             estimate: rising(self.estimate),
@@ -122,7 +118,6 @@ fn binomial(n: usize, k: usize, q: f64) -> f64 {
     (ways + k as f64 * q.ln() + (n - k) as f64 * (1.0 - q).ln()).exp()
 }
 
-/// Refuses what is not strictly between 0 and 1.
 pub(crate) fn share(name: &'static str, value: f64) -> Result<(), Warning> {
     if value > 0.0 && value < 1.0 {
         Ok(())

@@ -12,14 +12,14 @@ pub struct Law {
 }
 
 impl Law {
-    /// Throughput at a parallelism. Outside the measured range this is a guess: draw it dashed.
+    /// Throughput at a parallelism; beyond the measured range it is an extrapolation, to be drawn dashed.
     pub fn rate(&self, dop: f64) -> f64 {
         self.rate_of_one * dop
             / (1.0 + self.contention * (dop - 1.0) + self.coherency * dop * (dop - 1.0))
     }
 
-    /// ⌊√((1 − σ)/κ)⌋, at least 1: where the law turns down; `None` if it never does. For [`crate::usl::Fit::peak`],
-    /// which says whether it was observed; by itself it must not be shown.
+    /// ⌊√((1 − σ)/κ)⌋, at least 1: the parallelism of the maximum; `None` if there is none. Only
+    /// [`crate::usl::Fit::peak`] knows if it was observed; by itself it must not be shown.
     pub fn turning_point(&self) -> Option<u32> {
         let squared = (1.0 - self.contention).max(0.0) / self.coherency;
         let dop = squared.sqrt().floor().max(1.0);

@@ -60,7 +60,6 @@ fn squares(at: &[f64; 3], dops: &[f64], rates: &[f64]) -> f64 {
         .sum()
 }
 
-/// The next point, or `None` where the equations have no solution.
 fn step(
     at: &[f64; 3],
     dops: &[f64],
@@ -104,7 +103,6 @@ fn step(
     Some([0, 1, 2].map(|i| (at[i] + by[i]).max(0.0)))
 }
 
-/// Solves three linear equations by Cramer's rule.
 fn solve(m: [[f64; 3]; 3], right: [f64; 3]) -> Option<[f64; 3]> {
     let determinant = |m: &[[f64; 3]; 3]| {
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])

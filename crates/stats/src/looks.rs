@@ -1,9 +1,10 @@
-//! Looks at a study before its end: planned in advance, with intervals that hold together at all of them.
+//! Interim looks at a study: planned in advance, with intervals that hold together at all of them.
 //!
-//! Whoever looks again and again and stops when the verdict is in finds a difference in the end, also where there is none: at
-//! 95 % each, ten looks are wrong in 19 % of studies. The intervals here are wider by as much as it takes: each look may spend a
-//! part of the error, and all of them together spend 5 %. They are repeated confidence intervals (Jennison & Turnbull 1989): the
-//! chance that *any* of them misses the truth is at most what is spent, so they hold whatever made the study stop.
+//! A study that is stopped at the first verdict finds a difference in the end even if there is none: at 95 % each,
+//! ten looks are wrong in 19 % of studies. The intervals here are wider by as much as it takes: each look spends a
+//! part of the error, and all of them together spend 5 %. They are repeated confidence intervals (Jennison & Turnbull
+//! 1989): the chance that *any* of them misses the truth is at most the error spent, so they hold whatever the reason
+//! to stop.
 
 use std::f64::consts::{E, PI};
 
@@ -12,18 +13,15 @@ use crate::ratio::signed_rank_depth;
 
 /// Most looks of a plan: each costs a little of the last one's precision.
 pub const LOOKS_MAX: usize = 8;
-/// Pairs from look to look grow by this factor, if the looks suffice: as long as nobody knows how many pairs it takes, the last
-/// wait is then in proportion to what is measured anyway.
+/// Growth of the number of pairs from look to look: while the necessary number is unknown, the last wait is in
+/// proportion to the pairs that are measured anyway.
 const GROWTH: f64 = 1.5;
-/// Points at which the density between two boundaries is known; odd, for Simpson's rule.
 const GRID: usize = 201;
 /// Boundaries beyond this many standard deviations are never reached.
 const FARTHEST: f64 = 10.0;
 
-/// A look at a study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// Pairs that are there.
     pub pairs: usize,
     /// Share of the error that this look and those before may spend; 1 at the last one.
     pub spent: f64,
@@ -68,7 +66,7 @@ pub fn looks(pairs_max: usize, confidence: f64) -> Vec<Look> {
     planned
 }
 
-/// How much `pairs` pairs tell, for signed ranks.
+/// Information of `pairs` pairs for signed ranks.
 ///
 /// Formula: n(2n + 1)/(n + 1). Of independent symmetric differences, the signed-rank statistics of the first j and of the first k
 /// have a correlation of exactly √(Iⱼ/Iₖ): by E(rank of |dᵢ| among k | among j) = rank·(k + 1)/(j + 1). Means have I = n.
@@ -126,9 +124,8 @@ pub fn boundaries(information: &[f64], spent: &[f64]) -> Vec<f64> {
     found
 }
 
-/// The motion where it has crossed no boundary yet.
 struct Inside {
-    /// Places, and their densities with the weights of Simpson's rule.
+    /// Points of the motion, and their densities with the weights of Simpson's rule.
     points: Vec<(f64, f64)>,
 }
 
@@ -158,7 +155,7 @@ impl Inside {
         all.sum::<f64>() / sd
     }
 
-    /// The boundary, in units of `scale`, beyond which the motion is one step later with the chance `part`.
+    /// The boundary, in units of `scale`, beyond which the motion lies one step later with the chance `part`.
     fn boundary(&self, part: f64, sd: f64, scale: f64) -> f64 {
         let beyond = |z: f64| {
             let out = self

@@ -1,4 +1,4 @@
-//! Many metrics judged at once: of twenty that did not change, one looks changed by chance.
+//! Adjustments for many metrics: of twenty that did not change, one appears to have changed by chance.
 
 use crate::warning::Warning;
 
@@ -14,7 +14,7 @@ pub fn confidence_of_each(confidence: f64, metrics: usize) -> f64 {
 /// Holm's adjustment: an adjusted p ≤ α keeps the chance of *any* false alarm in the family below α.
 ///
 /// Formula: with p₍₁₎ ≤ … ≤ p₍ₘ₎, adjusted p₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎). Source: Holm 1979.
-/// Limits: none on dependence; p outside 0 to 1, or NaN, is refused. Results stand in the order given.
+/// Limits: none on dependence; p outside 0 to 1, or NaN, is refused. Results are in the order given.
 /// Golden: 0.01, 0.04, 0.03, 0.005 become 0.03, 0.06, 0.06, 0.02.
 pub fn holm(p: &[f64]) -> Result<Vec<f64>, Warning> {
     let order = ascending(p)?;
@@ -30,7 +30,8 @@ pub fn holm(p: &[f64]) -> Result<Vec<f64>, Warning> {
 /// Benjamini and Hochberg's adjustment: of all that have an adjusted p ≤ q, at most a share of q is false on average.
 ///
 /// Formula: with p₍₁₎ ≤ … ≤ p₍ₘ₎, adjusted p₍ᵢ₎ = min over j ≥ i of min(1, p₍ⱼ₎·m/j). Source: Benjamini & Hochberg 1995.
-/// Limits: tests that are independent or go together; p outside 0 to 1, or NaN, is refused. Results stand in the order given.
+/// Limits: tests that are independent or positively dependent; p outside 0 to 1, or NaN, is refused. Results are in
+/// the order given.
 /// Golden: 0.01, 0.04, 0.03, 0.005 become 0.02, 0.04, 0.04, 0.02.
 pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Warning> {
     let order = ascending(p)?;

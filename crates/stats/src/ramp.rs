@@ -1,5 +1,5 @@
-//! Ramps: a workload measured at more and more users, step by step. When to stop, how many users are
-//! supported within a response time, where the knee is, and two ramps compared.
+//! Ramps: a workload measured at more and more users. Stop rule, users supported within a response time, the knee,
+//! and the comparison of two ramps.
 
 mod compare;
 mod stop;
@@ -9,17 +9,13 @@ pub use stop::{Stop, StopRule};
 
 use crate::censored::Bounds;
 
-/// One step of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     pub users: u32,
-    /// Operations completed per second.
     pub completed_per_s: f64,
-    /// The response time that is held against limits, as a rule a percentile, in microseconds.
+    /// The response time that is checked against limits, as a rule a percentile, in microseconds.
     pub response_us: f64,
-    /// Mean response time in microseconds.
     pub response_us_mean: f64,
-    /// Failed operations in percent of all.
     pub errors_pct: f64,
 }
 
@@ -37,18 +33,15 @@ impl Step {
     }
 }
 
-/// What a step must hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Longest response time in microseconds.
     pub response_us: f64,
-    /// Most failed operations in percent.
     pub errors_pct: f64,
 }
 
 impl Supported {
-    /// Between what the supported users lie: exactly where they are interpolated, else between the largest step that was
-    /// shown and the smallest that was not; without an upper end when all steps hold the limits.
+    /// Bounds of the supported users: equal if they are interpolated, else the largest step that holds and the
+    /// smallest that does not; without an upper end if all steps hold the limits.
     pub fn bounds(&self) -> Bounds {
         match self.interpolated {
             Some(users) => Bounds::exactly(users),
@@ -61,12 +54,11 @@ impl Supported {
 }
 
 impl Limits {
-    /// Whether a step holds them. One whose figures are no numbers does not.
+    /// True if a step holds the limits; a figure that is not a number does not.
     pub fn hold(&self, step: &Step) -> bool {
         step.response_us <= self.response_us && step.errors_pct <= self.errors_pct
     }
 
-    /// Why a step does not hold them.
     fn miss(&self, step: &Step) -> Miss {
         if step.errors_pct > self.errors_pct {
             Miss::Errors
@@ -78,32 +70,26 @@ impl Limits {
     }
 }
 
-/// Why a step does not hold its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Miss {
-    /// Its response time is too long.
     Response,
-    /// Too many of its operations failed.
     Errors,
-    /// It has no figures, because its measurement is invalid.
     Unknown,
 }
 
-/// How many users are supported.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Supported {
-    /// Users of the largest step that holds the limits and of which all smaller ones hold them too: what was
-    /// shown. `None` when the smallest step does not hold them.
+    /// Users of the largest step that holds the limits together with all smaller ones. `None` if the smallest step
+    /// does not hold them.
     pub users: Option<u32>,
-    /// Users of the smallest step that does not hold the limits: the other end of the bracket. `None` when all
-    /// do, and more users may be supported than were tried.
+    /// Users of the smallest step that does not hold the limits: the other end of the bracket. `None` if all do, and
+    /// more users may be supported than were tried.
     pub exceeded: Option<u32>,
-    /// Why that one does not.
     pub miss: Option<Miss>,
-    /// Where the response time crosses its limit, interpolated between the two; `None` where one of them is
-    /// missing, or it was errors that were too many.
+    /// Users at which the response time crosses its limit, interpolated between the two; `None` if one of them is
+    /// missing, or the errors were too many.
     pub interpolated: Option<f64>,
-    /// Whether a larger step holds the limits again: the ramp is not monotone, and its steps were too short or
+    /// True if a larger step holds the limits again: the ramp is not monotone, and its steps were too short or
     /// disturbed.
     pub holds_again: bool,
 }
@@ -135,16 +121,13 @@ pub fn supported(steps: &[Step], limits: &Limits) -> Supported {
     }
 }
 
-/// The knee of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Users of the step with the greatest power.
     pub step_users: u32,
-    /// Users at the knee, interpolated between the steps beside it.
+    /// Users at the knee, interpolated between the neighbouring steps.
     pub users: f64,
-    /// Throughput there.
     pub completed_per_s: f64,
-    /// Whether there are steps on both sides of it. Otherwise the knee lies at the edge of the ramp, or beyond.
+    /// False if the knee lies at the edge of the ramp, or beyond.
     pub is_inside: bool,
 }
 
@@ -186,13 +169,12 @@ pub fn knee(steps: &[Step]) -> Option<Knee> {
     Some(knee)
 }
 
-/// Throughput over mean response time; `None` where they are no positive numbers.
 fn power(step: &Step) -> Option<f64> {
     let power = step.completed_per_s / step.response_us_mean;
     (power.is_finite() && power > 0.0 && step.response_us_mean > 0.0).then_some(power)
 }
 
-/// Where the parabola through three points, the middle one the highest, has its vertex.
+/// The vertex of the parabola through three points, the middle one the highest.
 fn vertex([(x0, y0), (x1, y1), (x2, y2)]: [(f64, f64); 3]) -> Option<f64> {
     let (left, right) = ((x1 - x0) * (y1 - y2), (x1 - x2) * (y1 - y0));
     let x = x1 - 0.5 * ((x1 - x0) * left - (x1 - x2) * right) / (left - right);

@@ -28,14 +28,12 @@ fn unit_of(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A generator of random numbers; one per job, never shared.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: [u64; 4],
 }
 
 impl Random {
-    /// A generator for a seed.
     pub fn new(seed: u64) -> Self {
         let mut z = seed;
         let state = std::array::from_fn(|_| {
@@ -51,7 +49,6 @@ impl Random {
         Self::new(mix(seed).wrapping_add(mix(stream ^ GOLDEN)))
     }
 
-    /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -90,13 +87,12 @@ impl Random {
         }
     }
 
-    /// A number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         unit_of(self.next_u64())
     }
 
-    /// A place in a slice of this length, every one equally likely; 0 when it is empty.
+    /// A position in a slice of this length, every one equally likely; 0 if it is empty.
     #[inline]
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
@@ -115,7 +111,6 @@ impl Random {
         0.0
     }
 
-    /// An exponential variate with the given mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         exponential_of(self.next_u64(), mean)
@@ -143,7 +138,6 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The order of `0..n` that belongs to a seed.
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
         Self {
@@ -153,17 +147,15 @@ impl Permutation {
         }
     }
 
-    /// How many values there are.
     pub fn len(&self) -> u64 {
         self.n
     }
 
-    /// True when there is no value at all.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// The value in place `index`; `None` when the values are used up.
+    /// The value at position `index`; `None` if the values are used up.
     #[inline]
     pub fn at(&self, index: u64) -> Option<u64> {
         if index >= self.n {
@@ -234,7 +226,8 @@ mod tests {
         assert_eq!(all.len(), 1000);
     }
 
-    /// χ² over 6 faces, 60 000 throws: above 25.7 once in 10 000 seeds; the seed is fixed, so it is above or not, for good.
+    /// χ² over 6 faces, 60 000 throws: above 25.7 once in 10 000 seeds; the seed is fixed, so the test is
+    /// deterministic.
     #[test]
     fn uniform_without_bias() {
         let mut random = Random::new(1);

@@ -1,24 +1,22 @@
 //! Tests and measures on ranks: Mann–Whitney, Wilcoxon's signed ranks, Kendall's trend, Cliff's delta.
 //!
-//! Ranks need no assumption on the distribution of the noise, and one disturbed repetition cannot move
-//! them far. The exact null distributions here are also what the intervals of [`crate::ratio`] stand on.
+//! Ranks need no assumption on the distribution of the noise, and one disturbed repetition cannot move them far. The
+//! intervals of [`crate::ratio`] are based on the exact null distributions here.
 
 use crate::distribution::normal_cdf;
 use crate::warning::Warning;
 
 /// Most values, both sides together, up to which p is exact; beyond it is the normal approximation.
 pub const EXACT_MAX: usize = 60;
-/// Most values a side.
 pub const VALUES_MAX: usize = 10_000;
 
-/// A test's outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
     /// The statistic: U of the second side, or the sum of positive signed ranks. Ties count half.
     pub statistic: f64,
     /// Two-sided p: the chance of a statistic at least as far from its expectation if nothing differs.
     pub p: f64,
-    /// Whether p is exact, ties included, or the normal approximation.
+    /// True if p is exact, ties included; false for the normal approximation.
     pub exact: bool,
 }
 
@@ -103,7 +101,7 @@ pub fn trend(values: &[f64]) -> Result<RankTest, Warning> {
         .sum();
     let (statistic, exact) = (s as f64, n <= EXACT_MAX);
     let p = match exact {
-        // Of N pairs, (N − |S|)/2 stand the other way round, or fewer.
+        // Of N pairs, (N − |S|)/2 are the other way round, or fewer.
         true => {
             let others = ((n * (n - 1) / 2) as u64 - s.unsigned_abs()) / 2;
             let below: f64 = inversion_chances(n).iter().take(others as usize + 1).sum();

@@ -1,7 +1,7 @@
 //! The ratio of two configurations by Hodges and Lehmann, with intervals that hold for few repetitions.
 //!
-//! The intervals invert exact rank tests, because that holds. Coverage in % at a nominal 95, simulated with
-//! normal, t₃, log-normal, autocorrelated (0.6) and drifting noise (`examples/coverage.rs`):
+//! The intervals invert exact rank tests, because these keep their level. Coverage in % at a nominal 95, simulated
+//! with normal, t₃, log-normal, autocorrelated (0.6) and drifting noise (`examples/coverage.rs`):
 //!
 //! | interval | n = 6 | 10 | 20 |
 //! |---|---|---|---|
@@ -22,31 +22,26 @@ use crate::interval::{Interval, share};
 use crate::rank::{mann_whitney_chances, signed_rank_chances};
 use crate::warning::{Warning, single_valued};
 
-/// Most values a side.
 pub const VALUES_MAX: usize = 1_000;
 /// Most values a side up to which the ranks of the ends are exact; beyond, the normal approximation.
 const EXACT_MAX: usize = 40;
 
-/// A ratio b/a of two configurations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// The ratio and its interval.
     pub interval: Interval,
     /// Spread of the logarithms: of the pairs' ratios, or of one side's values (pooled); of two means their error.
     pub sd_log: f64,
-    /// What weakens it.
     pub warnings: Vec<Warning>,
 }
 
-/// What `after` is of `before`: their quotient, and none where it is no number. Of nothing there is no part, and two times that are
-/// both 0 are no improvement of "NaN %".
+/// The quotient after/before; `None` if it is not a number, so that two times of 0 are no improvement of "NaN %".
 #[must_use]
 pub fn quotient(before: f64, after: f64) -> Option<f64> {
     let quotient = after / before;
     (before != 0.0 && quotient.is_finite()).then_some(quotient)
 }
 
-/// Figures of two sides of which `ratio` is the quotient: the medians, one raised and the other lowered by the same factor.
+/// Figures of two sides whose quotient is `ratio`: the medians, one raised and the other lowered by the same factor.
 ///
 /// Medians alone may point the other way than a ratio that is estimated from pairs, or from all repetitions.
 /// Formula: √(a·b/r) and √(a·b·r). Limits: positive finite numbers, else the medians themselves.
@@ -61,12 +56,11 @@ pub fn sides_of(ratio: f64, [a, b]: [f64; 2]) -> [f64; 2] {
     }
 }
 
-/// A mean with the values of single intervals behind it, in their order in time.
+/// A mean with the values of its single intervals, in their order in time.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean<'a> {
-    /// The mean: by operations, say, while the values are by intervals.
+    /// The mean, e.g. by operations, while the values are by intervals.
     pub of_all: f64,
-    /// What single intervals came to.
     pub values: &'a [f64],
 }
 
@@ -169,7 +163,6 @@ pub fn unpaired(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, Warning>
     })
 }
 
-/// Centre of symmetric differences, by Walsh averages.
 fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warning> {
     let n = differences.len();
     let tail = (1.0 - confidence) / 2.0;
@@ -182,7 +175,6 @@ fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warn
     walsh_between(differences, ranks).ok_or(too_few)
 }
 
-/// The interval between the Walsh averages of this depth.
 pub(crate) fn walsh_between(differences: &[f64], ranks: (usize, f64)) -> Option<Interval> {
     let n = differences.len();
     let mut averages = Vec::with_capacity(n * (n + 1) / 2);
@@ -196,7 +188,6 @@ pub(crate) fn walsh_between(differences: &[f64], ranks: (usize, f64)) -> Option<
     between(averages, ranks)
 }
 
-/// Shift from `a` to `b`, by all differences.
 fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, Warning> {
     let tail = (1.0 - confidence) / 2.0;
     within_limit(a.len().max(b.len()))?;
@@ -209,14 +200,13 @@ fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, War
     shift_between(a, b, ranks).ok_or(too_few)
 }
 
-/// The interval between the differences of this depth.
 pub(crate) fn shift_between(a: &[f64], b: &[f64], ranks: (usize, f64)) -> Option<Interval> {
     let shifts = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
     between(shifts.collect(), ranks)
 }
 
-/// The median, and the values that lie `depth` steps in from either end. Selects instead of sorting,
-/// because there are up to a million values, and forecasts do it thousands of times.
+/// The median, and the values `depth` steps in from either end. Selects instead of sorting, because there are up to a
+/// million values, and forecasts do it thousands of times.
 fn between(mut values: Vec<f64>, (depth, attained): (usize, f64)) -> Option<Interval> {
     let last = values.len().checked_sub(1)?;
     let mut at = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
@@ -230,7 +220,7 @@ fn between(mut values: Vec<f64>, (depth, attained): (usize, f64)) -> Option<Inte
     })
 }
 
-/// How deep the ends of a paired interval lie, and the confidence attained.
+/// Depth of the ends of a paired interval, and the confidence attained.
 pub(crate) fn signed_rank_depth(n: usize, tail: f64) -> Option<(usize, f64)> {
     if n <= EXACT_MAX {
         return (n > 0)
@@ -245,7 +235,7 @@ pub(crate) fn signed_rank_depth(n: usize, tail: f64) -> Option<(usize, f64)> {
     ))
 }
 
-/// How deep the ends of an unpaired interval lie, and the confidence attained.
+/// Depth of the ends of an unpaired interval, and the confidence attained.
 pub(crate) fn mann_whitney_depth(n_a: usize, n_b: usize, tail: f64) -> Option<(usize, f64)> {
     if n_a == 0 || n_b == 0 {
         return None;

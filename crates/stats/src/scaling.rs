@@ -1,18 +1,13 @@
 //! Plain facts about throughput against the degree of parallelism; no model, nothing extrapolated.
 
-/// One measured load: degree of parallelism and throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
-    /// Degree of parallelism (jobs × threads).
     pub dop: u32,
-    /// Throughput in any unit.
     pub rate: f64,
 }
 
-/// Speed-up and efficiency of one load against the smallest one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaled {
-    /// Degree of parallelism.
     pub dop: u32,
     /// `X(N) / X(base)`.
     pub speed_up: f64,
@@ -20,8 +15,8 @@ pub struct Scaled {
     pub efficiency: f64,
 }
 
-/// Speed-up and efficiency of every load, in ascending order of parallelism, relative to the smallest.
-/// Empty when there is no load with a positive rate to stand as the base.
+/// Speed-up and efficiency of every load, in ascending order of parallelism, relative to the smallest. Empty if no
+/// load has a positive rate.
 ///
 /// Golden: 100 at 1 and 150 at 2 give a speed-up of 1.5 and an efficiency of 0.75.
 pub fn scale(loads: &[Load]) -> Vec<Scaled> {
@@ -39,8 +34,8 @@ pub fn scale(loads: &[Load]) -> Vec<Scaled> {
         .collect()
 }
 
-/// Where throughput saturates: the smallest parallelism that reaches 95 % of the largest measured throughput. None where
-/// that is the last one, behind which nothing was seen.
+/// The smallest parallelism that reaches 95 % of the largest measured throughput; `None` if it is the last one, after
+/// which nothing was measured.
 pub fn saturation(loads: &[Load]) -> Option<Load> {
     let best = loads.iter().map(|l| l.rate).fold(0.0, f64::max);
     let sorted = ascending(loads);
@@ -55,9 +50,9 @@ fn ascending(loads: &[Load]) -> Vec<Load> {
     sorted
 }
 
-/// Little's law as a check on the driver: with `N` jobs always busy, the sum of all response times
-/// divided by the time the jobs were at work is `N`. What is missing was spent in the driver.
-/// Returns `|X·R − N| / N` in percent; `None` when the jobs were never at work.
+/// Little's law as a check on the driver: with `N` jobs always busy, the sum of all response times divided by the
+/// time the jobs were active is `N`. The rest was spent in the driver. Returns `|X·R − N| / N` in percent; `None` if
+/// the jobs were never active.
 ///
 /// `latency_s_total` is Σ response time, `active_s_total` Σ over jobs of (finish − start).
 /// Golden: 9.5 s of responses in 10 s of work is 5 %.

@@ -1,11 +1,11 @@
-//! A histogram that is only read. It keeps the filled buckets alone: some kilobytes where a [`Histogram`] that can be
-//! recorded into takes 270.
+//! A histogram that is only read. It stores only the filled buckets: some kilobytes instead of the 270 of a
+//! [`Histogram`] for recording.
 
 use std::sync::LazyLock;
 
 use crate::histogram::{self, Histogram, HistogramError};
 
-/// A distribution of latencies that nothing is recorded into any more; it reads like [`Histogram`].
+/// A read-only distribution of latencies; it reads like [`Histogram`].
 ///
 /// ```
 /// let mut h = stats::Histogram::new();
@@ -15,7 +15,6 @@ use crate::histogram::{self, Histogram, HistogramError};
 /// ```
 #[derive(Debug, Clone)]
 pub struct HistogramSnapshot {
-    /// Filled buckets, shortest latency first.
     buckets: Box<[Bucket]>,
     count: u64,
     clipped: u64,
@@ -24,7 +23,6 @@ pub struct HistogramSnapshot {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bucket {
-    /// Place in HdrHistogram's array of counts.
     index: u32,
     count: u64,
 }
@@ -76,17 +74,14 @@ impl From<&Histogram> for HistogramSnapshot {
 }
 
 impl Histogram {
-    /// As [`Histogram::merge`], with what is only read.
     pub fn merge_snapshot(&mut self, other: &HistogramSnapshot) {
         self.merge_recorded(other.recorded_ns(), other.clipped());
     }
 }
 
 impl HistogramSnapshot {
-    /// Reads what [`Histogram::encode`] wrote.
-    ///
-    /// # Errors
-    /// [`HistogramError::Damaged`] when the bytes are not such an encoding.
+    /// Reads the bytes of [`Histogram::encode`]. Fails with [`HistogramError::Damaged`] if the bytes are not such an
+    /// encoding.
     pub fn decode(bytes: &[u8]) -> Result<Self, HistogramError> {
         let mut buckets = Vec::new();
         let mut count = 0_u64;
@@ -105,34 +100,28 @@ impl HistogramSnapshot {
         })
     }
 
-    /// The bytes as [`Histogram::encode`] writes them.
     pub fn encoded(&self) -> &[u8] {
         &self.encoded
     }
 
-    /// A histogram that can be recorded into, with the same latencies.
     pub fn to_histogram(&self) -> Histogram {
         let mut histogram = Histogram::new();
         histogram.merge_snapshot(self);
         histogram
     }
 
-    /// As [`Histogram::clipped`].
     pub fn clipped(&self) -> u64 {
         self.clipped
     }
 
-    /// Number of latencies recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// True when nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// As [`Histogram::percentile_us`].
     pub fn percentile_us(&self, percentile: f64) -> f64 {
         let quantile = histogram::quantile(percentile);
         let rank = ((quantile * self.count as f64).ceil() as u64).max(1);
@@ -151,7 +140,6 @@ impl HistogramSnapshot {
         ns as f64 / 1e3
     }
 
-    /// Arithmetic mean in microseconds (within the 0.1 % of the buckets).
     pub fn mean_us(&self) -> f64 {
         let count = self.count as f64;
         let sum = |sum: f64, bucket: &Bucket| {
@@ -160,21 +148,18 @@ impl HistogramSnapshot {
         self.buckets.iter().fold(0.0, sum) / 1e3
     }
 
-    /// Longest latency in microseconds.
     pub fn max_us(&self) -> f64 {
         self.buckets
             .last()
             .map_or(0.0, |bucket| bucket.highest_ns() as f64 / 1e3)
     }
 
-    /// Shortest latency in microseconds.
     pub fn min_us(&self) -> f64 {
         self.buckets
             .first()
             .map_or(0.0, |bucket| bucket.lowest_ns() as f64 / 1e3)
     }
 
-    /// Number of latencies above a limit given in microseconds.
     pub fn count_above_us(&self, limit_us: f64) -> u64 {
         let limit_ns = (limit_us * 1e3) as u64;
         let above = self
@@ -184,13 +169,13 @@ impl HistogramSnapshot {
         above.map(|bucket| bucket.count).sum()
     }
 
-    /// Buckets that hold something, as (upper bound in microseconds, count), shortest first.
+    /// Filled buckets, as (upper bound in microseconds, count), shortest first.
     pub fn buckets_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let each = self.buckets.iter();
         each.map(|bucket| (bucket.highest_ns() as f64 / 1e3, bucket.count))
     }
 
-    /// The same with both ends, as (lower bound, upper bound that belongs to the next bucket, count): the ends of neighbours meet.
+    /// Filled buckets as (lower bound, upper bound, count); the upper bound is the next bucket's lower one.
     pub fn ranges_us(&self) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
         let each = self.buckets.iter();
         each.map(|bucket| {
@@ -199,7 +184,7 @@ impl HistogramSnapshot {
         })
     }
 
-    /// The same in nanoseconds, each by a latency that belongs to it.
+    /// Filled buckets as (a latency that belongs to it, in nanoseconds; count).
     pub(crate) fn recorded_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets
             .iter()
@@ -245,7 +230,6 @@ mod tests {
         assert_eq!(snapshot.to_histogram(), *histogram);
     }
 
-    /// Every figure is the one that the histogram itself gives.
     #[test]
     fn it_reads_as_the_histogram_does() {
         agree(&Histogram::new());

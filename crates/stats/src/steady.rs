@@ -1,27 +1,22 @@
-//! Was the throughput steady while it was measured?
+//! Steadiness of throughput within a measurement, and of rounds.
 
 use crate::distribution::student_quantile;
 
-/// Verdict on one point's throughput over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steady {
-    /// Slope and deviation within the limits.
     Yes,
-    /// Scattered beyond the limit, or so much that a direction cannot be told.
+    /// Scattered beyond the limit, or too much to detect a direction.
     No,
-    /// Rising or falling by more than the limit over the window.
     Trend,
-    /// Too few intervals to say.
     Unknown,
 }
 
-/// Fewest intervals on which a verdict rests.
 pub const INTERVALS_MIN: usize = 5;
 
 /// Share of stationary series that may be called rising or falling.
 pub const FALSE_TREND_MAX: f64 = 0.01;
-/// Means of so many equal stretches show whether a slope is more than scatter: neighbouring rates depend on one another where
-/// operations last longer than an interval, such means hardly.
+/// Number of equal stretches whose means show if a slope is more than scatter: neighbouring rates are dependent if
+/// operations last longer than an interval, such means hardly are.
 const STRETCHES: usize = 12;
 
 /// Judges a series of equally spaced rates, in the manner of fio's `steadystate`, and by the scatter of the rates:
@@ -62,10 +57,10 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
     }
 }
 
-/// Whether the line through the means of equal stretches has a slope that chance gives once in a hundred series.
+/// True if chance gives the line through the means of equal stretches such a slope only once in a hundred series.
 fn is_more_than_scatter(rates: &[f64]) -> bool {
     let length = rates.len().div_ceil(STRETCHES).max(1);
-    // What does not fill a stretch is left out at the beginning.
+    // Rates that fill no stretch are left out at the beginning.
     let whole = rates.rchunks_exact(length).rev();
     let means: Vec<f64> = whole
         .map(|stretch| stretch.iter().sum::<f64>() / length as f64)
@@ -82,37 +77,32 @@ fn is_more_than_scatter(rates: &[f64]) -> bool {
     slope.abs() > student_quantile(1.0 - FALSE_TREND_MAX / 4.0, n - 2.0) * error
 }
 
-/// Rounds in the window on which [`rounds`] judges.
 pub const ROUNDS_MIN: usize = 5;
 /// Range of the window's values over their mean, in percent, up to which they are steady.
 pub const RANGE_PCT_MAX: f64 = 20.0;
 /// Rise or fall of the line fitted to the window over the mean, in percent, up to which they are steady.
 pub const SLOPE_PCT_MAX: f64 = 10.0;
 
-/// What the last [`ROUNDS_MIN`] of several equal rounds say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {
-    /// Mean of the window.
     pub mean: f64,
-    /// Its largest value less its smallest, in percent of the mean.
+    /// Largest value less the smallest, in percent of the mean.
     pub range_pct: f64,
-    /// What the fitted line rises from its first to its last round, in percent of the mean; negative when it falls.
+    /// Rise of the fitted line from its first to its last round, in percent of the mean; negative if it falls.
     pub slope_pct: f64,
 }
 
 impl Rounds {
-    /// Whether both lie within their limits.
     pub fn is_steady(&self) -> bool {
         self.range_pct <= RANGE_PCT_MAX && !self.is_trend()
     }
 
-    /// Whether the values rise or fall by more than the limit.
     pub fn is_trend(&self) -> bool {
         self.slope_pct.abs() > SLOPE_PCT_MAX
     }
 }
 
-/// Judges the last [`ROUNDS_MIN`] of the values that equal rounds came to, as solid state storage is judged.
+/// Judges the last [`ROUNDS_MIN`] values of equal rounds, as solid state storage is judged.
 ///
 /// Formula: range = (max − min) / mean; slope = b · (n − 1) / mean with b by least squares over the window.
 /// Source: SNIA Solid State Storage Performance Test Specification 2.0.2, steady state: at most 20 % and 10 %.
@@ -133,7 +123,7 @@ pub fn rounds(values: &[f64]) -> Option<Rounds> {
     })
 }
 
-/// Of the line through equally spaced values by least squares.
+/// Slope of the line through equally spaced values, by least squares.
 fn slope(values: &[f64]) -> f64 {
     let middle = values.len().saturating_sub(1) as f64 / 2.0;
     let away = |i: usize| i as f64 - middle;

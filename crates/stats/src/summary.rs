@@ -21,12 +21,10 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * fraction)
 }
 
-/// Arithmetic mean; `None` for an empty slice.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Largest value; `None` for an empty slice.
 pub fn max(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }

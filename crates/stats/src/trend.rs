@@ -1,4 +1,4 @@
-//! A straight line through points of which some are far off.
+//! A straight line that is robust against outliers.
 
 use crate::summary::median;
 
@@ -8,14 +8,11 @@ pub const POINTS_MAX: usize = 2_000;
 /// y = intercept + slope·x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
-    /// y at x = 0.
     pub intercept: f64,
-    /// What y rises by where x rises by one.
     pub slope: f64,
 }
 
 impl Line {
-    /// The line at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }

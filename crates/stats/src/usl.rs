@@ -10,70 +10,53 @@ use crate::warning::Warning;
 
 pub use crate::law::Law;
 
-/// Fewest different degrees of parallelism for a fit of the three parameters.
 pub const DOPS_MIN: usize = 4;
-/// Fewest for an interval: with four, one degree of freedom is left and the noise is not known.
 pub const DOPS_MIN_INTERVAL: usize = 6;
-/// Most measured loads.
 pub const LOADS_MAX: usize = 1_000;
-/// Most resamples of an interval.
 pub const RESAMPLES_MAX: usize = 10_000;
 
-/// Where throughput is highest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Peak {
-    /// Within the measured range.
     Observed {
-        /// Parallelism of the maximum.
         dop: u32,
-        /// Throughput there by the law.
         rate: f64,
     },
-    /// Outside the measured range, or nowhere: no maximum may be printed.
+    /// The maximum lies outside the measured range, or does not exist; it must not be printed.
     NotObserved,
 }
 
-/// A fitted law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The law; its parameters are the estimates of the intervals.
     pub law: Law,
     /// Share of the variance that the law explains. Near 1 it does *not* say that the law holds beyond
     /// the measured range.
     pub r_squared: f64,
     /// Interval of σ; `None` below [`DOPS_MIN_INTERVAL`] degrees of parallelism.
     pub contention: Option<Interval>,
-    /// Interval of κ, likewise.
     pub coherency: Option<Interval>,
     /// Interval of the turning point, only where it was observed; its upper end is infinite when over
     /// α/2 of the resamples never turn.
     pub peak_dop: Option<Interval>,
-    /// The maximum.
     pub peak: Peak,
-    /// Parameters on their bound, a maximum that was not observed.
     pub warnings: Vec<Warning>,
     laws: Vec<Law>,
     confidence: f64,
 }
 
 impl Fit {
-    /// Interval of the throughput at a parallelism, by the laws of the resamples: σ and κ depend on each
-    /// other, so it cannot be made from their intervals. `None` below [`DOPS_MIN_INTERVAL`] degrees of
-    /// parallelism. Beyond the measured range it tells the noise, not whether the law holds there.
+    /// Interval of the throughput at a parallelism, by the laws of the resamples: σ and κ depend on each other, so it
+    /// cannot be made from their intervals. `None` below [`DOPS_MIN_INTERVAL`] degrees of parallelism. Beyond the
+    /// measured range it shows the noise, and nothing about the law's validity there.
     pub fn rate_interval(&self, dop: f64) -> Option<Interval> {
         let rates = self.laws.iter().map(|law| law.rate(dop)).collect();
         between(self.law.rate(dop), rates, self.confidence)
     }
 }
 
-/// How intervals of a fit are resampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resampling {
-    /// Confidence as a share.
     pub confidence: f64,
-    /// Resamples, 100 to [`RESAMPLES_MAX`].
     pub resamples: usize,
-    /// Seed; part of the result.
     pub seed: u64,
 }
 
@@ -159,9 +142,7 @@ pub struct Amdahl {
     pub serial_share: f64,
     /// Interval of s; `None` below four degrees of parallelism.
     pub serial_interval: Option<Interval>,
-    /// Share of the variance of 1/T that is explained.
     pub r_squared: f64,
-    /// The share on its bound.
     pub warnings: Vec<Warning>,
 }
 
@@ -214,7 +195,6 @@ pub fn amdahl(times: &[(u32, f64)], resampling: &Resampling) -> Result<Amdahl, W
     })
 }
 
-/// Parallelism and rates as numbers; refuses what no law can be fitted to.
 fn usable(loads: &[Load]) -> Result<(Vec<f64>, Vec<f64>), Warning> {
     let dropped = loads.iter().filter(|l| !l.rate.is_finite()).count();
     if dropped > 0 {
@@ -240,7 +220,7 @@ fn different(dops: &[f64]) -> usize {
     sorted.len()
 }
 
-/// Laws fitted to the fitted rates with the residuals dealt anew.
+/// Laws fitted to the fitted rates with the residuals redistributed.
 fn resampled(
     law: &Law,
     dops: &[f64],

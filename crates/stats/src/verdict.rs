@@ -1,37 +1,32 @@
-//! What the interval of a ratio says: better, worse, equivalent or inconclusive.
+//! The verdict of a ratio's interval: better, worse, equivalent or inconclusive.
 
 use crate::interval::Interval;
 use crate::warning::Warning;
 
-/// Whether more is better. A property of the metric, never guessed from its figures.
+/// Direction in which a metric improves; a property of the metric, never guessed from its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Throughput and the like.
     HigherIsBetter,
-    /// Latency, elapsed time, processor time and the like.
     LowerIsBetter,
 }
 
-/// How the repetitions of the two configurations lie in time, which decides the method.
+/// Order of the repetitions of two configurations in time, which decides the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Design {
-    /// Pairs measured next to each other, A B B A …; the i-th value of either side belongs together.
+    /// Pairs measured next to each other, A B B A …; the i-th values of both sides belong together.
     Paired,
     /// The same, with one instance of each configuration throughout, such as two servers that run already. Instances of one
     /// configuration differ as well, and no pair shows by how much, so there is no verdict.
     PairedInstances,
     /// Interleaved, but not in pairs.
     Interleaved,
-    /// All of A, then all of B. A change of the machine in between looks like an effect, so there is no verdict unless
-    /// whoever asks vouches for the machine; the result is labelled with [`crate::Warning::NotInterleaved`].
-    Sequential {
-        /// Whether they do.
-        trusted: bool,
-    },
+    /// All of A, then all of B. A change of the machine in between looks like an effect, so there is no verdict
+    /// unless the user vouches for the machine; the result is labelled with [`crate::Warning::NotInterleaved`].
+    Sequential { trusted: bool },
 }
 
 impl Design {
-    /// Whether it can carry a verdict at all.
+    /// True if the design can carry a verdict at all.
     pub fn decides(self) -> bool {
         !matches!(
             self,
@@ -39,26 +34,24 @@ impl Design {
         )
     }
 
-    /// Whether the i-th values of both sides belong together.
     pub fn is_paired(self) -> bool {
         matches!(self, Self::Paired | Self::PairedInstances)
     }
 }
 
-/// What is too small to matter, and what is too small to be told from noise.
+/// Limits below which a ratio does not matter, or is not distinguishable from noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// The practical band, a share: ratios within 1/(1 + equivalence) to 1 + equivalence count as alike. It comes from
-    /// what the difference is worth to its user, never from noise: noise would make a bad measurement prove that
-    /// nothing changed. 0.02 is usual.
+    /// The practical band, a share: ratios within 1/(1 + equivalence) to 1 + equivalence count as alike. It is the
+    /// difference that matters to the user, never noise: noise would make a bad measurement prove that nothing
+    /// changed. 0.02 is usual.
     pub equivalence: f64,
-    /// What the same configuration, measured twice, shows on this machine, a share; 0 where that is not known. Better
+    /// Difference that the same configuration, measured twice, shows on this machine, a share; 0 if unknown. Better
     /// and worse must lie beyond it as well.
     pub noise: f64,
 }
 
 impl Band {
-    /// A practical band, with nothing known of the noise.
     pub const fn of(equivalence: f64) -> Self {
         Self {
             equivalence,
@@ -83,16 +76,15 @@ impl Band {
     }
 }
 
-/// What the data carry. "Inconclusive" is not "no change": it says that nobody knows yet.
+/// A verdict. "Inconclusive" is not "no change": the data do not decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The whole interval lies beyond the band, and beyond the noise, on the good side.
     Better,
-    /// The same on the bad side.
+    /// The whole interval lies beyond the band, and beyond the noise, on the bad side.
     Worse,
     /// The whole interval lies inside the band.
     Equivalent,
-    /// Anything else.
     Inconclusive,
 }
 

@@ -1,10 +1,9 @@
-//! The names of the columns, which hold the units.
+//! The head of a file: names of columns, which contain the units.
 
 use std::borrow::Cow;
 
 use archive::fields;
 
-/// A column, in the order of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     System,
@@ -34,11 +33,10 @@ impl Column {
         Self::Count,
         Self::Histogram,
     ];
-    /// Those without which no line can be read.
+    /// Columns without which no line can be read.
     const NEEDED: [Self; 4] = [Self::System, Self::Time, Self::Side, Self::Operation];
     const OF_BUCKET: [Self; 3] = [Self::LowUs, Self::HighUs, Self::Count];
 
-    /// As the head of a file has it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -56,22 +54,19 @@ impl Column {
     }
 }
 
-/// What stands where in a line.
+/// Positions of the columns in a line.
 #[derive(Debug)]
 pub struct Head {
     pub separator: char,
-    /// Columns that say nothing to us.
+    /// Additional columns, which are not read.
     pub ignored: Vec<String>,
     width: usize,
-    /// By column, its place; `None` for one that the file does not have.
+    /// Position by column; `None` for one that the file does not have.
     places: [Option<usize>; Column::ALL.len()],
 }
 
 impl Head {
-    /// Reads the first line.
-    ///
-    /// # Errors
-    /// What is wrong with it and what would be right.
+    /// Reads the first line. Fails with the mistake and its correction.
     pub fn read(line: &str) -> Result<Self, String> {
         let separator = fields::separator(line);
         let names = fields::split(line, separator)?;
@@ -119,7 +114,7 @@ impl Head {
         }
     }
 
-    /// What may be a misspelt name of a column that is missing.
+    /// Names of unknown columns, which may be misspelt.
     fn found(&self) -> String {
         if self.ignored.is_empty() {
             String::new()
@@ -132,12 +127,10 @@ impl Head {
         self.width
     }
 
-    /// Whether each line is a whole histogram.
     pub fn has_histograms(&self) -> bool {
         self.places[Column::Histogram as usize].is_some()
     }
 
-    /// The cell of a column; empty where the file does not have it.
     pub fn cell<'a>(&self, fields: &'a [Cow<'_, str>], column: Column) -> &'a str {
         let place = self.places[column as usize];
         place
@@ -146,7 +139,7 @@ impl Head {
     }
 }
 
-/// A unit that others use, and what makes a number of it one of ours.
+/// A foreign unit, and its conversion to ours.
 type Other = (&'static str, &'static str);
 
 /// Beginning of a name, the right name, and other units.
@@ -169,7 +162,7 @@ const SIZES: &[Other] = &[
 ];
 const SHARES: &[Other] = &[("share", "multiply its values by 100")];
 
-/// What is wrong with a column that is one of ours in another unit.
+/// The mistake in a known column with a foreign unit.
 fn of_other_unit(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let (stem, unit) = lower.rsplit_once('_').unwrap_or((&lower, ""));

@@ -1,4 +1,4 @@
-//! What a file may say, and how every mistake is told.
+//! Accepted files, and the errors of all mistakes.
 
 use super::*;
 
@@ -154,7 +154,7 @@ fn a_key_that_is_wrong_is_told() {
     }
 }
 
-/// As a spreadsheet of a country with a decimal comma writes it, with columns of the array's own.
+/// A spreadsheet of a country with a decimal comma writes it like this, with the array's own columns.
 #[test]
 fn semicolons_decimal_commas_and_other_columns_are_read() {
     let semicolons = "system;time;side;operation;firmware;read_pct;low_us;high_us;count\n\
@@ -245,7 +245,7 @@ mod hostile {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
-        /// Whatever is in a file, it is read or refused; what is read keeps the rules.
+        /// Any text is read or refused; accepted histograms keep the invariants.
         #[test]
         fn any_text_is_read_or_refused(text in "[a-z0-9_,\"\\-.:TZ\\n ]{0,200}", from in 0..3_usize) {
             let begin = ["", HEAD, "system,time,side,operation,histogram"][from];

@@ -1,29 +1,23 @@
-//! Numbers that have the right name and cannot have the right unit.
+//! Detection of numbers under the right name that cannot have the right unit.
 
 use verdict::fleet::Mix;
 
 use crate::entry::Bucket;
 
-/// No storage completes all its I/Os in less, µs: such numbers are milliseconds or seconds.
+/// No storage completes all its I/Os faster, µs: such numbers are milliseconds or seconds.
 const LONGEST_US_MIN: f64 = 20.0;
 /// No storage takes longer for every single I/O, µs: such numbers are nanoseconds.
 const SHORTEST_US_MAX: f64 = 50_000.0;
 
-/// What was seen of a file, with the line.
 #[derive(Debug, Default)]
 pub struct Units {
-    /// Longest end of a bucket.
     longest_us: Option<(f64, u64)>,
-    /// Shortest end of a bucket above 0.
     shortest_us: Option<(f64, u64)>,
-    /// Largest share of reads.
     read_pct: Option<(f64, u64)>,
-    /// Whether a share of reads is between 0 and 1.
     has_part: bool,
 }
 
 impl Units {
-    /// Takes a line into account.
     pub fn note(&mut self, line: u64, buckets: &[Bucket], mix: &Mix) {
         for bucket in buckets.iter().filter(|bucket| bucket.count > 0) {
             let ends = [Some(bucket.low_us), bucket.high_us];
@@ -44,7 +38,7 @@ impl Units {
         }
     }
 
-    /// The line with what is wrong, at the end of a file.
+    /// The line and its mistake, at the end of a file.
     pub fn wrong(&self) -> Option<(u64, String)> {
         if let Some((longest, line)) = self.longest_us.filter(|(us, _)| *us < LONGEST_US_MIN) {
             return Some((

@@ -1,14 +1,12 @@
-//! The few instructions of the kernel's virtual machine (BPF) that the program needs, with labels for its jumps.
+//! The instructions of the kernel's virtual machine (BPF) that the program needs, with labels for its jumps.
 
-/// A register; the last one points to the end of the stack.
+/// A register; number 10 points to the end of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reg(pub u8);
 
-/// A place that is jumped to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Label(usize);
 
-/// A function of the kernel's.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Helper {
     MapLookup = 1,
@@ -24,7 +22,6 @@ pub(super) enum Cmp {
     Less = 0xa5,
 }
 
-/// Arithmetic with a register and a constant.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum With {
     Add = 0x07,
@@ -53,11 +50,10 @@ struct Instruction {
     jumps_to: Option<Label>,
 }
 
-/// A program as it is written.
 #[derive(Default)]
 pub(super) struct Assembly {
     instructions: Vec<Instruction>,
-    /// Of each label, the instruction it stands before.
+    /// Index of the instruction at each label.
     labels: Vec<Option<usize>>,
 }
 
@@ -95,9 +91,9 @@ impl Assembly {
         self.push(0x63, to, from, offset, 0);
     }
 
-    /// The map behind a file descriptor.
+    /// Loads the address of the map with this file descriptor.
     pub fn load_map(&mut self, to: Reg, map: i32) {
-        // The source register says that the constant is the descriptor of a map.
+        // The source register marks the constant as the descriptor of a map.
         self.push(0x18, to, Reg(1), 0, map);
         self.push(0, Reg(0), Reg(0), 0, 0);
     }
@@ -125,7 +121,7 @@ impl Assembly {
         self.push(0x95, Reg(0), Reg(0), 0, 0);
     }
 
-    /// The program as the kernel takes it; `None` when a label stands nowhere, or too far off.
+    /// The program in the kernel's encoding; `None` if a label is undefined, or too far off.
     pub fn finish(self) -> Option<Vec<u64>> {
         let encode = |(at, i): (usize, &Instruction)| {
             let offset = match i.jumps_to {

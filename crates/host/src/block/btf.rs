@@ -1,18 +1,17 @@
-//! Where a member lies within a structure of the running kernel, from its own description of its types (BTF).
+//! Offsets of members in structures of the running kernel, from its own description of its types (BTF).
 
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Longest description that is read; those of today have 6 MB.
+/// Longest description that is read; today's have 6 MB.
 const BYTES_MAX: u64 = 64 << 20;
 const MAGIC: u16 = 0xeb9f;
-/// Structures within structures that are looked into.
 const DEPTH_MAX: u32 = 8;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 
-/// Byte offsets of members within their structures, in the order asked for; `None` for the first that the kernel
-/// does not have, or that is no whole number of bytes.
+/// Byte offsets of members within their structures, in the order requested; `None` if the kernel lacks one, or its
+/// offset is not a whole number of bytes.
 pub(super) fn offsets<const N: usize>(
     path: &Path,
     members: [(&'static str, &'static str); N],
@@ -38,10 +37,9 @@ pub(super) fn offsets<const N: usize>(
 
 struct Structure {
     name: u32,
-    /// Offset of its members in the section of types.
     members_at: usize,
     members: u32,
-    /// Offsets of members hold the length of a bit field in their upper byte.
+    /// True if offsets of members hold the length of a bit field in their upper byte.
     has_bit_fields: bool,
 }
 
@@ -99,7 +97,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Looks into members without a name as well, which belong to the structure around them.
+    /// Searches members without a name as well, which belong to the enclosing structure.
     fn offset_within(&self, structure: &Structure, member: &str, depth: u32) -> Option<u32> {
         (0..structure.members as usize).find_map(|n| {
             let at = structure.members_at + 12 * n;
@@ -126,7 +124,6 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Bytes that follow the three words of a type, by its kind.
 fn length_behind(kind: u32, members: usize) -> Option<usize> {
     Some(match kind {
         // integers, variables, tags of declarations
@@ -158,7 +155,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// `struct s { int a; struct { int b; struct { int c; }; }; }` behind an integer.
+    /// `struct s { int a; struct { int b; struct { int c; }; }; }` after an integer.
     fn description() -> Vec<u8> {
         let strings = b"\0int\0s\0a\0b\0c\0";
         let int = [1_u32, 1 << 24, 4, 0x20];

@@ -3,14 +3,12 @@
 //! Index of v ns: v itself below 16; else with m = floor(log2 v): 16 (m - 3) + (floor(v / 2^(m - 4)) mod 16).
 //! Times from 2^40 ns (18 minutes) on are in the last one.
 
-/// Doublings are cut into so many parts, as a power of two.
+/// Parts of a doubling, as a power of two.
 pub(super) const PARTS_BITS: u32 = 4;
-/// Longest time, as a power of two.
 pub(super) const TIME_BITS: u32 = 40;
 pub(super) const BUCKETS: usize =
     (((TIME_BITS - PARTS_BITS) << PARTS_BITS) + (1 << PARTS_BITS)) as usize;
 
-/// Shortest time in a bucket.
 pub(super) fn low_ns(bucket: usize) -> u64 {
     let parts = 1_u64 << PARTS_BITS;
     let (doubling, part) = (bucket as u64 >> PARTS_BITS, bucket as u64 & (parts - 1));
@@ -20,7 +18,6 @@ pub(super) fn low_ns(bucket: usize) -> u64 {
     }
 }
 
-/// Time that stands for a bucket: its middle.
 pub(super) fn middle_ns(bucket: usize) -> u64 {
     low_ns(bucket).midpoint(low_ns(bucket + 1).saturating_sub(1))
 }

@@ -1,4 +1,4 @@
-//! The system call behind all of it, and what it hands out: a map, a program, and the program at its place.
+//! The `bpf` system call and its objects: a map, a program, and its attachment.
 
 use std::ffi::CStr;
 use std::io;
@@ -11,15 +11,15 @@ const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
 const ENABLE_STATS: libc::c_int = 32;
 const PER_CPU_ARRAY: u64 = 6;
 const RAW_TRACEPOINT: u64 = 17;
-/// Copying the kernel's memory is for programs alone that say so.
+/// The kernel lets only programs with such a licence copy its memory.
 const LICENCE: &CStr = c"Dual MIT/GPL";
 const LOG_BYTES: usize = 1 << 16;
-/// 128 bytes: what the kernel knows of the arguments is shorter, and what it does not know has to be zero.
+/// 128 bytes: longer than the arguments that the kernel knows; the rest must be zero.
 type Arguments = [u64; 16];
 
 fn bpf(command: libc::c_int, arguments: &mut Arguments) -> io::Result<libc::c_long> {
-    // SAFETY: the arguments outlive the call, have the length told, and the addresses in them are of memory that
-    // the callers of this function keep alive; the kernel checks everything else.
+    // SAFETY: the arguments outlive the call, have the given length, and the addresses in them are of memory that the
+    // callers of this function keep alive; the kernel checks everything else.
     let result = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -40,7 +40,7 @@ fn descriptor(command: libc::c_int, arguments: &mut Arguments) -> io::Result<Own
     Ok(unsafe { OwnedFd::from_raw_fd(number as libc::c_int) })
 }
 
-/// Two numbers of 32 bits, the first of which lies first in memory.
+/// Two 32-bit numbers, the first of which comes first in memory.
 fn pair(first: u64, second: u64) -> u64 {
     if cfg!(target_endian = "little") {
         first | second << 32
@@ -49,7 +49,7 @@ fn pair(first: u64, second: u64) -> u64 {
     }
 }
 
-/// An array that every processor has of its own.
+/// An array of which every processor has its own copy.
 #[derive(Debug)]
 pub(super) struct PerCpuArray {
     descriptor: OwnedFd,
@@ -58,7 +58,6 @@ pub(super) struct PerCpuArray {
 }
 
 impl PerCpuArray {
-    /// With so many entries of so many values each.
     pub fn new(entries: usize, values: usize) -> io::Result<Self> {
         // SAFETY: sysconf has no preconditions.
         let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
@@ -94,7 +93,7 @@ impl PerCpuArray {
     }
 }
 
-/// Processors for which the kernel keeps room, which may be more than there are.
+/// Processors for which the kernel reserves room; possibly more than exist.
 fn possible_processors() -> usize {
     let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     let last = list.trim().rsplit([',', '-']).next();
@@ -102,15 +101,13 @@ fn possible_processors() -> usize {
         .map_or(1, |last| last + 1)
 }
 
-/// A program that the kernel has checked and taken.
 #[derive(Debug)]
 pub(super) struct Program {
     descriptor: OwnedFd,
 }
 
 impl Program {
-    /// # Errors
-    /// What the system says, and the end of what the kernel's check has to say.
+    /// Fails with the system's error, and the end of the verifier's log.
     pub fn load(instructions: &[u64]) -> Result<Self, (io::Error, String)> {
         let mut log = vec![0_u8; LOG_BYTES];
         let mut arguments = Arguments::default();
@@ -121,7 +118,7 @@ impl Program {
         if let Ok(descriptor) = taken {
             return Ok(Self { descriptor });
         }
-        // Again, for the log alone: it costs much more than the check.
+        // A second call, because the log costs much more than the check.
         arguments[3] = pair(1, LOG_BYTES as u64);
         arguments[4] = log.as_mut_ptr() as u64;
         match descriptor(PROGRAM_LOAD, &mut arguments) {
@@ -135,7 +132,7 @@ impl Program {
         }
     }
 
-    /// Lets it run whenever the kernel passes this point, until what is returned is dropped.
+    /// Runs the program whenever the kernel passes this point, until the returned descriptor is dropped.
     pub fn attach(&self, point: &CStr) -> io::Result<OwnedFd> {
         let mut arguments = Arguments::default();
         arguments[0] = point.as_ptr() as u64;
@@ -143,7 +140,7 @@ impl Program {
         descriptor(RAW_TRACEPOINT_OPEN, &mut arguments)
     }
 
-    /// Runs so far and the time they took in ns; nothing while nobody has them counted.
+    /// Number of runs and their time in ns; zero unless counting is enabled.
     pub fn runs(&self) -> io::Result<(u64, u64)> {
         let name = format!("/proc/self/fdinfo/{}", self.descriptor.as_raw_fd());
         let text = std::fs::read_to_string(name)?;
@@ -155,7 +152,7 @@ impl Program {
     }
 }
 
-/// Has the runs of all programs counted until what is returned is dropped.
+/// Counts the runs of all programs until the returned descriptor is dropped.
 pub(super) fn count_runs() -> io::Result<OwnedFd> {
     descriptor(ENABLE_STATS, &mut Arguments::default())
 }

@@ -1,19 +1,17 @@
-//! What the kernel does whenever a request of a block device is complete.
+//! The kernel's part: a program that runs on the completion of each block request.
 //!
-//! It looks up device, operation and size, and counts three times in the buckets of these: from insertion to completion,
-//! from insertion to the issue to the device, and from issue to completion. Counting is by processor, without locks.
+//! It determines device, operation and size, and counts three times in their buckets: from insertion to completion,
+//! from insertion to the issue to the device, and from issue to completion. Counts are per processor, without locks.
 
 use super::assembly::{Assembly, By, Cmp, Helper, Label, Reg, With};
 use super::buckets::{BUCKETS, PARTS_BITS, TIME_BITS};
 
-/// Upper ends of the classes of sizes in bytes; the last class is open.
 pub(super) const SIZES: [u32; 5] = [4096, 8192, 32_768, 131_072, 524_288];
 pub(super) const CLASSES: usize = SIZES.len() + 1;
 /// Operations by the kernel's numbers: read, write, flush, discard.
 pub(super) const OPERATIONS: usize = 4;
 const WRITE: i32 = 1;
 const FLUSH: i32 = 2;
-/// Times of a request: whole, in the queue, in the device.
 pub(super) const TIMES: usize = 3;
 /// Values of one of these times: the buckets, and the sum of the times in ns.
 pub(super) const VALUES: usize = BUCKETS + 1;
@@ -22,14 +20,13 @@ const SPAN_MAX: u32 = 384;
 
 const KEY_SLOT: i16 = -8;
 const DEVICE_SLOT: i16 = -16;
-/// Where the copied part of the request ends.
 const SPAN_END: i16 = -16;
 
 const CONTEXT: Reg = Reg(1);
 const RESULT: Reg = Reg(0);
 const STACK: Reg = Reg(10);
 const TIME: Reg = Reg(2);
-// Registers that a call leaves alone.
+// Calls preserve these registers.
 const REQUEST: Reg = Reg(6);
 const START: Reg = Reg(6);
 const NOW: Reg = Reg(7);
@@ -38,7 +35,7 @@ const ENTRY: Reg = Reg(8);
 const BYTES: Reg = Reg(9);
 const ISSUED: Reg = Reg(9);
 
-/// Where the kernel keeps what is needed, in bytes from the begin of its structures.
+/// Byte offsets of members in the kernel's structures.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places {
     pub start_ns: u32,
@@ -48,7 +45,7 @@ pub(super) struct Places {
     pub device: u32,
 }
 
-/// The program for these devices, by the kernel's numbers of each and of its partitions; `None` when the kernel's
+/// The program for these devices, given by the kernel's numbers of each and of its partitions; `None` if the kernel's
 /// structures are larger than the stack.
 pub(super) fn program(places: &Places, devices: &[Vec<u32>], map: i32) -> Option<Vec<u64>> {
     let wanted = [
@@ -84,7 +81,6 @@ pub(super) fn program(places: &Places, devices: &[Vec<u32>], map: i32) -> Option
     text.finish()
 }
 
-/// Copies bytes of the kernel's to the stack.
 fn copy(text: &mut Assembly, (to, length): (i16, u32), (from, offset): (Reg, u32)) {
     text.by(By::Copy, Reg(1), STACK);
     text.with(With::Add, Reg(1), to.into());
@@ -94,7 +90,7 @@ fn copy(text: &mut Assembly, (to, length): (i16, u32), (from, offset): (Reg, u32
     text.call(Helper::ReadKernel);
 }
 
-/// Begins the key with the number of the device; a request of another one is none of ours.
+/// Begins the key with the number of the device; requests of other devices are ignored.
 fn slot_of_device(
     text: &mut Assembly,
     places: &Places,
@@ -117,8 +113,8 @@ fn slot_of_device(
     text.here(found);
 }
 
-/// Adds the operation to the key. A write without data asks for nothing but a flush; the request by which the kernel
-/// then has one or more of them carried out belongs to no device and is not counted.
+/// Adds the operation to the key. A write without data is only a flush; the request by which the kernel then executes
+/// one or more of them belongs to no device and is not counted.
 fn operation(text: &mut Assembly, flags: i16, out: Label) {
     let found = text.label();
     text.load_u32(Reg(1), STACK, flags);
@@ -147,8 +143,8 @@ fn class_of_size(text: &mut Assembly) {
     text.by(By::Add, KEY, Reg(2));
 }
 
-/// Counts the times that the kernel keeps: of a device without statistics it keeps none, of one without a limit of
-/// writeback not when it was issued.
+/// Counts the times that the kernel records: of a device without statistics none, of one without a limit of writeback
+/// not the time of issue.
 fn three_times(text: &mut Assembly, map: i32, out: Label) {
     text.jump_if(Cmp::Equal, START, 0, out);
     text.store_u32(STACK, KEY_SLOT, KEY);
@@ -163,7 +159,7 @@ fn three_times(text: &mut Assembly, map: i32, out: Label) {
     count(text, 0, out);
     text.jump_if(Cmp::Equal, ISSUED, 0, out);
     text.by(By::Copy, TIME, ISSUED);
-    // Merged into a request that had been issued: it was in no queue.
+    // It was merged into a request that had been issued, so it was in no queue.
     let behind = text.label();
     text.jump_if_less(START, ISSUED, behind);
     text.by(By::Copy, TIME, START);
@@ -175,11 +171,11 @@ fn three_times(text: &mut Assembly, map: i32, out: Label) {
     count(text, 2, out);
 }
 
-/// Counts the time in its buckets of the entry, the first, second or third of which it is.
+/// Counts a time in its buckets of the entry; `which` is 0, 1 or 2.
 fn count(text: &mut Assembly, which: usize, out: Label) {
     let (begin, sum) = (which * VALUES * 8, (which * VALUES + BUCKETS) * 8);
     bucket(text);
-    // What the kernel wants to see of an index.
+    // The kernel's verifier demands this bound of an index.
     text.jump_if(Cmp::Greater, Reg(4), BUCKETS as i32 - 1, out);
     text.with(With::ShiftLeft, Reg(4), 3);
     text.by(By::Copy, Reg(1), ENTRY);
@@ -192,13 +188,12 @@ fn count(text: &mut Assembly, which: usize, out: Label) {
     text.store_u64(ENTRY, sum as i16, Reg(3));
 }
 
-/// Register 4: the bucket of the time.
+/// Sets register 4 to the bucket of the time.
 fn bucket(text: &mut Assembly) {
     let (found, long, short) = (text.label(), text.label(), text.label());
     text.by(By::Copy, Reg(5), TIME);
     text.with(With::ShiftRight, Reg(5), TIME_BITS as i32);
     text.jump_if(Cmp::NotEqual, Reg(5), 0, long);
-    // Register 3: the highest bit that is set.
     text.by(By::Copy, Reg(5), TIME);
     text.with(With::Set, Reg(3), 0);
     for bits in [32, 16, 8, 4, 2, 1] {

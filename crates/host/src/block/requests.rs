@@ -1,4 +1,4 @@
-//! Requests of some devices over time: what happened in a window, and in each interval of it.
+//! Requests of some devices over time: in a window, and in each interval of it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,16 @@ use archive::DeviceSample;
 use super::{BlockError, BlockWatch, DeviceTimes, Operation, Phase};
 use crate::clock::monotonic_ns;
 
-/// Shortest interval. Reading all buckets of a device takes some hundred system calls, each of which copies those of every
-/// processor: ten times a second it would cost what a database needs.
+/// Shortest interval. Reading all buckets of a device takes some hundred system calls, each of which copies the
+/// buckets of every processor: ten times a second, that would take noticeable processor time from a database.
 const INTERVAL_NS: u64 = 1_000_000_000;
-/// A tick that comes so much early ends an interval all the same.
+/// A tick that is early by at most this ends an interval all the same.
 const EARLY_NS: u64 = INTERVAL_NS / 10;
-/// Intervals that are kept: nine hours.
+/// Most intervals that are stored: nine hours.
 const INTERVALS_MAX: usize = 1 << 15;
-/// Operations of which intervals tell.
 const OPERATIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Flush];
 
-/// Counts the requests of some devices, and cuts them into intervals when it is told to.
+/// Counts the requests of some devices, and cuts them into intervals at ticks.
 #[derive(Debug)]
 pub struct RequestLog {
     watch: BlockWatch,
@@ -27,22 +26,21 @@ pub struct RequestLog {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Begin of the interval that goes on, and what was counted by then.
+    /// Begin of the current interval, and the counts then.
     since_ns: u64,
     before: Vec<DeviceTimes>,
     kept: VecDeque<Interval>,
-    /// Intervals ever ended, also those no longer kept.
+    /// Number of all intervals that ended, including those no longer stored.
     ended: u64,
 }
 
-/// What each device did in an interval.
 #[derive(Debug, Clone)]
 struct Interval {
     end_ns: u64,
     devices: Vec<[Brief; OPERATIONS.len()]>,
 }
 
-/// The requests of one operation in few numbers: histograms of every second would fill the memory.
+/// The requests of one operation in three numbers: histograms of every second would fill the memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Brief {
     count: u64,
@@ -51,7 +49,6 @@ struct Brief {
     max_ns: u64,
 }
 
-/// The start of a window.
 #[derive(Debug)]
 pub struct RequestMark {
     at_ns: u64,
@@ -59,19 +56,14 @@ pub struct RequestMark {
     ended: u64,
 }
 
-/// The requests of a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct WindowRequests {
     pub times: Vec<DeviceTimes>,
-    /// Of each device, interval by interval.
     pub samples: Vec<Vec<DeviceSample>>,
 }
 
 impl RequestLog {
-    /// Begins to count the requests of devices by their kernel names.
-    ///
-    /// # Errors
-    /// As [`BlockWatch::open`].
+    /// Starts counting the requests of devices by their kernel names.
     pub fn open(devices: &[&str]) -> Result<Self, BlockError> {
         let watch = BlockWatch::open(devices)?;
         let state = State {
@@ -89,23 +81,18 @@ impl RequestLog {
         &self.watch
     }
 
-    /// Ends an interval, if it is long enough by now.
     pub(crate) fn tick(&self) {
         let now_ns = monotonic_ns();
         let mut state = self.state();
         if now_ns.saturating_sub(state.since_ns) + EARLY_NS < INTERVAL_NS {
             return;
         }
-        // What cannot be read now is in the next interval.
+        // Requests that cannot be read now are in the next interval.
         if let Ok(now) = self.watch.read() {
             state.end_interval(now_ns, now);
         }
     }
 
-    /// Begins a window, and an interval with it.
-    ///
-    /// # Errors
-    /// When the system refuses to show the counts.
     pub(crate) fn mark(&self) -> Result<RequestMark, BlockError> {
         let mut state = self.state();
         let before = self.watch.read()?;
@@ -118,10 +105,6 @@ impl RequestLog {
         })
     }
 
-    /// Ends the window that `mark` began.
-    ///
-    /// # Errors
-    /// When the system refuses to show the counts.
     pub(crate) fn finish(&self, mark: RequestMark) -> Result<WindowRequests, BlockError> {
         let mut state = self.state();
         let now = self.watch.read()?;
@@ -129,7 +112,7 @@ impl RequestLog {
         let times: Vec<_> = (now.iter().zip(&mark.before))
             .map(|(now, before)| now.since(before))
             .collect();
-        // However short the last one is: together they have all requests of the window.
+        // The last interval counts however short it is: together they have all requests of the window.
         state.end_interval(now_ns, now);
         let ended = state.ended.saturating_sub(mark.ended);
         let there = usize::try_from(ended).map_or(state.kept.len(), |n| n.min(state.kept.len()));
@@ -145,7 +128,7 @@ impl RequestLog {
         Ok(WindowRequests { times, samples })
     }
 
-    /// Whole at any time, whatever a panic elsewhere left behind.
+    /// The state is consistent at any time, so a panic elsewhere does not matter.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,7 +157,6 @@ impl Brief {
     fn of(during: &DeviceTimes, operation: Operation) -> Self {
         let times = during.of(operation, Phase::Whole);
         let count = times.count();
-        // The smallest time that 99 % of the requests do not exceed.
         let rank = (count * 99).div_ceil(100);
         let mut brief = Self {
             count,
@@ -210,7 +192,7 @@ mod tests {
     use super::super::buckets::BUCKETS;
     use super::*;
 
-    /// Reads so far: so many of 10 ns, and so many of 15 ns.
+    /// Reads so far: `short` of 10 ns, and `long` of 15 ns.
     fn reads(short: u64, long: u64) -> Vec<DeviceTimes> {
         let mut times = DeviceTimes::empty("vda");
         let entry = times.entries_mut().next().unwrap();

@@ -1,4 +1,4 @@
-//! What was counted of a device.
+//! Counts of a device's requests by time.
 
 use stats::Histogram;
 
@@ -6,13 +6,12 @@ use super::buckets::{BUCKETS, middle_ns};
 use super::program::VALUES;
 use super::{CLASSES, OPERATIONS, SIZES, TIMES};
 
-/// What a request asks of the device, by the kernel's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Read = 0,
     Write = 1,
-    /// Writes without data: they bring the device's own cache to where it lasts. Their time is all in one; it holds
-    /// what they wait for each other.
+    /// Writes without data, which make the device's cache durable. Only their whole time is known; it includes their
+    /// wait for each other.
     Flush = 2,
     Discard = 3,
 }
@@ -30,18 +29,16 @@ impl Operation {
     }
 }
 
-/// Part of a request's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// From insertion to completion: what `/proc/diskstats` counts.
+    /// From insertion to completion, as `/proc/diskstats` counts it.
     Whole = 0,
-    /// From insertion to the issue to the device. Not every kernel and device tells.
+    /// From insertion to the issue to the device. Not every kernel and device reports it.
     Queue = 1,
-    /// From the issue to completion. Not every kernel and device tells.
+    /// From the issue to completion. Not every kernel and device reports it.
     Device = 2,
 }
 
-/// Times of requests, in buckets no wider than a sixteenth of their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Times {
     values: Vec<u64>,
@@ -58,18 +55,16 @@ impl Times {
         self.values[..BUCKETS].iter().sum()
     }
 
-    /// Sum of their times in ns, exact.
     pub fn sum_ns(&self) -> u64 {
         self.values[BUCKETS]
     }
 
-    /// Mean time in µs, exact; `None` without requests.
     pub fn mean_us(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns() as f64 / count as f64 / 1e3)
     }
 
-    /// Requests by time: the middle of each bucket that has any, in ns, and how many.
+    /// Requests by time: the middle of each filled bucket, in ns, and their number.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.values[..BUCKETS].iter().enumerate();
         counts
@@ -77,7 +72,6 @@ impl Times {
             .map(|(bucket, count)| (middle_ns(bucket), *count))
     }
 
-    /// As a histogram, each time as the middle of its bucket.
     pub fn histogram(&self) -> Histogram {
         let mut histogram = Histogram::new();
         for (ns, count) in self.buckets() {
@@ -93,10 +87,8 @@ impl Times {
     }
 }
 
-/// Requests of a device, by operation, class of sizes and phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceTimes {
-    /// Kernel name of the device.
     pub device: String,
     entries: Vec<u64>,
 }
@@ -109,12 +101,10 @@ impl DeviceTimes {
         }
     }
 
-    /// In the order of the kernel's map.
     pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         self.entries.chunks_exact_mut(TIMES * VALUES)
     }
 
-    /// What happened between `earlier` and this reading.
     pub fn since(&self, earlier: &Self) -> Self {
         let pairs = self.entries.iter().zip(&earlier.entries);
         Self {
@@ -123,7 +113,6 @@ impl DeviceTimes {
         }
     }
 
-    /// Adds those of another time.
     pub fn add(&mut self, other: &Self) {
         for (all, more) in self.entries.iter_mut().zip(&other.entries) {
             *all = all.saturating_add(*more);
@@ -135,10 +124,10 @@ impl DeviceTimes {
         SIZES.into_iter().map(Some).chain([None])
     }
 
-    /// Requests of an operation whose size is of this class, counted from 0.
+    /// Requests of an operation in this class of sizes, counted from 0.
     ///
     /// # Panics
-    /// When there is no such class.
+    /// If there is no such class.
     pub fn of_class(&self, operation: Operation, class: usize, phase: Phase) -> Times {
         assert!(class < CLASSES, "there are {CLASSES} classes of sizes");
         let mut times = Times::empty();
@@ -146,7 +135,6 @@ impl DeviceTimes {
         times
     }
 
-    /// Requests of an operation, whatever their size.
     pub fn of(&self, operation: Operation, phase: Phase) -> Times {
         let mut times = Times::empty();
         for class in 0..CLASSES {
@@ -181,7 +169,6 @@ mod tests {
     fn a_percentile_is_that_of_all_devices_together() {
         let device = |name: &str, bucket: usize, requests: u64| {
             let mut times = DeviceTimes::empty(name);
-            // Whole times of reads of the first class of sizes.
             times.entries[bucket] = requests;
             times
         };

@@ -1,6 +1,6 @@
-//! The kernel's counter files, read as bytes; what is read every second without allocation.
+//! Parsers of the kernel's counter files as bytes; those used every second do not allocate.
 //!
-//! Only lines with their line end count: of a file that was cut short nothing is half read.
+//! Only lines with their line end count, so that a figure in a truncated file is never half read.
 
 use archive::Traffic;
 
@@ -8,10 +8,8 @@ use super::{
     CpuTicks, DiskCounters, InterfaceCounters, MemoryBytes, NetworkCounters, PagingCounters,
 };
 
-/// Longest name that the kernel gives an interface.
 const INTERFACE_NAME_MAX: usize = 15;
 
-/// The complete lines of a file.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = text.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
     text[..end].split(|&byte| byte == b'\n')
@@ -22,7 +20,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// A word of decimal digits; `None` for anything else and for what 64 bits cannot hold.
+/// A word of decimal digits; `None` for anything else and for numbers beyond 64 bits.
 fn number(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;
@@ -33,7 +31,7 @@ fn number(word: &[u8]) -> Option<u64> {
     })
 }
 
-/// The first `N` words as numbers; `None` when there are fewer or one is no number.
+/// The first `N` words as numbers; `None` if there are fewer or one is not a number.
 fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a [u8]>) -> Option<[u64; N]> {
     let mut values = [0; N];
     for value in &mut values {
@@ -52,7 +50,6 @@ fn value_of(text: &[u8], key: &[u8]) -> Option<u64> {
     })
 }
 
-/// First line of `/proc/stat`.
 pub fn cpu(text: &[u8]) -> Option<CpuTicks> {
     let mut words = words(lines(text).next()?);
     if words.next()? != b"cpu" {
@@ -69,7 +66,6 @@ pub fn cpu(text: &[u8]) -> Option<CpuTicks> {
     })
 }
 
-/// The line of `device` in `/proc/diskstats`.
 pub fn disk(text: &[u8], device: &[u8]) -> Option<DiskCounters> {
     lines(text).find_map(|line| {
         let mut words = words(line).skip(2);
@@ -124,7 +120,7 @@ pub fn network(text: &[u8], counts: impl Fn(&[u8]) -> bool) -> Option<NetworkCou
     complete.then_some(sum)
 }
 
-/// Every interface of `/proc/net/dev`, in its order; lines that tell none are left out.
+/// Every interface of `/proc/net/dev`, in its order; other lines are left out.
 pub fn interfaces(text: &[u8]) -> Vec<InterfaceCounters> {
     lines(text).skip(2).filter_map(interface).collect()
 }
@@ -165,7 +161,7 @@ pub fn memory(text: &[u8]) -> Option<MemoryBytes> {
     })
 }
 
-/// File pages in memory, from `/proc/meminfo`: cached ones and those of block devices; memory that programs share is in it.
+/// File pages in memory, from `/proc/meminfo`: cached ones and those of block devices; includes shared memory.
 pub fn page_cache_bytes(text: &[u8]) -> Option<u64> {
     let bytes = |key: &[u8]| value_of(text, key)?.checked_mul(1024);
     bytes(b"Cached:")?.checked_add(bytes(b"Buffers:")?)
@@ -349,7 +345,7 @@ mod tests {
         );
     }
 
-    /// Cut anywhere, a file gives its true figure or none.
+    /// A file that is cut anywhere gives its true figure or none.
     #[test]
     fn a_cut_file_is_never_half_read() {
         fn every_cut<T: PartialEq + std::fmt::Debug>(
@@ -379,7 +375,7 @@ mod tests {
         every_cut(b"4000 250 100\n", |text| resident_bytes(text, 4096));
     }
 
-    /// Every byte replaced by every kind of trouble: no panic, whatever comes out.
+    /// Every byte replaced by every kind of invalid one: no panic, whatever the result.
     #[test]
     fn odd_bytes_do_not_panic() {
         for text in [

@@ -1,20 +1,18 @@
-//! What the counters of a machine are.
+//! Values of the kernel's counters at one moment.
 
 use archive::Traffic;
 
 /// Processor time of the whole host, in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTicks {
-    /// User mode with nice; time of guests is in it already.
+    /// User mode with nice; includes the time of guests.
     pub user: u64,
-    /// Kernel with hard and soft interrupts.
     pub system: u64,
-    /// Hard and soft interrupts, which are in the kernel's time already.
+    /// Hard and soft interrupts; included in `system`.
     pub interrupts: u64,
     pub idle: u64,
-    /// Nothing to do but wait for I/O.
     pub iowait: u64,
-    /// Ready to run while the hypervisor ran somebody else.
+    /// Ready to run while the hypervisor ran another machine.
     pub steal: u64,
 }
 
@@ -35,19 +33,19 @@ pub struct DiskCounters {
     pub weighted_ms: u64,
 }
 
-/// Devices that are counted at a time.
 pub const DEVICES_MAX: usize = 8;
 
-/// The counters of some devices, in the order in which they were asked for.
+/// The counters of some devices, in the order requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Disks {
     each: [Option<DiskCounters>; DEVICES_MAX],
-    /// Those whose requests are added up; the others lie below or above them and do the same ones.
+    /// True for devices whose requests are added up; the others are below or above them and handle the same requests.
     is_summed: [bool; DEVICES_MAX],
 }
 
 impl Disks {
-    /// Of these devices, each with whether it is added up; more than [`DEVICES_MAX`] are left out.
+    /// Counters of these devices, each with true if it is added up; those after the first [`DEVICES_MAX`] are left
+    /// out.
     pub fn of(devices: impl IntoIterator<Item = (Option<DiskCounters>, bool)>) -> Self {
         let mut disks = Self::default();
         let places = disks.each.iter_mut().zip(&mut disks.is_summed);
@@ -61,24 +59,19 @@ impl Disks {
         Self::of([(Some(counters), true)])
     }
 
-    /// The counters of a device, `None` where it is not counted.
     pub fn get(&self, place: usize) -> Option<&DiskCounters> {
         self.each.get(place)?.as_ref()
     }
 
-    /// Those that are added up.
     pub(crate) fn summed(&self) -> impl Iterator<Item = Option<&DiskCounters>> {
         let places = self.each.iter().zip(&self.is_summed);
         places.filter_map(|(each, is_summed)| is_summed.then_some(each.as_ref()))
     }
 }
 
-/// All counted network interfaces together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NetworkCounters {
-    /// Bytes received and sent.
     pub bytes: u64,
-    /// Errors and drops, received and sent.
     pub errors: u64,
 }
 
@@ -92,14 +85,13 @@ pub(crate) struct InterfaceCounters {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryBytes {
     pub total: u64,
-    /// What programs could still have without swapping.
+    /// Memory that programs can still allocate without swapping.
     pub available: u64,
 }
 
 /// Page faults that needed a device, and swap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PagingCounters {
-    /// Major faults of the whole host.
     pub major_faults: Option<u64>,
     pub swap_in_bytes: Option<u64>,
     pub swap_out_bytes: Option<u64>,
@@ -113,10 +105,9 @@ pub struct PressureUs {
     pub io: Option<u64>,
 }
 
-/// All counters at one moment. What could not be read is `None`.
+/// All counters at one moment. Counters that could not be read are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// When, on the monotonic clock.
     pub at_ns: u64,
     pub cpu: Option<CpuTicks>,
     pub disks: Disks,
@@ -129,6 +120,5 @@ pub struct Counters {
     pub pressure_us: PressureUs,
     /// Processor time of this process, from its own clock: `/proc/self/stat` counts only ticks.
     pub process_cpu_ns: Option<u64>,
-    /// Resident memory of this process.
     pub process_rss_bytes: Option<u64>,
 }

@@ -1,8 +1,8 @@
-//! What the control group of this process may use of the machine: caps that make a smaller machine of it.
+//! Caps of this process's control group on processors, memory and devices.
 //!
-//! Version 2 of the kernel's interface has one tree of groups for everything, version 1 one for each controller, and a
-//! system may have both. Groups around the own one cap it as well, as far as this process can see them: a container is
-//! shown its own group as the outermost.
+//! Version 2 of the kernel's interface has one tree of groups for everything, version 1 one for each controller, and
+//! a system may have both. Outer groups cap it as well, as far as this process can see them: a container sees its own
+//! group as the outermost.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -15,12 +15,11 @@ use crate::device::whole_device;
 use crate::mounts::{self, Mount};
 
 const DEPTH_MAX: usize = 64;
-/// Devices whose rates are looked at.
 const DEVICES_MAX: usize = 1024;
 /// The kernel writes "no limit" of version 1 as a number that no machine reaches.
 const BYTES_MAX: u64 = 1 << 62;
 
-/// The caps of this process; `None` where the machine does not show its group.
+/// The caps of this process; `None` if the machine does not show its group.
 pub(crate) fn read(root: &Path) -> Option<ControlGroup> {
     let own = text(root, "proc/self/cgroup")?;
     let mounts = mounts::read(root);
@@ -45,10 +44,9 @@ pub(crate) fn read(root: &Path) -> Option<ControlGroup> {
     })
 }
 
-/// The own group of one controller and those around it, from the inside out.
+/// The own group of one controller and the outer ones, from the inside out.
 struct Groups {
     directories: Vec<PathBuf>,
-    /// One tree for all controllers.
     is_v2: bool,
 }
 
@@ -80,7 +78,6 @@ impl Groups {
         })
     }
 
-    /// The least of what the groups say.
     fn least<T: PartialOrd>(&self, of: impl Fn(&Path) -> Option<T>) -> Option<T> {
         let values = self
             .directories
@@ -89,7 +86,7 @@ impl Groups {
         values.reduce(|least, value| if value < least { value } else { least })
     }
 
-    /// Time in each period, of one hardware thread.
+    /// Time in each period, in units of one hardware thread.
     fn cpu_threads(&self) -> Option<f64> {
         let share = |time: f64, period: f64| {
             let share = time / period;
@@ -108,7 +105,7 @@ impl Groups {
         })
     }
 
-    /// The list of hardware threads, where it is shorter than that of the machine.
+    /// The list of hardware threads, if it is shorter than that of the machine.
     fn threads(&self, root: &Path) -> Option<String> {
         let names = if self.is_v2 {
             ["cpuset.cpus.effective", "cpuset.cpus"]
@@ -122,7 +119,7 @@ impl Groups {
         (!is_all).then_some(list)
     }
 
-    /// The limit, and where slowing down begins.
+    /// The limit, and the size from which the kernel slows allocation down.
     fn memory(&self) -> (Option<u64>, Option<u64>) {
         if self.is_v2 {
             (self.bytes("memory.max"), self.bytes("memory.high"))
@@ -174,7 +171,8 @@ impl Groups {
     }
 }
 
-/// The group at `path` and those around it, as far as they are mounted: the mount point is the outermost.
+/// The directories of the group at `path` and of its outer groups, as far as they are mounted: the mount point is the
+/// outermost.
 fn directories(root: &Path, mount: &Mount, path: &Path) -> Vec<PathBuf> {
     let below = |path: &Path| {
         let inside = path.strip_prefix("/").unwrap_or(path);
@@ -184,7 +182,7 @@ fn directories(root: &Path, mount: &Mount, path: &Path) -> Vec<PathBuf> {
         is_plain.then(|| inside.to_owned())
     };
     let outermost = root.join(below(&mount.point).unwrap_or_default());
-    // A group outside of what is mounted, as containers see it, is the mount point itself.
+    // A group outside of the mounted part, as containers see it, is the mount point itself.
     let own = path.strip_prefix(&mount.root).ok().and_then(below);
     let own = own.unwrap_or_default();
     let all = own.ancestors().take(DEPTH_MAX);
@@ -220,7 +218,6 @@ mod tests {
 
     use super::*;
 
-    /// A machine with these files, four hardware threads and the disk sda.
     fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let disk = [
@@ -287,7 +284,7 @@ mod tests {
         assert_eq!(read(root.path()), Some(golden));
     }
 
-    /// A tree for each controller, of which a container is shown its own part; other controllers lie in version 2.
+    /// A tree for each controller, of which a container sees its own part; other controllers are in version 2.
     #[test]
     fn caps_of_version_1() {
         let root = machine(&[

@@ -1,4 +1,4 @@
-//! Block devices that hold something, and what is mounted from them.
+//! Block devices with a size, and their mount points.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,7 @@ const SECTOR_BYTES: u64 = 512;
 const DEVICES_MAX: usize = 256;
 const MOUNTS_MAX: usize = 16;
 
-/// All block devices below `root` by name, without those of size 0: a loop, zram or card reader
-/// that holds nothing.
+/// All block devices below `root` by name, without empty ones: unused loop, zram or card readers.
 pub(super) fn read(root: &Path) -> Vec<BlockDevice> {
     let directory = root.join("sys/block");
     let mut names: Vec<String> = std::fs::read_dir(&directory)
@@ -32,7 +31,7 @@ pub(super) fn read(root: &Path) -> Vec<BlockDevice> {
         .collect()
 }
 
-/// Sorts nvme10n1 behind nvme2n1.
+/// Sorts nvme10n1 after nvme2n1.
 fn order(name: &str) -> (usize, String) {
     (name.len(), name.to_owned())
 }
@@ -41,7 +40,7 @@ fn device(root: &Path, name: &str, mounts: &[Mount]) -> BlockDevice {
     let file = |file: &str| first_line(root, &format!("sys/block/{name}/{file}"));
     let sectors: Option<u64> = first_number(root, &format!("sys/block/{name}/size"));
     BlockDevice {
-        // A name with a slash (cciss/c0d0) stands in /sys with an exclamation mark.
+        // A name with a slash (cciss/c0d0) has an exclamation mark in /sys.
         name: name.replace('!', "/"),
         size_bytes: sectors.and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)),
         rotational: match file("queue/rotational").as_deref() {
@@ -58,7 +57,7 @@ fn device(root: &Path, name: &str, mounts: &[Mount]) -> BlockDevice {
     }
 }
 
-/// "none [mq-deadline] kyber": the one in brackets is in force; a lone one without is as well.
+/// The scheduler in brackets, as in "none [mq-deadline] kyber"; a single one without brackets is in force as well.
 fn scheduler(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let in_force = words
@@ -80,8 +79,8 @@ fn model(vendor: Option<String>, model: Option<String>) -> Option<String> {
     }
 }
 
-/// Mount points of a device and its partitions, found by number or, where a file system has a
-/// number of its own (btrfs), by the name of what was mounted.
+/// Mount points of a device and its partitions, found by number or, if a file system has its own number (btrfs), by
+/// the name of the mounted device.
 fn mounts_of(device: &Path, mounts: &[Mount]) -> Vec<String> {
     let partitions = std::fs::read_dir(device).into_iter().flatten().flatten();
     let parts: Vec<PathBuf> = std::iter::once(device.to_owned())

@@ -1,4 +1,4 @@
-//! Files below a root, and what is numbered in its folders.
+//! Files below a root, and numbered entries of its folders.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,13 +7,13 @@ use std::path::Path;
 /// Longest file that is read: `/proc/cpuinfo` of a thousand processors.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// True for the machine that dbdyno runs on, which may also be asked otherwise than through files.
+/// True for the machine that dbdyno runs on, which can also be queried by other means than files.
 pub(super) fn is_this_machine(root: &Path) -> bool {
     root == Path::new("/")
 }
 
-/// A whole file; bytes that are not UTF-8 become the replacement character. What is no regular file
-/// is not opened: a pipe in a copied tree would never answer.
+/// A whole file; bytes that are not UTF-8 become the replacement character. Only regular files are opened: a pipe in
+/// a copied tree would never answer.
 pub(crate) fn text(root: &Path, name: &str) -> Option<String> {
     let path = root.join(name);
     if !path.metadata().ok()?.is_file() {
@@ -28,7 +28,7 @@ pub(crate) fn text(root: &Path, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The first line of a file without surrounding blanks; `None` when it is empty.
+/// The first line of a file without surrounding blanks; `None` if it is empty.
 pub(crate) fn first_line(root: &Path, name: &str) -> Option<String> {
     let text = text(root, name)?;
     let line = text
@@ -38,12 +38,11 @@ pub(crate) fn first_line(root: &Path, name: &str) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// The first line of a file as a number.
 pub(crate) fn first_number<T: std::str::FromStr>(root: &Path, name: &str) -> Option<T> {
     first_line(root, name)?.parse().ok()
 }
 
-/// How many entries of a directory are `prefix` and a number; `None` when there are none.
+/// Number of entries of a directory that are `prefix` and a number; `None` if there are none.
 pub(super) fn count_numbered(directory: &Path, prefix: &str) -> Option<u32> {
     let count = std::fs::read_dir(directory)
         .ok()?

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::files::{count_numbered, first_line, first_number, is_numbered};
 
-/// What is known of the processors.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Processor {
     pub model: Option<String>,
@@ -41,7 +40,7 @@ fn values<'a>(cpuinfo: &'a str, key: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Each architecture has its own word for it; ARM has only numbers, which are given as such.
+/// Each architecture has its own key; ARM has only numbers, which are shown as such.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch"]
         .iter()
@@ -54,8 +53,8 @@ fn model(cpuinfo: &str) -> Option<String> {
     })
 }
 
-/// The nominal frequency. "cpu MHz" is the momentary one wherever the kernel scales it, and then
-/// it is no fact of the machine.
+/// The nominal frequency. If the kernel scales it, "cpu MHz" is the momentary one, which is not a fact of the
+/// machine.
 fn mhz(root: &Path, cpuinfo: &str, model: Option<&str>) -> Option<f64> {
     let file = |name: &str| first_number::<f64>(root, &format!("{CPUS}/cpu0/{name}"));
     let scaled = root.join(CPUS).join("cpu0/cpufreq").exists();
@@ -71,7 +70,7 @@ fn mhz(root: &Path, cpuinfo: &str, model: Option<&str>) -> Option<f64> {
         .filter(|mhz| mhz.is_finite() && *mhz > 0.0)
 }
 
-/// "… @ 2.30GHz" is the nominal frequency, printed by the maker.
+/// The nominal frequency in a name like "… @ 2.30GHz", printed by the maker.
 fn mhz_in_name(model: &str) -> Option<f64> {
     let (_, frequency) = model.rsplit_once('@')?;
     let ghz: f64 = frequency
@@ -97,7 +96,7 @@ pub(super) fn online(root: &Path) -> Option<u32> {
     listed(&first_line(root, &format!("{CPUS}/online"))?)
 }
 
-/// How many processors a list like "0-3,8" has.
+/// Number of processors in a list like "0-3,8".
 pub(super) fn listed(list: &str) -> Option<u32> {
     let mut count = 0u32;
     for range in list.split(',') {
@@ -108,8 +107,8 @@ pub(super) fn listed(list: &str) -> Option<u32> {
     Some(count)
 }
 
-/// From `/sys`, which is the same on every architecture: hardware threads of one core share one
-/// list of siblings, and those of one socket one package number.
+/// From `/sys`, which is the same on every architecture: hardware threads of one core share one list of siblings, and
+/// those of one socket one package number.
 fn sockets_and_cores(root: &Path) -> Option<(Option<u32>, Option<u32>)> {
     let (mut packages, mut siblings) = (BTreeSet::new(), BTreeSet::new());
     for entry in std::fs::read_dir(root.join(CPUS)).ok()?.flatten() {
@@ -131,7 +130,7 @@ fn sockets_and_cores(root: &Path) -> Option<(Option<u32>, Option<u32>)> {
     (!siblings.is_empty()).then(|| (known(packages.len()), known(siblings.len())))
 }
 
-/// From `/proc/cpuinfo`, where x86 tells the socket and the core of each processor.
+/// From `/proc/cpuinfo`, which names the socket and the core of each processor on x86.
 fn counted(cpuinfo: &str) -> (Option<u32>, Option<u32>) {
     let (mut sockets, mut cores) = (BTreeSet::new(), BTreeSet::new());
     for processor in cpuinfo.split("\n\n") {

@@ -1,12 +1,11 @@
-//! Is this a virtual machine, and whose?
+//! The hypervisor of the machine.
 
 use std::path::Path;
 
 use super::files::{first_line, is_this_machine};
 use super::processor;
 
-/// What firmware of virtual machines calls itself. Clouds are not in it: they rent bare metal under
-/// the same name.
+/// Names in the firmware of virtual machines. Clouds are not among them: they rent bare metal under the same name.
 const PRODUCTS: &[(&str, &str)] = &[
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -32,7 +31,7 @@ const SIGNATURES: &[(&str, &str)] = &[
     ("VBoxVBoxVBox", "VirtualBox"),
 ];
 
-/// Name of the hypervisor or "none". x86 has a flag for it; elsewhere only a known product tells.
+/// Name of the hypervisor or "none". x86 has a flag for it; elsewhere only known products are detected.
 pub(super) fn read(root: &Path, cpuinfo: &str, product: Option<&str>) -> Option<String> {
     if let Some(kind) = first_line(root, "sys/hypervisor/type") {
         return Some(if kind == "xen" {
@@ -60,7 +59,7 @@ pub(super) fn read(root: &Path, cpuinfo: &str, product: Option<&str>) -> Option<
     }
 }
 
-/// What the hypervisor under this processor calls itself; to be asked only when there is one.
+/// The signature of the hypervisor; must be called only if there is one.
 #[cfg(target_arch = "x86_64")]
 fn signature() -> Option<&'static str> {
     let leaf = std::arch::x86_64::__cpuid(0x4000_0000);

@@ -9,7 +9,6 @@ use crate::facts::{first_line, first_number};
 
 const ADAPTERS_MAX: usize = 256;
 
-/// One port of a host bus adapter.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FibreChannelPort {
@@ -17,10 +16,8 @@ pub struct FibreChannelPort {
     pub name: String,
     pub model: Option<String>,
     pub port_name: Option<String>,
-    /// State, e.g. "Online".
     pub state: Option<String>,
     pub speed_gbit_per_s: Option<f64>,
-    /// Highest speed that the port can do.
     pub supported_gbit_per_s_max: Option<f64>,
 }
 
@@ -30,7 +27,6 @@ pub struct NetworkInterface {
     /// Name, e.g. "eth0".
     pub name: String,
     pub driver: Option<String>,
-    /// State, e.g. "up".
     pub state: Option<String>,
     pub speed_mbit_per_s: Option<u64>,
     pub mtu_bytes: Option<u64>,
@@ -62,13 +58,13 @@ fn port(root: &Path, name: String) -> FibreChannelPort {
     }
 }
 
-/// "16 Gbit"; a link that is down has the speed "Unknown".
+/// Speed in e.g. "16 Gbit"; a link that is down has the speed "Unknown".
 fn gbit_per_s(text: &str) -> Option<f64> {
     let number: f64 = text.trim().strip_suffix("Gbit")?.trim_end().parse().ok()?;
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// Interfaces with a device behind them: no loopback, no bridges.
+/// Interfaces with a device: no loopback, no bridges.
 pub(super) fn network_interfaces(root: &Path) -> Vec<NetworkInterface> {
     let directory = root.join("sys/class/net");
     names(&directory)
@@ -80,7 +76,7 @@ pub(super) fn network_interfaces(root: &Path) -> Vec<NetworkInterface> {
             NetworkInterface {
                 driver: driver(root, &name),
                 state: first_line(root, &at("operstate")),
-                // -1, as virtual interfaces and links that are down say, is no u64.
+                // -1, the speed of virtual interfaces and of links that are down, is no u64.
                 speed_mbit_per_s: first_number(root, &at("speed")).filter(|&speed| speed > 0),
                 mtu_bytes: first_number(root, &at("mtu")),
                 name,

@@ -1,4 +1,4 @@
-//! Block devices, their queue settings and how they stand upon each other.
+//! Block devices, their queue settings and how they are built on each other.
 
 use std::path::Path;
 
@@ -7,29 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::listing::names;
 use crate::facts::{facts, first_line, first_number};
 
-/// More devices than are listed: 4,096 paths are 512 volumes over 8 ports.
+/// Most devices in the list: 4,096 paths are 512 volumes over 8 ports.
 const DEVICES_MAX: usize = 4096;
 
-/// What a block device is to those above and below it.
+/// Role of a block device relative to those above and below it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// A disk that the system uses as it is.
     #[default]
     Disk,
-    /// A volume over several paths.
     Multipath,
-    /// One path to a volume.
     Path,
-    /// A logical volume or another mapping.
     Mapped,
     Array,
-    /// Loop, RAM or network device, tape or optical drive: no disk of the machine.
+    /// Loop, RAM or network device, tape or optical drive: not a disk of the machine.
     Other,
 }
 
 impl Role {
-    /// Of the device with this kernel name; `mapping` is the UUID of a mapped one. Which disks are paths tells only the volume above them.
+    /// Role of the device with this kernel name; `mapping` is the UUID of a mapped one. Only the volume above shows
+    /// which disks are paths.
     pub fn of(name: &str, mapping: Option<&str>) -> Self {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
         match mapping {
@@ -48,33 +45,31 @@ impl Role {
 pub struct Block {
     /// Kernel name, e.g. "sda" or "dm-3".
     pub name: String,
-    /// What it is to others.
     pub role: Role,
     /// Name of the mapping, e.g. "data01".
     pub mapped_name: Option<String>,
     /// The name without its last digits: volumes of one series ("data") belong together.
     pub series: Option<String>,
     pub size_bytes: Option<u64>,
-    /// Vendor, of a volume that of its paths.
+    /// Vendor; for a volume, that of its paths.
     pub vendor: Option<String>,
-    /// Model, of a volume that of its paths.
+    /// Model; for a volume, that of its paths.
     pub model: Option<String>,
-    /// Whether it counts as spinning.
     pub rotational: Option<bool>,
     pub scheduler: Option<String>,
-    /// Where a request completes: 0 anywhere, 1 on the processor group that sent it, 2 on the very one.
+    /// Place of completion of a request: 0 anywhere, 1 on the processor group that sent it, 2 on the same processor.
     pub rq_affinity: Option<u64>,
     pub nr_requests: Option<u64>,
     /// Merging of requests: 0 all, 1 simple ones, 2 none.
     pub nomerges: Option<u64>,
     pub read_ahead_kib: Option<u64>,
     pub slaves: Vec<String>,
-    /// Devices that stand on it.
+    /// Devices that are built on it.
     pub holders: Vec<String>,
 }
 
 pub(super) fn read(root: &Path) -> Vec<Block> {
-    // The basic facts know which devices hold something, their size and their scheduler.
+    // The basic facts contain the non-empty devices with size and scheduler.
     let basic = facts(root).block_devices;
     let known = |name: &str| basic.iter().find(|device| device.name == name);
     let mut blocks: Vec<Block> = names(&root.join("sys/block"))
@@ -108,7 +103,7 @@ fn block(root: &Path, name: &str) -> Block {
     let number = |file: &str| first_number::<u64>(root, &at(file));
     let mapped_name = line("dm/name");
     Block {
-        // A name with a slash (cciss/c0d0) stands in /sys with an exclamation mark.
+        // A name with a slash (cciss/c0d0) has an exclamation mark in /sys.
         name: name.replace('!', "/"),
         role: Role::of(name, line("dm/uuid").as_deref()),
         series: mapped_name.as_deref().and_then(series),
@@ -131,7 +126,7 @@ fn block(root: &Path, name: &str) -> Block {
     }
 }
 
-/// "noop [deadline] cfq": the one in brackets, or a lone word.
+/// The scheduler in brackets, as in "noop [deadline] cfq", or a single word.
 fn scheduler(root: &Path, name: &str) -> Option<String> {
     let line = first_line(
         root,
@@ -148,13 +143,13 @@ fn scheduler(root: &Path, name: &str) -> Option<String> {
     in_force.or_else(alone).map(str::to_owned)
 }
 
-/// "data01" → "data"; a name without digits at its end is a series of its own.
+/// "data01" → "data"; a name without digits at its end is its own series.
 fn series(name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some(if stem.is_empty() { name } else { stem }.to_owned())
 }
 
-/// A volume has the vendor and model of its paths, when they agree.
+/// Gives a volume the vendor and model of its paths, if they agree.
 fn inherit(blocks: &mut [Block]) {
     let below: Vec<(String, Option<String>, Option<String>)> = blocks
         .iter()

@@ -1,17 +1,17 @@
-//! What differs between two machines, or one machine at two times.
+//! Differences between two machines, or one machine at two times.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Fields that name the elements of a list, in the order in which they are looked for.
+/// Fields that name the elements of a list, in order of preference.
 const NAMES: &[&str] = &["name", "wwid", "alias", "vendor"];
 
-/// One fact that differs; `None` where a side does not have it.
+/// One fact that differs; `None` on a side that lacks it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {
-    /// Which fact, e.g. `found.block_devices[sda].scheduler`.
+    /// Path of the fact, e.g. `found.block_devices[sda].scheduler`.
     pub fact: String,
     pub before: Option<String>,
     pub after: Option<String>,
@@ -37,7 +37,7 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Vec<Change
 /// Every known fact under its path; `null` is the same as absent.
 pub(super) fn flat(value: &impl Serialize) -> BTreeMap<String, String> {
     let mut rows = BTreeMap::new();
-    // Inventories and facts hold nothing that JSON cannot express; what fails has no facts.
+    // Inventories and facts contain only values that JSON can express.
     descend(
         String::new(),
         &serde_json::to_value(value).unwrap_or_default(),
@@ -60,7 +60,7 @@ fn descend(path: String, value: &Value, rows: &mut BTreeMap<String, String>) {
                 let named = NAMES.iter().find_map(|name| item.get(name)?.as_str());
                 let label = named.map_or_else(|| number.to_string(), str::to_owned);
                 let mut place = format!("{path}[{label}]");
-                // Two of one name (a mount point mounted twice) stay two.
+                // Two elements of one name (a mount point mounted twice) stay two.
                 if rows.keys().any(|row| row.starts_with(&format!("{place}."))) {
                     place = format!("{path}[{label} #{number}]");
                 }
@@ -74,7 +74,6 @@ fn descend(path: String, value: &Value, rows: &mut BTreeMap<String, String>) {
     }
 }
 
-/// A value as people write it.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

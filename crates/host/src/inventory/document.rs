@@ -5,22 +5,19 @@ use serde::{Deserialize, Serialize};
 use super::{Changed, Inventory, Stated, difference};
 
 const FORMAT: &str = "dbdyno-host";
-/// Grows when a field changes its name or its meaning.
+/// Rises when a field changes its name or its meaning.
 const VERSION: u32 = 1;
 
-/// Why a text is no inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     #[error("{file} is not an inventory of dbdyno in JSON: {what}")]
     NotAnInventory { file: String, what: String },
-    /// It was written by a later dbdyno.
     #[error(
         "{file} is an inventory of version {version}, but this dbdyno reads version {VERSION}; write it again with this dbdyno"
     )]
     OtherVersion { file: String, version: u32 },
 }
 
-/// What is compared of an inventory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     pub found: Inventory,
@@ -46,7 +43,7 @@ struct Whole<'a, F> {
 }
 
 impl Document {
-    /// The document with its findings and, when it was compared, the rows that differ.
+    /// The document with its findings and, after a comparison, the rows that differ.
     pub fn to_json(&self, lint: &[impl Serialize], changed: Option<&[Changed]>) -> String {
         let whole = Whole {
             format: FORMAT,
@@ -61,10 +58,8 @@ impl Document {
         text
     }
 
-    /// Reads back what [`to_json`](Self::to_json) wrote; `file` names it in messages.
-    ///
-    /// # Errors
-    /// When it is something else, or of another version.
+    /// Parses the output of [`to_json`](Self::to_json); `file` names it in messages. Fails if it is not such a
+    /// document, or of another version.
     pub fn parse(file: &str, text: &str) -> Result<Self, DocumentError> {
         let wrong = |e: serde_json::Error| DocumentError::NotAnInventory {
             file: file.to_owned(),
@@ -86,7 +81,6 @@ impl Document {
         serde_json::from_str(text).map_err(wrong)
     }
 
-    /// The rows that differ from an earlier document.
     pub fn changed_since(&self, before: &Self) -> Vec<Changed> {
         difference(before, self)
     }

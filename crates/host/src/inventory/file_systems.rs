@@ -10,7 +10,7 @@ use crate::mounts::unescape;
 /// Bound for machines (and containers) with thousands of mounts.
 const FILE_SYSTEMS_MAX: usize = 1024;
 
-/// File systems that lie on the network; all others that count name a device.
+/// File systems on the network; all others that count name a device.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",

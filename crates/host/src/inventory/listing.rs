@@ -1,11 +1,10 @@
-//! Entries of a directory, bounded and in an order that people expect.
+//! Entries of a directory, bounded and in natural order.
 
 use std::path::Path;
 
-/// More entries than any directory that is looked at has.
 const ENTRIES_MAX: usize = 8192;
 
-/// Names in a directory, `sdb` before `sdaa` and `node2` before `node10`; empty when it cannot be read.
+/// Names in a directory, `sdb` before `sdaa` and `node2` before `node10`; empty if it cannot be read.
 pub(super) fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(directory)
         .into_iter()
@@ -18,7 +17,7 @@ pub(super) fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The stem, then its number, so that names of different kinds stay apart.
+/// The stem, then its number, so that names of different kinds stay separate.
 fn order(name: &str) -> (String, usize, String) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let family: String = stem.chars().take(2).collect();

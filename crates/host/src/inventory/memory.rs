@@ -13,7 +13,6 @@ const HUGE: &str = "sys/kernel/mm/hugepages";
 const TRANSPARENT: &str = "sys/kernel/mm/transparent_hugepage";
 const KIB: u64 = 1024;
 
-/// The memory of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
@@ -23,30 +22,27 @@ pub struct Memory {
     pub transparent_huge_pages: Option<String>,
     /// When the kernel compacts memory to make transparent huge pages.
     pub transparent_huge_pages_defrag: Option<String>,
-    /// All huge pages together; `None` when one of the counts is not known.
+    /// Sum of all huge pages; `None` if one of the counts is unknown.
     pub huge_pages_bytes: Option<u64>,
     pub huge_pages: Vec<HugePages>,
     pub nodes: Vec<NumaNode>,
 }
 
-/// Huge pages of one size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HugePages {
-    /// Size as a name, e.g. "2048kB".
     pub name: String,
     pub page_bytes: Option<u64>,
     pub pages: Option<u64>,
-    /// Of these, pages promised but not yet touched.
+    /// Pages that are promised but not yet touched.
     pub reserved_pages: Option<u64>,
-    /// Pages that may be added when they are wanted.
+    /// Pages that the kernel may add on demand.
     pub overcommit_pages: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumaNode {
-    /// Name, e.g. "node0".
     pub name: String,
     /// Its hardware threads, e.g. "0-17,72-89".
     pub threads: Option<String>,
@@ -66,7 +62,7 @@ pub(super) fn read(root: &Path, basic: &Platform) -> Memory {
     }
 }
 
-/// "always [madvise] never": the word in brackets.
+/// The word in brackets, as in "always [madvise] never".
 fn in_force(root: &Path, file: &str) -> Option<String> {
     first_line(root, &format!("{TRANSPARENT}/{file}"))?
         .split_whitespace()
@@ -97,7 +93,7 @@ fn huge_pages(root: &Path) -> Vec<HugePages> {
     from_sys
 }
 
-/// A tree copied without `/sys/kernel` still knows the pages of the default size.
+/// A tree copied without `/sys/kernel` still shows the pages of the default size.
 fn from_meminfo(root: &Path) -> Option<HugePages> {
     let text = text(root, "proc/meminfo")?;
     let value = |key: &str| Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim());
@@ -140,7 +136,7 @@ fn nodes(root: &Path) -> Vec<NumaNode> {
         .collect()
 }
 
-/// "Node 0 MemTotal:       790000000 kB"; without its unit the line was cut short.
+/// A line like "Node 0 MemTotal:       790000000 kB"; without its unit it is truncated.
 fn node_bytes(text: &str) -> Option<u64> {
     let (_, value) = text.lines().find_map(|line| line.split_once("MemTotal:"))?;
     let value = value.trim().strip_suffix("kB")?.trim_end();

@@ -1,4 +1,4 @@
-//! `/etc/multipath.conf`, read tolerantly: what cannot be understood is passed over.
+//! `/etc/multipath.conf`, read tolerantly: unknown syntax is skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,16 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::listing::names;
 use crate::facts::text;
 
-/// Settings of one section; of a repeated one the last counts.
+/// Settings of one section; the last of a repeated one counts.
 pub type Section = BTreeMap<String, String>;
 
-/// More sections than any file has.
 const SECTIONS_MAX: usize = 4096;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Multipath {
-    /// The section `defaults`.
     pub defaults: Section,
     /// One section per kind of array.
     pub devices: Vec<Section>,
@@ -25,7 +23,7 @@ pub struct Multipath {
     pub volumes: Vec<Section>,
 }
 
-/// The main file and those of the folder beside it, which are read after it.
+/// Reads the main file and then those of the folder next to it.
 pub(super) fn read(root: &Path) -> Option<Multipath> {
     let folder = "etc/multipath/conf.d";
     let beside = names(&root.join(folder))
@@ -49,7 +47,7 @@ pub(super) fn read(root: &Path) -> Option<Multipath> {
 fn parse(text: &str, into: &mut Multipath) {
     let mut path: Vec<String> = Vec::new();
     let mut section = Section::new();
-    // A section's name may stand on the line before its brace.
+    // A section's name may be on the line before its brace.
     let mut waiting: Option<String> = None;
     for line in text.lines() {
         let mut words = words(line).into_iter();
@@ -65,7 +63,7 @@ fn parse(text: &str, into: &mut Multipath) {
             }
             name if words.clone().any(|word| word == "{") || name.ends_with('{') => {
                 path.push(name.trim_end_matches('{').to_owned());
-                // Settings of the section around it would be lost, but only `defaults` has its own.
+                // Settings of the enclosing section would be lost, but only `defaults` has its own.
                 section.clear();
             }
             key => {

@@ -1,4 +1,4 @@
-//! Processors: how many there are and how they are set.
+//! Processors: their number and settings.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,26 +11,23 @@ use crate::facts::{first_line, is_numbered};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The processors of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Processor {
-    /// Model as it calls itself.
     pub model: Option<String>,
     pub nominal_mhz: Option<f64>,
     pub sockets: Option<u32>,
     pub cores: Option<u32>,
-    /// Hardware threads the kernel schedules on.
     pub threads: Option<u32>,
     pub numa_nodes: Option<u32>,
-    /// Several threads on a core, as the kernel says: on, off, forceoff, notsupported, notimplemented.
+    /// Simultaneous multithreading in the kernel's words: on, off, forceoff, notsupported, notimplemented.
     pub smt: Option<String>,
-    /// Whether the processor may run above its nominal frequency.
+    /// True if the processor may run above its nominal frequency.
     pub turbo: Option<bool>,
-    /// Frequency governor; several with commas, when processors differ.
+    /// Frequency governor; several with commas, if processors differ.
     pub governor: Option<String>,
     pub frequency_driver: Option<String>,
-    /// Preference between performance and energy, where the processor has one.
+    /// Preference between performance and energy, if the processor has one.
     pub energy_preference: Option<String>,
 }
 
@@ -50,7 +47,7 @@ pub(super) fn read(root: &Path, basic: &Platform) -> Processor {
     }
 }
 
-/// Intel's driver says whether turbo is off, all others whether it is on.
+/// Intel's driver has a flag for turbo off, all others one for turbo on.
 fn turbo(root: &Path) -> Option<bool> {
     let flag = |name: &str| match first_line(root, &format!("{CPUS}/{name}")).as_deref() {
         Some("0") => Some(false),
@@ -62,7 +59,7 @@ fn turbo(root: &Path) -> Option<bool> {
         .or_else(|| flag("cpufreq/boost"))
 }
 
-/// The values of a file that every processor has, each once.
+/// The distinct values of a file that every processor has.
 fn over_all(root: &Path, file: &str) -> Option<String> {
     let values: BTreeSet<String> = names(&root.join(CPUS))
         .iter()

@@ -5,10 +5,11 @@ use archive::{ControlGroup, Fact};
 use super::Document;
 use super::difference::flat;
 
-/// More facts than any machine is expected to have; what lies beyond is left out.
+/// Most facts that are archived; more than any machine is expected to have.
 const FACTS_MAX: usize = 20_000;
 
-/// Every known fact, what was found before what was stated. Caps stand there as words: their paths would be cut in a comparison.
+/// Every known fact, the found ones before the stated ones. Caps are rendered as words: their paths would be cut in a
+/// comparison.
 pub fn rows(document: &Document) -> Vec<Fact> {
     let fact = |(section, name), value, stated| Fact {
         section,
@@ -29,7 +30,7 @@ pub fn rows(document: &Document) -> Vec<Fact> {
     caps.chain(found).chain(stated).take(FACTS_MAX).collect()
 }
 
-/// `block_devices[sda].scheduler` is the "sda scheduler" of the section "block devices".
+/// Splits `block_devices[sda].scheduler` into the section "block devices" and the name "sda scheduler".
 fn place(path: &str) -> (String, String) {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (section, rest) = path.split_at(end);
@@ -37,7 +38,7 @@ fn place(path: &str) -> (String, String) {
         Some((item, field)) => format!("{item} {}", words(field)),
         None => {
             let rest = rest.trim_start_matches('.');
-            // Names of kernel settings hold dots and underscores of their own.
+            // Names of kernel settings contain dots and underscores themselves.
             if section == "sysctl" {
                 rest.to_owned()
             } else {

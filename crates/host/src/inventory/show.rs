@@ -7,9 +7,8 @@ use archive::ControlGroup;
 use super::difference::shown;
 use super::{Block, Changed, Inventory, Role, Stated};
 
-/// What stands where the machine does not tell.
 const UNKNOWN: &str = "–";
-/// Width of the labels, so that the sections stand below each other.
+/// Width of the labels, so that the sections are aligned.
 const LABEL_WIDTH: usize = 24;
 
 pub fn sections(found: &Inventory) -> String {
@@ -36,7 +35,6 @@ pub fn sections(found: &Inventory) -> String {
     text
 }
 
-/// What was stated; empty when nothing was.
 pub fn stated_section(stated: &Stated) -> String {
     let mut text = String::new();
     for (title, fields) in stated.rows() {
@@ -81,7 +79,7 @@ fn section(text: &mut String, title: &str, rows: &[(String, String)]) {
     text.push('\n');
 }
 
-/// A heading and rows below it; nothing when there is only the heading row.
+/// A heading and rows below it; nothing if there is only the heading row.
 fn table(text: &mut String, title: &str, rows: Vec<Vec<String>>) {
     if rows.len() < 2 {
         return;
@@ -93,7 +91,6 @@ fn table(text: &mut String, title: &str, rows: Vec<Vec<String>>) {
     text.push('\n');
 }
 
-/// Left-aligned columns, two spaces apart.
 fn columns(rows: &[Vec<String>]) -> Vec<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

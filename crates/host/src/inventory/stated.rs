@@ -1,4 +1,4 @@
-//! What a host cannot discover and its owner states in a file: array, RAID, cache, licences, options.
+//! Facts that a host cannot discover and its owner states in a file: array, RAID, cache, licences, options.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 const FIELDS: &str = include_str!("../../rules/stated.toml");
 
-/// A longer file is no platform file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Statements by section and field, in the order of the declared fields.
@@ -16,7 +15,6 @@ pub struct Stated {
     sections: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What is wrong with a platform file.
 #[derive(Debug, thiserror::Error)]
 pub enum StatedError {
     #[error("the platform file {} cannot be read: {reason}", path.display())]
@@ -26,19 +24,16 @@ pub enum StatedError {
     },
     #[error("the platform file {file} is not TOML: {what}")]
     NotToml { file: String, what: String },
-    /// A section or field that does not exist.
     #[error(
         "the platform file {file} has the unknown {kind} \"{name}\"{hint}; docs/HOST.md lists them all"
     )]
     Unknown {
         file: String,
-        /// "section" or "field".
         kind: &'static str,
         name: String,
-        /// ` (did you mean "…"?)` or nothing.
+        /// ` (did you mean "…"?)` or empty.
         hint: String,
     },
-    /// A value of another kind.
     #[error("the platform file {file}: \"{name}\" must be {wanted}")]
     WrongKind {
         file: String,
@@ -91,7 +86,6 @@ impl Kind {
         }
     }
 
-    /// The value, when it is of this kind.
     fn take(self, value: &toml::Value) -> Option<serde_json::Value> {
         match (self, value) {
             (Self::Text, toml::Value::String(text)) => Some(text.as_str().into()),
@@ -140,10 +134,7 @@ fn declared() -> Vec<Section> {
 }
 
 impl Stated {
-    /// Reads a platform file.
-    ///
-    /// # Errors
-    /// When it cannot be read, is not TOML, or states something that is not declared.
+    /// Reads a platform file. Fails if it cannot be read, is not TOML, or states an undeclared fact.
     pub fn load(path: &Path) -> Result<Self, StatedError> {
         let unreadable = |reason| StatedError::Unreadable {
             path: path.to_owned(),
@@ -153,10 +144,8 @@ impl Stated {
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// Parses the text of a platform file; `file` names it in messages.
-    ///
-    /// # Errors
-    /// When it is not TOML, or states something that is not declared.
+    /// Parses the text of a platform file; `file` names it in messages. Fails if it is not TOML, or states an
+    /// undeclared fact.
     pub fn parse(file: &str, text: &str) -> Result<Self, StatedError> {
         let table: toml::Table = toml::from_str(text).map_err(|e| StatedError::NotToml {
             file: file.to_owned(),

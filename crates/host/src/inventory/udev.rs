@@ -16,9 +16,9 @@ const RULES_MAX: usize = 4096;
 pub struct UdevRule {
     /// File and number of the rule's first line, e.g. "10-3par.rules:1".
     pub name: String,
-    /// Which devices it means, as written.
+    /// Conditions on the device, as written.
     pub matches: Vec<String>,
-    /// What it sets: attributes of the queue without "queue/", and owner, group and mode.
+    /// Assignments: attributes of the queue without "queue/", and owner, group and mode.
     pub sets: BTreeMap<String, String>,
 }
 
@@ -58,7 +58,7 @@ fn rules(file: &str, text: &str) -> Vec<UdevRule> {
     found
 }
 
-/// `None` for comments and rules that set nothing of interest.
+/// Parses a rule; `None` for comments and rules without relevant assignments.
 fn parse(name: String, rule: &str) -> Option<UdevRule> {
     if rule.trim_start().starts_with('#') {
         return None;
@@ -81,7 +81,7 @@ fn parse(name: String, rule: &str) -> Option<UdevRule> {
     (!parsed.sets.is_empty()).then_some(parsed)
 }
 
-/// `ATTR{queue/nomerges}=` and `OWNER:=` set something; all other assignments are of no interest.
+/// `ATTR{queue/nomerges}=` and `OWNER:=` are relevant assignments, all others are not.
 fn set_by(key: &str) -> Option<String> {
     let name = key.strip_suffix('=')?.trim_end_matches(':').trim();
     if ["OWNER", "GROUP", "MODE"].contains(&name) {

@@ -1,4 +1,4 @@
-//! A rule against the facts.
+//! Decides a rule by the facts; a missing fact leaves it undecided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,12 @@ use super::look::{FoundFact, Lookup, look, number, number_at, texts, texts_at};
 use super::rule::{Condition, Need, Over, Rule};
 use super::volumes::bottom;
 
-/// Elements that are named before the rest is only counted.
+/// Most elements that are named before the rest is only counted.
 const NAMED_MAX: usize = 4;
 
-/// How a rule came out.
 pub(super) struct Outcome {
     pub decision: Decision,
     pub found: String,
-    /// Why it cannot be decided.
     pub reason: Option<String>,
 }
 
@@ -116,7 +114,7 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[FoundFact<'_>]) -> Outcome {
     Outcome::undecided(described(&with(Some(true))), reason)
 }
 
-/// Whether one fact holds; `None` when that cannot be told.
+/// True if one fact holds; `None` if that is unknown.
 fn holds_alone(rule: &Rule, facts: &Value, seen: &FoundFact<'_>) -> Option<bool> {
     if let Condition::Known(wanted) = rule.holds {
         return Some(seen.value.is_some() == wanted);
@@ -166,14 +164,13 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Small letters and digits alone, so that RAID-10, Raid 10 and raid10 are one.
+/// Lower-case letters and digits only, so that RAID-10, Raid 10 and raid10 are one.
 fn plain(text: &str) -> String {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Devices that share a name or a disk below are not apart. One that the machine does not show leaves
-/// open what lies below it.
+/// True if devices share neither a name nor a disk below them; `None` if the machine does not show one of them.
 fn apart(facts: &Value, devices: &[String], others: &[String]) -> Option<bool> {
     if devices.is_empty() || others.is_empty() {
         return None;

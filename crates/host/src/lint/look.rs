@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use crate::inventory::shown;
 
-/// One fact with the element of a list that it belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundFact<'a> {
-    /// The element of the list, or `None` when the path has no list.
+    /// The element of the list, or `None` if the path has no list.
     pub element: Option<&'a Value>,
-    /// The value; `None` when it is null or absent.
+    /// The value; `None` if it is null or absent.
     pub value: Option<&'a Value>,
 }
 
@@ -20,7 +19,7 @@ impl FoundFact<'_> {
         self.value.map(shown)
     }
 
-    /// What the element is called: a volume by its own name rather than the kernel's.
+    /// Name of the element: for a volume its own name rather than the kernel's.
     pub fn label(&self) -> Option<&str> {
         let element = self.element?;
         ["mapped_name", "name", "alias", "vendor", "wwid"]
@@ -28,21 +27,19 @@ impl FoundFact<'_> {
             .find_map(|field| element.get(field)?.as_str())
     }
 
-    /// Another field of the same element.
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.element?.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// What a path leads to.
 pub(super) enum Lookup<'a> {
-    /// The list or object on the way is not there.
+    /// The list or object on the path is absent.
     Nowhere,
-    /// The facts; a list may be there and be empty.
+    /// The facts; a list may exist and be empty.
     Facts(Vec<FoundFact<'a>>),
 }
 
-/// Follows `path` from `facts`; elements of the list count only when they pass `only`.
+/// Follows `path` from `facts`; elements of the list count only if they pass `only`.
 pub(super) fn look<'a>(
     facts: &'a Value,
     path: &str,
@@ -83,7 +80,7 @@ fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
         .try_fold(value, |value, segment| value.get(segment))
 }
 
-/// A number, also one that stands in a text.
+/// A number, also one within a text.
 pub(super) fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -92,17 +89,14 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     number.filter(|number: &f64| number.is_finite())
 }
 
-/// The single number at a path.
 pub(super) fn number_at(facts: &Value, path: &str) -> Option<f64> {
     number(follow(facts, path)?)
 }
 
-/// The texts of a list.
 pub(super) fn texts(value: &Value) -> Option<Vec<String>> {
     Some(value.as_array()?.iter().map(shown).collect())
 }
 
-/// The list of texts at a path.
 pub(super) fn texts_at(facts: &Value, path: &str) -> Option<Vec<String>> {
     texts(follow(facts, path)?)
 }

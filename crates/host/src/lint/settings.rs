@@ -1,4 +1,4 @@
-//! Settings of a database server, judged by rules of the same form.
+//! Checks of a database server's settings, by rules of the same form.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,22 @@ use serde_json::{Map, Value, json};
 
 use super::{Finding, finding, rule};
 
-/// What the rules of a server may look at.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerFacts<'a> {
-    /// Settings as the server tells them; `setting/NAME` in the rules, and as a number of bytes where it
-    /// is a size, `bytes/NAME`.
+    /// Settings as the server reports them; `setting/NAME` in the rules, and `bytes/NAME` for a size as a number of
+    /// bytes.
     pub settings: Option<&'a BTreeMap<String, String>>,
-    /// Memory that the server may have; `server/memory_bytes`.
+    /// Memory available to the server; `server/memory_bytes`.
     pub memory_bytes: Option<u64>,
-    /// Whether its data lies on a device that spins; `server/rotational`.
+    /// True if its data is on a spinning device; `server/rotational`.
     pub rotational: Option<bool>,
 }
 
-/// Why a text holds no rules.
 #[derive(Debug, thiserror::Error)]
 #[error("the rules for this server's settings cannot be read: {0}")]
 pub struct RulesError(toml::de::Error);
 
-/// Rules, as TOML, applied to a server.
-///
-/// # Errors
-/// When the text holds no rules.
+/// Applies rules, given as TOML, to a server. Fails if the text contains no rules.
 pub fn lint_server(rules: &str, facts: &ServerFacts<'_>) -> Result<Vec<Finding>, RulesError> {
     let facts = as_json(facts);
     let rules = rule::parse(rules).map_err(RulesError)?;
@@ -54,7 +49,7 @@ fn as_json(facts: &ServerFacts<'_>) -> Value {
     })
 }
 
-/// "256MB" as servers write sizes: units are powers of two, no unit means bytes.
+/// A size as servers write it, such as "256MB": units are powers of two, no unit means bytes.
 fn in_bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.trim().parse().ok()?;

@@ -5,10 +5,9 @@ use std::fmt::Write;
 
 use super::{Decision, Finding, Severity};
 
-/// Columns of a line of names.
 const LINE_WIDTH: usize = 100;
 
-/// What is advised otherwise in full, then what cannot be decided by its reason, then what is as advised.
+/// Shows rules that advise otherwise in full, then undecided ones by reason, then those that are ok.
 pub fn findings(findings: &[Finding]) -> String {
     let with = |decision: Decision| findings.iter().filter(move |f| f.decision == decision);
     let count = |decision| with(decision).count();

@@ -1,14 +1,13 @@
-//! Which disks lie below a device that somebody named.
+//! The disks below a device that the user names.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Deeper than volumes are stacked.
 const DEPTH_MAX: usize = 16;
 
-/// The disks at the bottom of `name` ("data01", "/dev/mapper/data01", "sda1"); `None` when the machine
-/// shows no such device.
+/// The disks at the bottom of `name` ("data01", "/dev/mapper/data01", "sda1"); `None` if the machine shows no such
+/// device.
 pub(super) fn bottom(facts: &Value, name: &str) -> Option<BTreeSet<String>> {
     let devices = facts.pointer("/found/block_devices")?.as_array()?;
     let name = name
@@ -42,7 +41,7 @@ pub(super) fn bottom(facts: &Value, name: &str) -> Option<BTreeSet<String>> {
     (!disks.is_empty()).then_some(disks)
 }
 
-/// By kernel name, by the name of the mapping, or as a partition of a disk.
+/// Finds a device by kernel name, by the name of the mapping, or as a partition of a disk.
 fn device<'a>(devices: &'a [Value], name: &str) -> Option<&'a Value> {
     let is = |field: &str, wanted: &str| {
         devices
@@ -53,7 +52,6 @@ fn device<'a>(devices: &'a [Value], name: &str) -> Option<&'a Value> {
         .or_else(|| is("name", name))
         .or_else(|| {
             let disk = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            // nvme0n1p2 and mmcblk0p1 have a letter between disk and partition.
             let before_letter = disk
                 .strip_suffix('p')
                 .filter(|disk| disk.ends_with(|c: char| c.is_ascii_digit()));

@@ -1,19 +1,17 @@
-//! Where a machine is that is reached by ssh: `ssh://[USER@]HOST[:PORT]`.
+//! Address of a machine that is reached by ssh: `ssh://[USER@]HOST[:PORT]`.
 
 use std::fmt;
 
-/// A machine as the ssh client is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SshAddress {
-    /// Who logs on; ssh's own choice when `None`.
+    /// User who logs on; `None` for ssh's default.
     pub user: Option<String>,
     /// Name or address, also one of the user's ssh configuration.
     pub host: String,
-    /// Port; ssh's own choice when `None`.
+    /// Port; `None` for ssh's default.
     pub port: Option<u16>,
 }
 
-/// Why a text names no machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not an SSH address: {what}; write ssh://USER@HOST[:PORT]")]
 pub struct AddressError {
@@ -22,10 +20,8 @@ pub struct AddressError {
 }
 
 impl SshAddress {
-    /// Takes `ssh://[USER@]HOST[:PORT]` apart.
-    ///
-    /// # Errors
-    /// When it is none. A password is refused: the ssh client would not take it.
+    /// Parses `ssh://[USER@]HOST[:PORT]`. Fails if it is not an address. A password is refused: the ssh client would
+    /// not take it.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         Self::parts(text).map_err(|what| AddressError {
             text: without_password(text),
@@ -71,7 +67,6 @@ impl SshAddress {
         })
     }
 
-    /// `USER@HOST` as the ssh client takes it.
     pub fn destination(&self) -> String {
         match &self.user {
             Some(user) => format!("{user}@{}", self.host),
@@ -80,8 +75,7 @@ impl SshAddress {
     }
 }
 
-/// A user or host that the ssh client cannot take for one of its options, nor any shell for more
-/// than a word.
+/// A user or host that neither the ssh client can take for an option nor any shell for more than a word.
 fn word(text: &str) -> Result<String, &'static str> {
     let fits = |c: char| c.is_alphanumeric() || "._-%:+".contains(c);
     match text {

@@ -1,5 +1,4 @@
-//! The ordinary ssh client as a child process, with everything that could make it wait for a person
-//! switched off.
+//! The ordinary ssh client as a child process, with all interactive prompts switched off.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -13,17 +12,17 @@ use super::RemoteError;
 use super::address::SshAddress;
 use crate::trusted;
 
-/// Names another program than `ssh`, which gets the same arguments.
+/// Variable that names another program than `ssh`, which gets the same arguments.
 const PROGRAM_VARIABLE: &str = "DBDYNO_SSH";
-/// Last bytes of the client's messages that are kept.
+/// Most bytes of the client's messages that are kept, the last ones.
 const MESSAGES_BYTES_MAX: usize = 4096;
 /// Longest answer to one command: the inventory of a machine with thousands of devices.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
-/// No command but the sampling takes longer; a machine that hangs must not hold up a run for ever.
+/// Longest time of a command other than sampling; a machine that hangs must not hold up a run for ever.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Without prompts, and giving up on a connection that is silent for 15 seconds. The other machine gets no use of the keys
-/// or the screen of this one, whatever the user's configuration allows.
+/// No prompts, and a connection that is silent for 15 seconds is given up. The other machine gets no use of this
+/// one's keys or screen, whatever the user's configuration allows.
 const OPTIONS: &[&str] = &[
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -40,17 +39,13 @@ pub(super) struct Client {
     messages: Option<JoinHandle<Vec<u8>>>,
 }
 
-/// Its pipes, each for the thread that uses it.
 pub(super) struct Pipes {
     pub input: ChildStdin,
     pub output: ChildStdout,
 }
 
 impl Client {
-    /// Starts the client with a script for the other machine's `sh`.
-    ///
-    /// # Errors
-    /// When there is no ssh client.
+    /// Starts the client with a script for the other machine's `sh`. Fails if there is no ssh client.
     pub(super) fn start(address: &SshAddress, script: &str) -> Result<(Self, Pipes), RemoteError> {
         let named = std::env::var_os(PROGRAM_VARIABLE).filter(|name| !name.is_empty());
         let program = match named {
@@ -95,9 +90,9 @@ impl Client {
         Ok((client, Pipes { input, output }))
     }
 
-    /// Ends the client and says what it, or the other machine, complained about last.
+    /// Ends the client and returns its last complaint, or that of the other machine.
     pub(super) fn last_words(&mut self) -> String {
-        // It has ended already, or nobody wants to hear from it any more.
+        // It has ended already, or is no longer needed.
         let _ = self.child.kill();
         let status = self.child.wait();
         let words = self.messages.take().and_then(|thread| thread.join().ok());
@@ -111,7 +106,7 @@ impl Client {
     }
 }
 
-/// Whether a variable has the password of a database: ssh needs none, and a configuration may send them on.
+/// True if a variable has the password of a database: ssh needs none, and a configuration may send them on.
 fn is_password(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name.ends_with(b"PASSWORD") || name.ends_with(b"_PWD")
@@ -122,7 +117,7 @@ fn installed() -> Result<OsString, RemoteError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut there = std::env::split_paths(&path).map(|folder| folder.join("ssh"));
     match there.find(|program| program.is_file()) {
-        // Starting it says that there is none.
+        // The error of starting it reports that there is none.
         None => Ok(OsString::from("ssh")),
         Some(program) => match trusted(&program) {
             Ok(program) => Ok(program.into_os_string()),
@@ -142,11 +137,8 @@ impl Drop for Client {
     }
 }
 
-/// Runs a script on the other machine and gives what it printed after `mark`, which parts it from
-/// what the user's start-up files print.
-///
-/// # Errors
-/// When the machine cannot be reached, or does not answer.
+/// Runs a script on the other machine and returns its output after `mark`, which separates it from the output of the
+/// user's start-up files. Fails if the machine cannot be reached, or does not answer.
 pub(super) fn ask(address: &SshAddress, script: &str, mark: &str) -> Result<String, RemoteError> {
     let (mut client, pipes) = Client::start(address, script)?;
     drop(pipes.input);
@@ -157,7 +149,7 @@ pub(super) fn ask(address: &SshAddress, script: &str, mark: &str) -> Result<Stri
         .spawn(move || {
             let mut bytes = Vec::new();
             let read = output.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes);
-            // The one who asked may have given up.
+            // The receiver may have given up.
             let _ = sender.send(read.map(|_| bytes));
         })
         .map_err(|cause| RemoteError::NoClient {
@@ -183,10 +175,10 @@ pub(super) fn ask(address: &SshAddress, script: &str, mark: &str) -> Result<Stri
     }
 }
 
-/// The script in one argument that any login shell hands to `sh` unchanged; even a csh, which would
-/// not take a quoted line end.
+/// The script in one argument that any login shell hands to `sh` unchanged; even a csh, which would not take a quoted
+/// line end.
 fn quoted(script: &str) -> String {
-    // What another machine executes is checked in every build.
+    // Every build checks the text that another machine executes.
     assert!(!script.contains(['\'', '!']), "no shell may see these");
     let lines: Vec<&str> = script.lines().map(str::trim).collect();
     format!("exec sh -c '{}'", lines.join(" ").trim())

@@ -1,12 +1,10 @@
-//! Why another machine cannot be looked at.
+//! Errors of reaching and sampling another machine.
 
 use super::SshAddress;
 use crate::Untrusted;
 
-/// Why another machine cannot be looked at.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// There is no ssh client, or it cannot be started.
     #[error(
         "the ssh client \"{program}\" cannot be started ({cause}); install it, or name another in $DBDYNO_SSH"
     )]
@@ -14,17 +12,13 @@ pub enum RemoteError {
         program: String,
         cause: std::io::Error,
     },
-    /// Others could have put it where it was found.
     #[error("the ssh client {program} is not started: {cause}; or name one in $DBDYNO_SSH")]
     Untrusted { program: String, cause: Untrusted },
-    /// It does not let us in, or does not answer.
     #[error("{address} cannot be reached ({cause}); check that `ssh {}` logs in without asking for \
              anything", command(.address))]
     Unreachable { address: SshAddress, cause: String },
-    /// It has no `/proc`.
     #[error("{0} cannot be sampled: it does not show the processor counters of a Linux /proc")]
     NoCounters(SshAddress),
-    /// Its files cannot be kept here.
     #[error(
         "the files of {address} cannot be stored in the temporary directory ({cause}); free space there, or set TMPDIR"
     )]
@@ -32,7 +26,6 @@ pub enum RemoteError {
         address: SshAddress,
         cause: std::io::Error,
     },
-    /// A device that no device is called.
     #[error(
         "\"{0}\" is not the name of a block device; give the kernel's name, such as sda or nvme0n1"
     )]

@@ -1,23 +1,21 @@
-//! One snapshot of another machine's counters: the script that prints it, and its way back into
-//! [`Counters`] through the same parsers that read this machine's files.
+//! One snapshot of another machine's counters: the script that prints it, and its way back into [`Counters`] through
+//! the parsers for this machine's files.
 
 use std::collections::HashMap;
 
 use crate::counters::{Counters, InterfaceCounters, PressureUs, disks, is_counted, parse};
 
-/// Stands before the first snapshot.
 pub(super) const MARK: &str = "dbdyno-begin";
-/// Ends a snapshot, with its number.
 pub(super) const END: &str = "dbdyno-end ";
-/// Clock ticks in `/proc/PID/stat`: fixed by Linux for programs, whatever the kernel's own are.
+/// Clock ticks in `/proc/PID/stat`, which Linux fixes for programs, whatever the kernel's own are.
 const TICKS_PER_S: f64 = 100.0;
-/// The wall clock counts nanoseconds and may be set; the clock that may not counts hundredths of
-/// seconds. As long as the two agree within this time, the finer one is believed.
+/// The wall clock counts nanoseconds and may be set; the other clock may not be set and counts hundredths of seconds.
+/// As long as the two agree within this time, the finer one is used.
 const CLOCKS_APART_NS: i64 = 20_000_000;
 
-/// Answers every line on its standard input by one snapshot with that number. One `grep` reads all
-/// files, so that a snapshot costs the other machine two short processes. `/proc/$$/stat` and that of
-/// its parent, the ssh server's process, are what the sampling itself uses there.
+/// Answers every line on its standard input by one snapshot with that number. One `grep` reads all files, so that a
+/// snapshot costs the other machine two short processes. `/proc/$$/stat` and that of its parent, the ssh server's
+/// process, show the cost of the sampling there.
 pub(super) fn script(devices: &[&str]) -> String {
     let patterns = devices.iter().map(|name| format!("-e \" {name} \" "));
     let disk: String = patterns.collect();
@@ -37,16 +35,15 @@ pub(super) fn script(devices: &[&str]) -> String {
     )
 }
 
-/// A device name that the script may hold.
 pub(super) fn is_device_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-/:".contains(c);
     !name.is_empty() && name.len() <= 64 && name.chars().all(fits)
 }
 
-/// What stays the same from one snapshot to the next.
+/// State that lasts from one snapshot to the next.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// Names, and whether what they do is added up.
+    /// Names, and true for devices that are added up.
     pub devices: Vec<(String, bool)>,
     pub interfaces: Vec<String>,
     page_bytes: Option<u64>,
@@ -56,7 +53,6 @@ pub(super) struct Reader {
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
     pub counters: Counters,
-    /// Every network interface on its own.
     pub interfaces: Vec<InterfaceCounters>,
     /// Processor time of the sampling on the other machine since it began.
     pub cost_s: Option<f64>,
@@ -71,7 +67,7 @@ impl Reader {
         }
     }
 
-    /// From the lines of one snapshot; `None` when it does not even hold the clock.
+    /// Parses the lines of one snapshot; `None` if even the clock is missing.
     pub(super) fn read(&mut self, lines: &[String]) -> Option<Snapshot> {
         let mut files: HashMap<&str, Vec<u8>> = HashMap::new();
         let mut wall_ns = None;
@@ -111,7 +107,6 @@ impl Reader {
                 memory: pressure("proc/pressure/memory"),
                 io: pressure("proc/pressure/io"),
             },
-            // The driver's process is not there.
             process_cpu_ns: None,
             process_rss_bytes: None,
         };
@@ -131,7 +126,7 @@ impl Reader {
         })
     }
 
-    /// The moment on the other machine's own clock, so that the network's delay does not matter.
+    /// The time on the other machine's own clock, so that the network's delay does not matter.
     fn at_ns(&mut self, uptime_ns: i64, wall_ns: Option<i64>) -> u64 {
         let Some(wall_ns) = wall_ns else {
             return uptime_ns.unsigned_abs();
@@ -139,7 +134,6 @@ impl Reader {
         let offset_ns = wall_ns - uptime_ns;
         let known_ns = *self.offset_ns.get_or_insert(offset_ns);
         if (offset_ns - known_ns).abs() > CLOCKS_APART_NS {
-            // Somebody set the wall clock.
             self.offset_ns = Some(offset_ns);
             return uptime_ns.unsigned_abs();
         }
@@ -147,13 +141,13 @@ impl Reader {
     }
 }
 
-/// "12345.67 4567.89": seconds since the machine was started.
+/// Seconds since the machine was started, as in "12345.67 4567.89".
 fn uptime_ns(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     nanoseconds(text.split_whitespace().next()?)
 }
 
-/// Seconds with up to nine decimals, exactly; a `date` without nanoseconds prints something else.
+/// Seconds with up to nine decimals, exactly; `None` for a `date` without nanoseconds.
 fn nanoseconds(text: &str) -> Option<i64> {
     let (seconds, decimals) = text.trim().split_once('.')?;
     let digits = decimals.len();
@@ -165,10 +159,10 @@ fn nanoseconds(text: &str) -> Option<i64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(part)
 }
 
-/// Processor time of a process and of its children that have ended, from `/proc/PID/stat`.
+/// Processor time of a process and of its ended children, from `/proc/PID/stat`.
 fn used_s(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain anything.
     let (_, fields) = text.rsplit_once(')')?;
     let ticks: Vec<u64> = fields
         .split_whitespace()
@@ -240,12 +234,11 @@ mod tests {
             one.counters.at_ns as f64 / 1e9
         };
         assert_eq!(at("10.00", "1000.001000000"), 10.0);
-        // The finer clock tells the hundredths that the other one rounds.
+        // The finer clock shows the hundredths that the other one rounds.
         assert_eq!(at("10.10", "1000.108000000"), 10.107);
-        // Set back by an hour: the one that cannot be set is believed.
+        // The wall clock is set back by an hour, so the other one counts.
         assert_eq!(at("10.20", "400.900000000"), 10.2);
         assert_eq!(at("10.30", "401.007000000"), 10.307);
-        // A `date` that knows no nanoseconds.
         assert_eq!(at("10.40", "1000.%N"), 10.4);
     }
 

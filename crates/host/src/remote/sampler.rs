@@ -1,9 +1,8 @@
-//! Samples another machine through one ssh process that lives as long as it can.
+//! Samples another machine through one long-lived ssh process.
 //!
-//! Every snapshot is asked for by its number: by a thread on the schedule of the interval, and by
-//! whoever marks the start or the end of a window. Asking waits for nothing, so that the start of a
-//! point is not late by a journey through the network; the answer carries the moment at which it was
-//! taken, on the other machine's own clock.
+//! Every snapshot is requested by number: by a thread on the schedule of the interval, and at the start and the end
+//! of a window. A request does not wait, so that the start of a point is not late by a network round trip; the answer
+//! carries the time at which it was taken, on the other machine's own clock.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -25,27 +24,26 @@ use crate::interfaces;
 use crate::sampler::{HostUse, SAMPLES_MAX, Schedule, Tick};
 use crate::stack::Stack;
 
-/// The thread looks this often whether it shall stop or follow a new mark.
+/// Interval at which the thread checks for a stop or a new mark.
 const SLICE: Duration = Duration::from_millis(100);
-/// The end of a window waits so long for its snapshot; a connection that died is noticed earlier.
+/// Longest wait for the snapshot at the end of a window; a broken connection is noticed earlier.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
-/// Snapshots asked for and not answered before the schedule leaves ticks out.
+/// Most unanswered requests before the schedule leaves ticks out.
 const OUTSTANDING_MAX: u64 = 16;
-/// Longest line and most lines of a snapshot; a thousand interfaces stay below.
+/// Longest line and most lines of a snapshot; a thousand interfaces need less.
 const LINE_BYTES_MAX: u64 = 4096;
 const LINES_MAX: usize = 8192;
 
-/// Where and how one machine is sampled.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub address: SshAddress,
-    /// None where there are no figures of devices.
+    /// Empty without figures of devices.
     pub devices: Stack,
     pub interfaces: Vec<String>,
     pub interval: Duration,
 }
 
-/// The start of a window: which snapshot of which connection.
+/// The start of a window: a snapshot of a connection.
 #[derive(Debug)]
 pub struct RemoteMark {
     connection: Result<Arc<Shared>, String>,
@@ -53,7 +51,6 @@ pub struct RemoteMark {
     late: u64,
 }
 
-/// Samples the machine until it is dropped.
 #[derive(Debug)]
 pub struct RemoteSampler {
     plan: Plan,
@@ -70,7 +67,7 @@ struct Connection {
 #[derive(Debug)]
 struct Shared {
     stop: AtomicBool,
-    /// When the last mark was set: the schedule counts from there.
+    /// Time of the last mark: the schedule counts from there.
     anchor_ns: AtomicU64,
     late: AtomicU64,
     state: Mutex<State>,
@@ -83,34 +80,29 @@ struct State {
     asked: u64,
     answered: u64,
     samples: VecDeque<(u64, Snapshot)>,
-    /// Numbers of snapshots, asked for and not answered, that start or end a window: only they keep their interfaces.
+    /// Numbers of unanswered snapshots that start or end a window: only these store their interfaces.
     boundaries: HashSet<u64>,
-    /// Why there will be no more.
     lost: Option<String>,
-    /// Ends with the connection, so that nobody waits for a silent client.
+    /// It ends with the connection, so that nobody waits for a silent client.
     client: Option<Client>,
     first: Option<Snapshot>,
 }
 
-/// What a snapshot is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// The start or the end of a window.
     Boundary,
     Series,
 }
 
-/// The snapshots of a window.
 struct Window {
     samples: Vec<Counters>,
-    /// How many between the first and the last are no longer kept.
+    /// Number of snapshots within the window that are no longer stored.
     lost: u64,
-    /// Network interfaces at its start and its end.
     interfaces: [Vec<InterfaceCounters>; 2],
 }
 
 impl RemoteSampler {
-    /// Connects and begins to sample; the first snapshot is here when it returns.
+    /// Connects and starts sampling; returns after the first snapshot.
     pub(super) fn start(plan: Plan, io_reason: Option<Remark>) -> Result<Self, RemoteError> {
         let connection = Connection::open(&plan)?;
         let number = connection.shared.ask(Wanted::Boundary);
@@ -135,7 +127,7 @@ impl RemoteSampler {
         })
     }
 
-    /// Begins a window; waits for nothing.
+    /// Begins a window without waiting.
     pub fn mark(&self) -> RemoteMark {
         let shared = Arc::clone(&lock(&self.connection).shared);
         shared.anchor_ns.store(monotonic_ns(), Ordering::Release);
@@ -154,8 +146,8 @@ impl RemoteSampler {
         }
     }
 
-    /// Ends the window that `mark` began. When the connection was lost in between the figures are
-    /// unknown, with the reason, and a new connection is made for the next window.
+    /// Ends the window that `mark` began. If the connection was lost in between, the figures are unknown, with the
+    /// reason, and a new connection is made for the next window.
     pub fn finish(&self, mark: RemoteMark) -> HostUse {
         let RemoteMark {
             connection,
@@ -197,7 +189,7 @@ impl RemoteSampler {
         }
     }
 
-    /// Processor time that the sampling took on the machine so far, in percent of one processor.
+    /// Processor time of the sampling on the machine so far, in percent of one processor.
     pub fn cost_pct(&self) -> Option<f64> {
         lock(&self.connection).shared.cost_pct()
     }
@@ -271,7 +263,6 @@ impl Drop for Connection {
 }
 
 impl Shared {
-    /// Asks for a snapshot and gives its number.
     fn ask(&self, wanted: Wanted) -> Result<u64, String> {
         let mut state = lock(&self.state);
         if let Some(reason) = &state.lost {
@@ -281,7 +272,7 @@ impl Shared {
         let Some(input) = state.input.as_mut() else {
             return Err("the connection is closed".into());
         };
-        // A few bytes, of which few are outstanding, always fit into the pipe.
+        // So few bytes, with few requests outstanding, always fit into the pipe.
         if writeln!(input, "{number}").is_err() {
             state.input = None;
             drop(state);
@@ -321,7 +312,6 @@ impl Shared {
         }
     }
 
-    /// The snapshots from one number to another.
     fn window(&self, first: u64, last: u64) -> Result<Window, String> {
         let state = lock(&self.state);
         let inside: Vec<&(u64, Snapshot)> = state
@@ -347,7 +337,6 @@ impl Shared {
         (elapsed_ns > 0).then(|| 100.0 * cost_s / (elapsed_ns as f64 / 1e9))
     }
 
-    /// Ends the connection; the first reason counts.
     fn lose(&self, reason: String) {
         let (client, input) = {
             let mut state = lock(&self.state);
@@ -366,7 +355,6 @@ impl Shared {
     }
 }
 
-/// Takes in snapshots until the connection ends; says how it ended.
 fn read_samples(shared: &Shared, output: ChildStdout, mut reader: Reader) -> String {
     let mut output = BufReader::new(output);
     let mut lines: Vec<String> = Vec::new();
@@ -445,7 +433,7 @@ fn ask_on_schedule(shared: &Shared, interval_ns: u64) {
     }
 }
 
-/// Locks whatever a panic elsewhere may have left behind: every value in here is whole at any time.
+/// Locks despite a panic elsewhere: every value is consistent at any time.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

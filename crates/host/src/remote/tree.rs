@@ -1,9 +1,8 @@
-//! The files that an inventory is read from, fetched into a directory of this machine.
+//! The files of an inventory, fetched into a directory of this machine.
 //!
-//! `tar` cannot do it: files of `/proc` and `/sys` say a size that is not theirs. So a script prints
-//! them, with the links that stand between them, and they are laid out again here. What the other
-//! machine says decides about names below one directory and about nothing else: every path and every
-//! link is followed in memory, and one that leads out of the directory is left out.
+//! `tar` cannot do it: files of `/proc` and `/sys` report a wrong size. So a script prints them, with the links
+//! between them, and they are recreated here. The other machine's output only determines names below one directory:
+//! every path and every link is followed in memory, and one that leads out of the directory is left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,26 +10,20 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Stands before what the script prints.
 pub(super) const MARK: &str = "dbdyno-tree";
 
-/// Links that are followed for one path.
 const LINKS_MAX: usize = 32;
-/// More entries than an inventory looks at.
 const ENTRIES_MAX: usize = 1 << 18;
 
-/// Links and directories, told by `ls`.
 const LINKS: &str = "sys/block/* sys/block/*/slaves/* sys/block/*/holders/* sys/dev/block/* \
     sys/class/block/* sys/class/net/* sys/class/net/*/device sys/class/net/*/device/driver \
     sys/class/fc_host/* sys/class/scsi_host/* sys/fs/btrfs/*/devices/* etc/udev/rules.d \
     sys/devices/system/node/node*";
 
-/// Files that may be long.
 const LONG_FILES: &str = "proc/cpuinfo proc/meminfo proc/self/mountinfo proc/self/mounts \
     etc/os-release usr/lib/os-release etc/hostname etc/multipath.conf etc/multipath/conf.d/* \
     etc/udev/rules.d/*";
 
-/// Files of a line or a few.
 const SHORT_FILES: &str = "proc/sys/kernel/* proc/sys/vm/* proc/sys/fs/* proc/sys/net/core/* \
     proc/sys/net/ipv4/* proc/device-tree/model sys/class/dmi/id/sys_vendor \
     sys/class/dmi/id/product_name sys/hypervisor/type sys/devices/system/cpu/online \
@@ -49,11 +42,11 @@ const SHORT_FILES: &str = "proc/sys/kernel/* proc/sys/vm/* proc/sys/fs/* proc/sy
     sys/class/net/*/device/uevent sys/class/fc_host/*/* sys/class/scsi_host/*/model* \
     sys/class/scsi_host/*/speed";
 
-/// Prints the tree: links and directories as `ls` shows them, long files as `F path` with their lines
-/// behind tabs, short ones as `path:line`.
+/// Prints the tree: links and directories as `ls` shows them, long files as `F path` with their lines after tabs,
+/// short ones as `path:line`.
 pub(super) fn script() -> String {
-    // One process for all files of a pattern, which a shell that reads byte for byte would not do, nor get
-    // anything from some files of `/sys`; and one pattern at a time, so that no list grows too long.
+    // One process for all files of a pattern, because a shell that reads byte by byte is slow and gets nothing from
+    // some files of `/sys`; and one pattern at a time, so that no list grows too long.
     let short: String = SHORT_FILES
         .split_whitespace()
         .map(|pattern| format!("grep -s \"\" /dev/null {pattern} 2>/dev/null; "))
@@ -69,18 +62,16 @@ pub(super) fn script() -> String {
     )
 }
 
-/// What was printed, in memory.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     files: BTreeMap<PathBuf, String>,
     links: BTreeMap<PathBuf, PathBuf>,
     directories: Vec<PathBuf>,
-    /// Whether the script came to its end.
     pub complete: bool,
 }
 
 impl Tree {
-    /// Takes apart what the script printed; what is odd is passed over.
+    /// Parses the output of the script; malformed lines are skipped.
     pub(super) fn parse(text: &str) -> Self {
         let mut tree = Self::default();
         let mut file = None;
@@ -114,7 +105,7 @@ impl Tree {
         tree
     }
 
-    /// `sys/block/sda/size:2048`; no name of a pattern holds a colon.
+    /// `sys/block/sda/size:2048`; no name of a pattern contains a colon.
     fn add_line(&mut self, line: &str) {
         let Some((Some(name), content)) = line.split_once(':').map(|(n, c)| (plain(n), c)) else {
             return;
@@ -142,7 +133,7 @@ impl Tree {
         }
     }
 
-    /// The place of a name with every link followed; `None` when it leads out of the tree.
+    /// The location of a name with every link followed; `None` if it leads out of the tree.
     fn resolved(&self, name: &Path, left: &mut usize) -> Option<PathBuf> {
         let mut at = PathBuf::new();
         for component in name.components() {
@@ -173,16 +164,13 @@ impl Tree {
         self.resolved(name, &mut LINKS_MAX.clone())
     }
 
-    /// Lays everything out below `root`, an empty directory.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes everything below `root`, an empty directory.
     pub(super) fn write(&self, root: &Path) -> io::Result<()> {
         for name in ["proc", "sys", "etc"] {
             fs::create_dir_all(root.join(name))?;
         }
         let make = |place: &Path| match fs::create_dir_all(root.join(place)) {
-            // A name that is a file here and a directory there: an odd machine, not ours to mend.
+            // A name that is both a file and a directory: a malformed tree, which is tolerated.
             Err(error) if is_clash(&error) => Ok(()),
             other => other,
         };
@@ -199,7 +187,7 @@ impl Tree {
                 _ => {}
             }
         }
-        // Links come last, when nothing is written any more that could go through one of them.
+        // Links come last, so that nothing is written through one of them.
         for name in self.links.keys() {
             let parent = name.parent().and_then(|parent| self.place(parent));
             let (Some(parent), Some(word), Some(target)) =
@@ -228,7 +216,7 @@ fn is_clash(error: &io::Error) -> bool {
     )
 }
 
-/// A name below the root as it stands.
+/// A name below the root without special components.
 fn plain(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let is_normal = |c: std::path::Component| matches!(c, std::path::Component::Normal(_));
@@ -267,7 +255,7 @@ mod tests {
         assert!(real.ends_with("sys/devices/pci0/block/sda"), "{real:?}");
     }
 
-    /// The other machine is not trusted: whatever it prints, nothing is written beside the directory.
+    /// The other machine is not trusted: whatever it prints, nothing is written outside the directory.
     #[test]
     fn nothing_leads_out_of_the_directory() {
         let outer = tempfile::tempdir().unwrap();
@@ -287,7 +275,7 @@ mod tests {
         assert_eq!(names, 1, "only the root lies in the directory above it");
         assert!(fs::symlink_metadata(root.join("sys/a")).is_err());
         assert!(fs::symlink_metadata(root.join("sys/loop")).is_err());
-        // An absolute link is one from the machine's own root.
+        // An absolute link starts at the machine's own root.
         let two = root.join("sys/b/two");
         assert!(
             fs::canonicalize(two)

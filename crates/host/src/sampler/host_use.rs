@@ -1,4 +1,4 @@
-//! What the host did in one window.
+//! Figures of the host in one window.
 
 use archive::{DeviceSample, DeviceUse, Figures, InterfaceUse, Remark, Sample};
 
@@ -9,24 +9,23 @@ use crate::owners::CpuOwners;
 use crate::rates::{DiskRates, Rates};
 use crate::stack::Stack;
 
-/// An interval as long as this part of the nominal one counts as whole: ticks come a little late,
-/// so the next interval is a little short.
+/// An interval as long as this part of the nominal one counts as whole: ticks come slightly late, so the next
+/// interval is slightly short.
 const WHOLE: f64 = 0.9;
 
-/// An interval shorter than this part of the nominal one is left out of the series: over a few
-/// ticks of the kernel's clock its rates would be noise.
+/// An interval shorter than this part of the nominal one is left out of the series: over a few ticks of the kernel's
+/// clock its rates would be noise.
 const SHORTEST: f64 = 0.5;
 
 const MB: f64 = 1e6;
 
-/// What the host did in one window. What could not be told is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostUse {
     /// Exact averages and counts between the boundaries of the window.
     pub rates: Rates,
-    /// Busiest whole interval; `None` when the window holds none.
+    /// Busiest whole interval; `None` without a whole interval.
     pub cpu_pct_peak: Option<f64>,
-    /// 95th percentile of the whole intervals; `None` when the window holds none.
+    /// 95th percentile of the whole intervals; `None` without a whole interval.
     pub cpu_pct_p95: Option<f64>,
     /// Most memory in use at the end of a whole interval, 10^6 bytes.
     pub memory_used_mb_peak: Option<f64>,
@@ -34,42 +33,36 @@ pub struct HostUse {
     pub process_rss_mb_peak: Option<f64>,
     /// The time series; [`Sample::at_s`] counts from the start of the window.
     pub samples: Vec<Sample>,
-    /// Why there are no I/O figures; `None` when there are.
     pub io_reason: Option<Remark>,
-    /// What each device did, in the order of the stack.
+    /// Use of each device, in the order of the stack.
     pub devices: Vec<DeviceUse>,
-    /// What each network interface carried.
     pub interfaces: Vec<InterfaceUse>,
-    /// Times of the requests of each device; empty when nobody times them.
+    /// Times of the requests of each device; empty if they are not timed.
     pub requests: Vec<DeviceTimes>,
-    /// Devices whose requests are those of the figures, each request once.
+    /// Devices whose requests the figures contain, each request once.
     pub requests_of: Vec<String>,
-    /// Why nobody does; `None` when somebody does.
     pub requests_reason: Option<String>,
-    /// Whose the processor time was; `None` when nobody knows.
     pub owners: Option<CpuOwners>,
-    /// Why nobody does; `None` when somebody does.
     pub owners_reason: Option<String>,
-    /// What other programs read and wrote on the device; `None` when nobody knows.
+    /// Reads and writes of other programs on the device.
     pub io_by_others: Option<IoByOthers>,
-    /// Why nobody does; `None` when somebody does, or there is no device.
+    /// Why `io_by_others` is unknown; `None` without a device.
     pub io_by_others_reason: Option<String>,
-    /// What changed in how fast the processors of the driver's machine ran.
+    /// Relevant changes of the processors' speed on the driver's machine.
     pub speed: Vec<Remark>,
-    /// Why nothing of the machine is known; `None` when something is.
     pub unknown: Option<Remark>,
-    /// What a reader should know about where the figures come from.
+    /// A note for the reader about the origin of the figures.
     pub remark: Option<Remark>,
-    /// Processor time of the sampler's thread in the window.
     pub sampler_cpu_s: f64,
     /// Samples that came more than half an interval late, or were left out for it.
     pub late_samples: u64,
-    /// Samples of the window that were no longer kept: their peaks and series are missing.
+    /// Samples of the window that are no longer stored: their peaks and series are missing.
     pub samples_lost: u64,
 }
 
 impl HostUse {
-    /// From the snapshots of a window with the counters of these devices: its first and last are the window's boundaries.
+    /// Figures from the snapshots of a window with the counters of these devices; the first and last are its
+    /// boundaries.
     pub(crate) fn of_window(snapshots: &[Counters], interval_ns: u64, devices: &Stack) -> Self {
         let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
             return Self::default();
@@ -108,8 +101,8 @@ impl HostUse {
         used
     }
 
-    /// The driver's own use, with everything else taken from the machine of the database. Where that is
-    /// unknown, the series keeps its moments, so that what the driver counted still has its places.
+    /// The driver's own use, with everything else from the machine of the database. If that is unknown, the series
+    /// keeps its times, for the driver's own counts.
     pub(crate) fn with_machine(self, machine: Self) -> Self {
         let moments = self.samples.iter().map(|sample| Sample {
             at_s: sample.at_s,
@@ -132,8 +125,8 @@ impl HostUse {
         }
     }
 
-    /// Sets the figures of whose the processor time was, and what others did on the device; what the driver itself took
-    /// must stand there.
+    /// Sets the figures of processor time by owner, and of the device's I/O by others; the driver's own must be set
+    /// before.
     pub fn write_owners_into(&self, figures: &mut Figures) {
         if let Some(owners) = &self.owners {
             owners.write_into(figures);
@@ -143,14 +136,14 @@ impl HostUse {
         }
     }
 
-    /// Of the requests of the figures, as the kernel timed them one by one.
+    /// 99th percentile of the figures' requests, as the kernel timed them.
     fn await_ms_p99(&self, operation: Operation) -> Option<f64> {
         let timed = self.requests.iter();
         let of_figures = timed.filter(|times| self.requests_of.contains(&times.device));
         DeviceTimes::p99_ms(of_figures, operation)
     }
 
-    /// Sets all other figures of the host; leaves those of the driver and the engine alone.
+    /// Sets all other figures of the host; leaves those of the driver and the engine.
     pub fn write_into(&self, figures: &mut Figures) {
         let rates = &self.rates;
         figures.cpu_pct_avg = rates.cpu_pct;
@@ -187,7 +180,7 @@ impl HostUse {
     }
 }
 
-/// One line of the series; the driver's own columns are not known here.
+/// One sample of the series, without the driver's own columns.
 fn sample(at_s: f64, rates: &Rates, end: &Counters) -> Sample {
     Sample {
         at_s,
@@ -216,7 +209,6 @@ fn sample(at_s: f64, rates: &Rates, end: &Counters) -> Sample {
     }
 }
 
-/// What each device did between two snapshots, as far as it was counted.
 fn used_devices(first: &Counters, last: &Counters, devices: &Stack) -> Vec<DeviceUse> {
     let used = devices.layers().iter().enumerate().map(|(place, layer)| {
         let rates = disk_rates(first, last, place);
@@ -241,7 +233,7 @@ fn disk_rates(start: &Counters, end: &Counters, place: usize) -> Option<(f64, Di
     (elapsed_s > 0.0).then(|| (elapsed_s, DiskRates::between(before, after, elapsed_s)))
 }
 
-/// Means of the kernel's counters; those that time requests tell more.
+/// Means of the kernel's counters; timed requests give more.
 fn device_samples(
     at_s: f64,
     (start, end): (&Counters, &Counters),
@@ -261,7 +253,6 @@ fn device_samples(
     samples.into()
 }
 
-/// A device that was there at the start and not at the end.
 fn gone(first: &Counters, last: &Counters, devices: &Stack) -> Option<Remark> {
     let was_lost =
         |place: usize| first.disks.get(place).is_some() && last.disks.get(place).is_none();
@@ -285,7 +276,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// A snapshot at `at_s` after so many busy of all ticks, with so many MB in use.
+    /// A snapshot at `at_s` with `busy` of `all` ticks and `used_mb` in use.
     fn at(at_s: f64, busy: u64, all: u64, used_mb: u64) -> Counters {
         Counters {
             at_ns: 77 * SECOND_NS + (at_s * 1e9) as u64,
@@ -398,7 +389,7 @@ mod tests {
         assert_eq!(merged.process_rss_mb_peak, Some(20.0));
     }
 
-    /// Each figure that belongs to the host gets its own value, and no other figure is touched.
+    /// Each figure of the host gets its own value, and no other figure changes.
     #[test]
     fn every_figure_of_the_host_is_written() {
         let names_of_others = [

@@ -1,5 +1,5 @@
-//! When the next sample is due: multiples of the interval from an anchor, never from the last
-//! sample, so that nothing adds up.
+//! Due times of samples: multiples of the interval from an anchor, never from the last sample, so that delays do not
+//! add up.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tick {
@@ -7,12 +7,11 @@ pub(crate) enum Tick {
         until_ns: u64,
     },
     Due {
-        /// Ticks that came more than half an interval late, this one and those left out.
+        /// Ticks that came more than half an interval late, including those left out.
         late: u64,
     },
 }
 
-/// The schedule of one sampler.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     anchor_ns: u64,
@@ -30,14 +29,13 @@ impl Schedule {
         }
     }
 
-    /// Counts from a new anchor, if it is one.
     pub(crate) fn follow(&mut self, anchor_ns: u64) {
         if anchor_ns != self.anchor_ns {
             *self = Self::new(anchor_ns, self.interval_ns);
         }
     }
 
-    /// Says what to do at `now_ns`, and moves on when a sample is due.
+    /// Returns the action at `now_ns`, and advances if a sample is due.
     pub(crate) fn look(&mut self, now_ns: u64) -> Tick {
         if now_ns < self.due_ns {
             return Tick::Wait {

@@ -1,4 +1,4 @@
-//! Requests of a device, timed by the kernel and held against its own counters.
+//! Requests of a device, timed by the kernel and checked against its own counters.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::fs::{File, OpenOptions};
@@ -9,11 +9,10 @@ use std::process::Command;
 use host::block::{BlockError, BlockWatch, DeviceTimes, Operation, Phase};
 use host::counters::{DiskCounters, Reader};
 
-/// A buffer whose address the device takes.
 #[repr(align(4096))]
 struct Block([u8; 65536]);
 
-/// A loop device, which nobody else uses, over a file beside what is built; gone when dropped.
+/// A loop device over a file next to the build output, which nobody else uses; removed when dropped.
 struct Device {
     path: String,
     _directory: tempfile::TempDir,
@@ -56,7 +55,6 @@ impl Drop for Device {
     }
 }
 
-/// 64 writes of 64 KiB, each made to last, then 256 reads of 4 KiB.
 fn work(file: &File) {
     let mut block = Box::new(Block([7; 65536]));
     for n in 0..64 {
@@ -72,7 +70,7 @@ fn counters(reader: &mut Reader) -> DiskCounters {
     *reader.snapshot().disks.get(0).unwrap()
 }
 
-/// Who may not load a program is told so; everything else is a fault.
+/// A user without the right to load a program gets an error that says so; everything else is a fault.
 fn watch(device: &str) -> Result<BlockWatch, String> {
     match BlockWatch::open(&[device]) {
         Ok(watch) => Ok(watch),
@@ -114,8 +112,8 @@ fn requests_are_those_that_the_kernel_counts() {
     );
 
     let sum_ms = |operation| seen.of(operation, Phase::Whole).sum_ns() / 1_000_000;
-    // The kernel begins its own account before and ends it after what is seen here, and who is interrupted between has a
-    // longer one. It rounds down.
+    // The kernel's own account begins before and ends after the times here, and is longer if it is interrupted
+    // between. It rounds down.
     let counted_ms = now_counted.read_ms - counted.read_ms;
     let seen_ms = sum_ms(Operation::Read);
     assert!(seen_ms <= counted_ms + 1, "{seen_ms} {counted_ms}");
@@ -134,8 +132,8 @@ fn classes_and_phases(seen: &DeviceTimes) {
     for operation in Operation::ALL {
         let [whole, queue, device] =
             [Phase::Whole, Phase::Queue, Phase::Device].map(|phase| seen.of(operation, phase));
-        // A device that tells when requests are issued tells it of all, or of none. One that is just being
-        // counted may be in some of the three.
+        // A device reports the time of issue for all requests, or for none. A request that is just being counted may
+        // be in some of the three.
         if device.count() > 0 {
             let of_all = queue.count().max(device.count()).max(whole.count());
             assert!(of_all - queue.count().min(device.count()).min(whole.count()) <= 4);

@@ -1,4 +1,4 @@
-//! Caps of real control groups, as a process within them is told of them.
+//! Caps of real control groups, as a process within them reads them.
 
 use std::io::{BufRead, Write};
 use std::os::unix::fs::MetadataExt;
@@ -12,9 +12,8 @@ const MOUNTS: &str = "/sys/fs/cgroup";
 const MEMORY_BYTES: u64 = 4 << 30;
 const READ_IOPS: u64 = 4321;
 
-/// The part that runs within the groups.
 fn within_the_groups() {
-    // Until the groups have this process.
+    // Waits until the groups contain this process.
     std::io::stdin()
         .lock()
         .read_line(&mut String::new())
@@ -23,7 +22,6 @@ fn within_the_groups() {
     println!("found {}", serde_json::to_string(&found).unwrap());
 }
 
-/// A control group, removed when dropped.
 struct Group(PathBuf);
 
 impl Group {
@@ -44,7 +42,7 @@ impl Drop for Group {
     }
 }
 
-/// Groups with a cap on processor time, memory and the reads of device `number`, in whichever version the system has.
+/// Groups with a cap on processor time, memory and the reads of device `number`, in the version that the system has.
 fn groups(number: &str) -> Result<Vec<Group>, String> {
     let memory = MEMORY_BYTES.to_string();
     if Path::new(MOUNTS).join("cgroup.controllers").exists() {

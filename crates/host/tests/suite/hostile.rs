@@ -1,4 +1,4 @@
-//! Copied trees of `/proc` and `/sys` that are damaged, or made to do harm.
+//! Copied trees of `/proc` and `/sys` that are damaged or malicious.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use testing::{Source, each_seed, peak_bytes};
 use crate::inventory::page;
 use crate::machines::{Files, STATED, big, lay};
 
-/// Files that never end are not in a copied tree; these are small.
+/// The damaged trees have only small files.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
 const TEXTS: &[&str] = &[
@@ -31,7 +31,6 @@ const TEXTS: &[&str] = &[
     "ATTR{queue/x}=\"1",
 ];
 
-/// Something happens to one file.
 fn damage(source: &mut Source, path: &Path, text: &str) {
     match source.below(6) {
         0 => std::fs::remove_file(path).unwrap(),
@@ -67,7 +66,7 @@ fn lay_damaged(root: &Path, files: &Files, source: &mut Source) {
     }
 }
 
-/// Nothing panics, and what was read can be shown, judged, written and read back.
+/// Nothing panics, and the facts that were read can be shown, judged, written and read back.
 #[test]
 fn a_damaged_tree_gives_what_is_left() {
     let stated = Stated::parse("x", STATED).unwrap();

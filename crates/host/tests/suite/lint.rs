@@ -1,4 +1,4 @@
-//! Every rule comes out in all three ways.
+//! Every rule can have all three decisions.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -98,7 +98,7 @@ fn settings_for_another_array_are_not_judged() {
     );
 }
 
-/// Practice of a database that is not measured heads no list, nor does that of a cluster where there is none.
+/// Practice of a database that is not measured is not listed first, nor is that of a cluster without one.
 #[test]
 fn practice_of_another_database_is_not_decided() {
     let root = tempfile::tempdir().unwrap();

@@ -21,7 +21,6 @@ fn sampler(interval: Duration, device: Option<String>) -> Sampler {
     Sampler::start(options).expect("a Linux host has counters")
 }
 
-/// Where a directory has no device, the reason must be told.
 #[test]
 fn a_directory_without_a_device_is_named() {
     let nowhere = Path::new("/proc/self");
@@ -35,7 +34,6 @@ fn a_directory_without_a_device_is_named() {
     );
 }
 
-/// What is written and synced must show on the device.
 #[test]
 fn a_synced_file_shows_as_writes_of_its_device() {
     let directory = tempfile::tempdir().unwrap();
@@ -69,7 +67,7 @@ fn a_synced_file_shows_as_writes_of_its_device() {
     assert!(rates.write_await_ms.is_some());
 }
 
-/// What a client receives from a server of this machine passes the loopback, and nothing else.
+/// Data from a server of this machine to a client passes the loopback, and nothing else.
 #[test]
 fn bytes_between_programs_of_this_machine_are_those_of_the_loopback() {
     const SENT_BYTES: u64 = 8 << 20;
@@ -98,7 +96,6 @@ fn bytes_between_programs_of_this_machine_are_those_of_the_loopback() {
     assert!(loopback.sent.packets > 0 && loopback.elapsed_s == Some(used.rates.elapsed_s));
 }
 
-/// A device that does not exist gives a reason and no figures.
 #[test]
 fn an_unknown_device_has_a_reason() {
     let sampler = sampler(Duration::from_secs(1), Some("no-such-device".into()));
@@ -115,7 +112,6 @@ fn an_unknown_device_has_a_reason() {
     );
 }
 
-/// At one sample a second the sampler may cost half a percent of a core.
 #[test]
 fn a_sample_is_cheap_and_the_schedule_holds() {
     let device = device_of(Path::new("/")).ok();
@@ -124,7 +120,7 @@ fn a_sample_is_cheap_and_the_schedule_holds() {
     let mark = sampler.mark();
     let mut spent = 0u64;
     let start = Instant::now();
-    // Some work, so that the window has something to show.
+    // Some work gives the window non-zero figures.
     while start.elapsed() < Duration::from_secs(3) {
         for n in 0..100_000u64 {
             spent = std::hint::black_box(spent.wrapping_add(n));
@@ -159,7 +155,6 @@ fn a_sample_is_cheap_and_the_schedule_holds() {
     assert!(told >= ticks, "{told} of {ticks}");
 }
 
-/// Processor time of one snapshot, all files together.
 #[test]
 fn the_cost_of_a_snapshot_is_known() {
     let device = device_of(Path::new("/")).ok();
@@ -179,7 +174,6 @@ fn the_cost_of_a_snapshot_is_known() {
     assert_eq!(first.disks.get(0).is_some(), device.is_some());
 }
 
-/// Dropping a sampler does not wait for its next sample.
 #[test]
 fn a_sampler_stops_at_once() {
     let sampler = sampler(Duration::from_secs(3600), None);

@@ -15,7 +15,6 @@ const MOUNTINFO: &str = "22 27 0:21 / /proc rw - proc proc rw\n27 1 8:1 / / rw,n
     30 27 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 const NET_HEAD: &str = "Inter-|   Receive |  Transmit\n face |bytes packets errs drop\n";
 
-/// Every file of the machine: its path and its content.
 fn files() -> Vec<(&'static str, String)> {
     let fixed = [
         ("proc/cpuinfo", CPUINFO),
@@ -91,7 +90,6 @@ fn files() -> Vec<(&'static str, String)> {
     files
 }
 
-/// The bond carries the bytes of its only member once more.
 fn net_dev(bytes: u64) -> String {
     format!(
         "{NET_HEAD}    lo: 7 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n  eth0: {bytes} 1 1 2 0 0 0 0 0 1 3 4 0 0 0 0\n \
@@ -178,7 +176,7 @@ fn an_empty_root_has_no_facts() {
     assert_eq!(facts(&root.path().join("not there")), Platform::default());
 }
 
-/// Each file in turn missing, cut anywhere, or not text at all: the other facts stay, nothing panics.
+/// Each file in turn missing, truncated anywhere, or not text: the other facts stay, nothing panics.
 #[test]
 fn odd_files_cost_only_their_own_facts() {
     for (name, text) in files() {
@@ -338,7 +336,6 @@ fn golden_window() {
     assert_eq!((used.io_reason, used.samples_lost), (None, 0));
 }
 
-/// Memory stands in the samples and the peaks.
 #[test]
 fn samples_of_a_still_machine() {
     let root = machine();

@@ -1,4 +1,4 @@
-//! What the machine is and does: made-up machines, and this one.
+//! Facts and activity of made-up machines, and of this one.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod block;

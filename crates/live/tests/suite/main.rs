@@ -1,4 +1,4 @@
-//! Viewers over loopback: what they get, what they miss, and who gets nothing.
+//! Viewers over loopback: complete, late, foreign and refused ones.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,7 +18,6 @@ fn serve(hub: &Arc<Hub>, address: &str) -> Server {
     Server::start(Arc::clone(hub), address.parse().unwrap()).unwrap()
 }
 
-/// Sends a request and gives everything behind it.
 fn ask(port: u16, path: &str, more: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\n{more}\r\n").unwrap();
@@ -33,7 +32,6 @@ fn answer(port: u16, path: &str, more: &str) -> String {
 
 const HERE: &str = "Host: 127.0.0.1:7411\r\n";
 
-/// The next events of a stream: their ids and texts.
 fn events(stream: &mut BufReader<TcpStream>, count: usize) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut id = String::new();
@@ -76,7 +74,7 @@ fn a_viewer_who_comes_back_misses_nothing_and_gets_nothing_twice() {
     let again = format!("{HERE}Last-Event-ID: {}\r\n", seen[1].0);
     let mut again = ask(port, "/events", &again);
     assert_eq!(texts(&events(&mut again, 3)), ["c", "d", "e"]);
-    // An id of another process says nothing about this one.
+    // An id of another process has no meaning in this one.
     let foreign = format!("{HERE}Last-Event-ID: 12345678-4\r\n");
     let mut foreign = ask(port, "/events", &foreign);
     assert_eq!(texts(&events(&mut foreign, 5)), ["a", "b", "c", "d", "e"]);

@@ -1,11 +1,11 @@
 //! Two drives that take turns on one machine: the time of one stands still while that of the other passes.
 //!
-//! From the moment when both have come to their common start, real time is cut into slices of equal length. Two
-//! slices that follow each other are a pair, in which each side has one; the lot decides in every pair who is first.
-//! What a side measures is in its own time, which passes in its slices alone: a window of ten seconds lasts twenty.
-//! An operation that is under way when a slice ends goes on in the other's slice, and its client is busy for as long
-//! in the side's next one, so that in own time operations follow each other as if there was no other side. What
-//! begins in the first part of a slice does not count, until caches and processors are the side's own again.
+//! From the moment when both have reached their common start, real time is cut into slices of equal length. Two
+//! consecutive slices are a pair, in which each side has one; the order in each pair is drawn by lot. A side measures
+//! in its own time, which passes only in its slices: a window of ten seconds lasts twenty. An operation that is under
+//! way when a slice ends continues in the other's slice, and its client is busy for as long in the side's next one,
+//! so that in own time operations follow each other as if there was no other side. Operations that begin in the first
+//! part of a slice do not count, until caches and processors belong to the side again.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,80 +16,68 @@ use stats::random::mix;
 use super::duration::{SLEEP_SLICE, ns};
 use super::virtual_time::Hold;
 
-/// Stands for a time that is not known yet.
 const UNKNOWN: u64 = u64::MAX;
-/// Between the moment when both sides are ready and the first slice: longer than those who wait look away.
+/// Time between the readiness of both sides and the first slice: longer than a waiting thread sleeps.
 const LEAD: Duration = Duration::from_millis(2 * SLEEP_SLICE.as_millis() as u64);
 
-/// How two sides take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
     pub slice: Duration,
-    /// Its first part, in which nothing counts; shorter than the slice.
+    /// First part of a slice, in which nothing counts; shorter than the slice.
     pub settle: Duration,
-    /// From which the lots are drawn.
     pub seed: u64,
 }
 
 impl Slices {
-    /// How much of a slice counts.
     pub fn counted(&self) -> Duration {
         self.slice - self.settle
     }
 
-    /// When a side's slice of this number, from 0, is over, since the first slice of all began.
+    /// End of a side's slice with this number, from 0, since the first slice of all began.
     pub fn end_of(&self, side: usize, number: u64) -> Duration {
         let others = u64::from(first_of(self.seed, number) != side as u64);
         Duration::from_nanos(ns(self.slice) * (2 * number + 1 + others))
     }
 }
 
-/// Who has the first slice of a pair.
+/// The side that has the first slice of a pair.
 fn first_of(seed: u64, pair: u64) -> u64 {
     mix(seed ^ mix(pair)) & 1
 }
 
-/// The drives of two sides, one of each.
 #[derive(Debug)]
 pub(super) struct Alternation {
     slice_ns: u64,
     settle_ns: u64,
     seed: u64,
-    /// Sides that have come to their common start.
     arrived: AtomicU8,
-    /// When the first slice begins.
     start_ns: AtomicU64,
-    /// Whether a side will never come.
     abandoned: AtomicBool,
 }
 
-/// The clock of one side.
 #[derive(Debug)]
 pub struct SideClock {
     alternation: Arc<Alternation>,
-    /// 0 or 1.
     side: u64,
-    /// The common start of its clients, in real time and its own; until then both are the same.
+    /// The common start of its clients, in real time and in its own; until then both are the same.
     arrived_ns: AtomicU64,
     /// Keeps virtual time from passing until the side has come.
     hold: Mutex<Option<Hold>>,
 }
 
-/// A side at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     pub own_ns: u64,
-    /// Whether it is the other's turn, or the other has not come yet.
+    /// True if it is the other's turn, or the other has not come yet.
     pub waits: bool,
-    /// Until when it works or waits, in real time.
+    /// End of its work or wait, in real time.
     over_ns: u64,
 }
 
 impl Alternation {
-    /// The clocks of both sides of one drive each; in virtual time `hold` keeps it from passing until a side has come.
-    ///
+    /// The clocks of both sides; in virtual time `hold` keeps time from passing until a side has come.
     /// # Panics
-    /// When nothing of a slice would count.
+    /// If nothing of a slice would count.
     pub(super) fn of(slices: Slices, hold: impl Fn() -> Option<Hold>) -> [Arc<SideClock>; 2] {
         assert!(slices.settle < slices.slice, "nothing of a slice counts");
         let alternation = Arc::new(Self {
@@ -114,7 +102,7 @@ impl Alternation {
         first_of(self.seed, pair)
     }
 
-    /// When the side's slice of a pair begins, since the pair did.
+    /// Beginning of the side's slice of a pair, since the beginning of the pair.
     fn begins_ns(&self, side: u64, pair: u64) -> u64 {
         if self.first_of(pair) == side {
             0
@@ -123,8 +111,8 @@ impl Alternation {
         }
     }
 
-    /// Time of a side that has passed in slices, so long after the first one began; whether it waits; and until when. While
-    /// it waits its time stands at the last moment of its slice, which is one of real time, too.
+    /// Own time of a side, this long after the first slice began; whether it waits; and until when. While it waits,
+    /// its time stands at the last moment of its slice, which also exists in real time.
     fn side_at(&self, side: u64, passed_ns: u64) -> (u64, bool, u64) {
         let (pair, in_pair_ns) = (
             passed_ns / (2 * self.slice_ns),
@@ -145,7 +133,7 @@ impl Alternation {
 }
 
 impl SideClock {
-    /// The side takes part: time may pass as far as it is concerned.
+    /// The side takes part, so that it no longer keeps time from passing.
     pub(super) fn come(&self) {
         let held = self
             .hold
@@ -155,18 +143,17 @@ impl SideClock {
         drop(held);
     }
 
-    /// The side does not come, or has gone: who waits for it goes on no longer.
+    /// The side does not come, or has gone: nobody waits for it any longer.
     pub(super) fn abandon(&self) {
         self.alternation.abandoned.store(true, Ordering::Release);
         self.come();
     }
 
-    /// Whether a side has done so.
     pub(super) fn is_abandoned(&self) -> bool {
         self.alternation.abandoned.load(Ordering::Acquire)
     }
 
-    /// All clients of the side are ready for the common start, which lies a little ahead of now.
+    /// All clients of the side are ready for the common start, which is slightly in the future.
     pub(super) fn arrive(&self, at_ns: u64, real_ns: u64) {
         let alternation = &self.alternation;
         self.arrived_ns.store(at_ns, Ordering::Release);
@@ -176,7 +163,6 @@ impl SideClock {
         }
     }
 
-    /// The side at a moment of real time.
     pub(super) fn moment(&self, real_ns: u64) -> Moment {
         let arrived_ns = self.arrived_ns.load(Ordering::Acquire);
         if arrived_ns == UNKNOWN {
@@ -202,7 +188,7 @@ impl SideClock {
         }
     }
 
-    /// The real time of a moment of the side's own.
+    /// The real time of a moment in the side's own time.
     pub(super) fn real_ns(&self, own_ns: u64) -> u64 {
         let arrived_ns = self.arrived_ns.load(Ordering::Acquire);
         let start_ns = self.alternation.start_ns.load(Ordering::Acquire);
@@ -215,12 +201,12 @@ impl SideClock {
         start_ns + pair_ns + passed_ns % alternation.slice_ns
     }
 
-    /// When what began at a moment of the side's own time ends in it, if it ends now in real time: it takes as long in both.
+    /// Own time at which an operation ends that began at a moment of own time and ends now: it takes as long in both.
     pub(super) fn ended_ns(&self, began_ns: u64, real_ns: u64) -> u64 {
         began_ns + real_ns.saturating_sub(self.real_ns(began_ns))
     }
 
-    /// Whether what begins at a moment of the side's own time counts.
+    /// True if an operation that begins at this moment of own time counts.
     pub(super) fn counts(&self, own_ns: u64) -> bool {
         let passed_ns = own_ns.saturating_sub(self.arrived_ns.load(Ordering::Acquire));
         passed_ns % self.alternation.slice_ns >= self.alternation.settle_ns
@@ -228,7 +214,7 @@ impl SideClock {
 }
 
 impl Moment {
-    /// When the side is to look again whether its own time has come, in real time; now, if it has and it is its turn.
+    /// The real time at which to check again for an own time; now, if it has come and it is the side's turn.
     pub(super) fn wake_ns(&self, real_ns: u64, own_ns: u64) -> u64 {
         match self.waits {
             true => self.over_ns,
@@ -256,7 +242,7 @@ mod tests {
         Alternation::of(SLICES, || None)
     }
 
-    /// A slice ends where the clock says so, and its first tenth does not count.
+    /// A slice ends at the time of the clock, and its first tenth does not count.
     #[test]
     fn a_slice_ends_where_it_is_said_to() {
         assert_eq!(SLICES.counted(), Duration::from_millis(45));
@@ -268,7 +254,7 @@ mod tests {
                 let moments =
                     [end_ns - 1, end_ns].map(|at| side.alternation.side_at(side.side, at));
                 assert_eq!(moments[0], (last_ns, false, end_ns));
-                // Unless the next one follows at once.
+                // Except when the next one follows at once.
                 assert!(moments[1].0 == last_ns + u64::from(!moments[1].1));
                 let counts = [4, 5, 49].map(|ms| side.counts((slice * 50 + ms) * MS));
                 assert_eq!(counts, [false, true, true]);
@@ -276,7 +262,7 @@ mod tests {
         }
     }
 
-    /// An operation that the end of a slice finds under way takes as long in own time as in real time.
+    /// An operation that is under way at the end of a slice takes as long in own time as in real time.
     #[test]
     fn an_operation_takes_its_time_whoever_has_the_turn() {
         let [a, b] = sides();
@@ -289,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Whatever the lots: at every moment one side has its turn, and in every pair the time of each passes by 50 ms.
+    /// At every moment one side has its turn, and in every pair the time of each passes by 50 ms.
     #[test]
     fn one_side_has_its_turn_and_both_have_the_same_time() {
         let [a, b] = sides();

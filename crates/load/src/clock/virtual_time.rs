@@ -1,9 +1,9 @@
 //! Time for tests: it stands still while a thread works, and jumps ahead when all threads wait.
 //!
-//! Of the threads that take part one runs at a time. When it waits, the next one that is ready runs; when none is,
-//! time jumps to the earliest deadline or event. At one moment events come first, in the order in which they were
-//! asked for, then threads in the order in which they began to wait. Nothing depends on the machine: the same drive
-//! has the same outcome to the nanosecond.
+//! Of the participating threads one runs at a time. When it waits, the next ready one runs; if none is ready, time
+//! jumps to the earliest deadline or event. At one moment events come first, in the order of their registration, then
+//! threads in the order in which they began to wait. Nothing depends on the machine: the same drive has the same
+//! outcome to the nanosecond.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,17 +14,16 @@ use std::time::{Duration, Instant};
 
 use super::duration::ns;
 
-/// Where virtual time begins: not at zero, which would hide a time that was never set.
+/// Beginning of virtual time: not zero, which would hide a time that was never set.
 const BEGIN_NS: u64 = 1_000_000_000;
-/// Stands for the thread that carries out events.
 const EVENTS: u64 = 0;
 
 thread_local! {
-    /// The number under which this thread takes part; 0 when it does not.
+    /// The number of this thread as a participant; 0 if it is none.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A clock whose time tests decide; see [`super::Clock::new_virtual`].
+/// A clock whose time tests control; see [`super::Clock::new_virtual`].
 pub struct VirtualClock {
     now_ns: AtomicU64,
     begun: Instant,
@@ -40,13 +39,13 @@ struct State {
     /// The last number given, to threads, waits and events alike.
     numbers: u64,
     events: BTreeMap<(u64, u64), Event>,
-    /// How many are still to come before time may pass, see [`Hold`].
+    /// Number of participants still to come before time may pass, see [`Hold`].
     holds: usize,
 }
 
 struct Thread {
     wake: Arc<Condvar>,
-    /// Whether it does not make time pass by itself.
+    /// True if it does not make time pass by itself.
     is_background: bool,
     status: Status,
     worked_ns: u64,
@@ -55,12 +54,12 @@ struct Thread {
 #[derive(Clone, Copy)]
 enum Status {
     Running,
-    /// It runs in the order of these numbers.
+    /// Threads run in the order of these numbers.
     Ready(u64),
     Waiting {
         until_ns: u64,
         number: u64,
-        /// Whether a notification ends the wait as well.
+        /// True if a notification ends the wait as well.
         notified: bool,
     },
 }
@@ -84,12 +83,11 @@ impl VirtualClock {
         self.now_ns.load(Relaxed)
     }
 
-    /// What has passed since the clock was made.
     pub fn elapsed(&self) -> Duration {
         Duration::from_nanos(self.now_ns() - BEGIN_NS)
     }
 
-    /// Calls `event` when so much has passed since the clock was made, at once if it has already.
+    /// Calls `event` at this time since the clock was made, at once if it has passed.
     pub fn at(&self, elapsed: Duration, event: impl FnOnce() + Send + 'static) {
         self.at_ns(BEGIN_NS.saturating_add(ns(elapsed)), event);
     }
@@ -104,7 +102,6 @@ impl VirtualClock {
         state.events.insert((at_ns, number), Box::new(event));
     }
 
-    /// The calling thread is on a processor for so long.
     pub fn work(self: &Arc<Self>, lasting: Duration) {
         let until_ns = self.now_ns().saturating_add(ns(lasting));
         self.wait(until_ns, false);
@@ -113,19 +110,17 @@ impl VirtualClock {
         }
     }
 
-    /// How long this thread was on a processor.
     pub(super) fn worked(&self) -> Duration {
         let state = self.lock();
         let thread = state.threads.get(&NUMBER.get());
         Duration::from_nanos(thread.map_or(0, |thread| thread.worked_ns))
     }
 
-    /// The moment on the standard library's clock that stands for `at_ns`.
     pub(super) fn instant_of(&self, at_ns: u64) -> Instant {
         self.begun + Duration::from_nanos(at_ns.saturating_sub(BEGIN_NS))
     }
 
-    /// Waits until `until_ns`, or until [`VirtualClock::notify`] where `notified` says so.
+    /// Waits until `until_ns`, or until [`VirtualClock::notify`] if `notified`.
     pub(crate) fn wait(self: &Arc<Self>, until_ns: u64, notified: bool) {
         let me = NUMBER.get();
         if me == 0 {
@@ -147,7 +142,7 @@ impl VirtualClock {
         wait_for_turn(state, me);
     }
 
-    /// Lets all threads that wait for something look whether it has happened.
+    /// Wakes all threads that wait for a change, so that they check for it.
     pub(crate) fn notify(&self) {
         let mut state = self.lock();
         state.wake(0, true);
@@ -156,7 +151,7 @@ impl VirtualClock {
         }
     }
 
-    /// Time stands still until what this returns is dropped.
+    /// Stops time until the returned value is dropped.
     pub(super) fn hold(self: &Arc<Self>) -> Hold {
         self.lock().holds += 1;
         Hold(Arc::clone(self))
@@ -181,14 +176,13 @@ impl VirtualClock {
     fn leave(&self, number: u64) {
         let mut state = self.lock();
         state.threads.remove(&number);
-        // What the thread did last, closing a channel say, may be what others wait for.
+        // The thread's last action, such as closing a channel, may be the event for which others wait.
         state.wake(0, true);
         if state.running.is_none_or(|running| running == number) {
             drop(self.hand_over(state));
         }
     }
 
-    /// Lets the next thread run, after a jump in time if all of them wait.
     fn hand_over<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         loop {
             state.running = None;
@@ -218,7 +212,7 @@ impl VirtualClock {
         }
     }
 
-    /// A thread that panicked with the lock held left the state whole: every change to it is one step.
+    /// A thread that panicked with the lock held left the state consistent: every change is one step.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -246,8 +240,8 @@ impl State {
         ready.min().map(|(_, number)| number)
     }
 
-    /// When time goes on; `None` when it does not: somebody is still to come, nobody waits for it, or background threads
-    /// alone do.
+    /// The next moment; `None` if time stands still: a participant is still to come, nobody waits for a time, or only
+    /// background threads do.
     fn next_ns(&self) -> Option<u64> {
         if self.holds > 0 || self.threads.values().all(|thread| thread.is_background) {
             return None;
@@ -262,8 +256,8 @@ impl State {
         deadlines.chain(event).min()
     }
 
-    /// Makes those ready whose deadline has come, and when something happened those that wait for something; in
-    /// the background all, because their time may not pass any more.
+    /// Makes the threads ready whose deadline has come, and after a change those that wait for one. In the background
+    /// it wakes all, because their time may no longer pass.
     fn wake(&mut self, now_ns: u64, something_happened: bool) {
         for thread in self.threads.values_mut() {
             if let Status::Waiting {
@@ -292,8 +286,8 @@ fn wait_for_turn(mut state: MutexGuard<'_, State>, me: u64) {
     }
 }
 
-/// Keeps time from passing until somebody who is not there yet takes part: without it, the time of those who are would
-/// pass as fast as the machine happens to begin the other's threads.
+/// Keeps time from passing until an absent participant takes part: without it, the time of the others would pass as
+/// fast as the machine happens to start the threads.
 #[derive(Debug)]
 pub(super) struct Hold(Arc<VirtualClock>);
 
@@ -307,9 +301,9 @@ impl Drop for Hold {
     }
 }
 
-/// A thread's part in virtual time; nothing where time is real.
+/// A thread's participation in virtual time; empty in real time.
 ///
-/// It is made before the thread is, so that time does not pass until the thread waits as well, and dropped when the
+/// It is created before the thread, so that time does not pass until the thread waits as well, and dropped when the
 /// thread ends.
 #[derive(Debug, Default)]
 pub(crate) struct Participation(Option<(Arc<VirtualClock>, u64)>);
@@ -319,7 +313,7 @@ impl Participation {
         Self(Some((Arc::clone(clock), clock.enroll(is_background))))
     }
 
-    /// To be called first on the thread: waits until it is its turn.
+    /// Must be called first on the thread: waits for its turn.
     pub(crate) fn enter(&self) {
         if let Some((clock, number)) = &self.0 {
             NUMBER.set(*number);
@@ -350,7 +344,7 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Three threads and an event: all at the same moments in every run, an hour in no time.
+    /// Three threads and an event: all at the same moments in every run.
     #[test]
     fn threads_wake_in_order_of_time_and_of_waiting() {
         for _ in 0..20 {
@@ -412,7 +406,6 @@ mod tests {
         );
     }
 
-    /// A thread that waits does so until who holds the time lets it go, however long that takes.
     #[test]
     fn time_that_is_held_does_not_pass() {
         let (clock, time) = Clock::new_virtual();
@@ -427,7 +420,7 @@ mod tests {
                 drop(part);
             });
             heard.recv().unwrap();
-            // Once it waits, time would pass.
+            // Once the thread waits, time would pass.
             while time.lock().running.is_some() {
                 std::thread::yield_now();
             }
@@ -437,7 +430,7 @@ mod tests {
         assert_eq!(time.elapsed(), ms(5));
     }
 
-    /// Time does not pass for a thread in the background alone; it hears when the others are gone.
+    /// Time does not pass for a background thread on its own; it is woken when the others are gone.
     #[test]
     fn the_background_does_not_make_time_pass() {
         let (clock, time) = Clock::new_virtual();

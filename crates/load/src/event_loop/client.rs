@@ -1,4 +1,4 @@
-//! A client in an event loop, and how its connection is lost and replaced.
+//! A client in an event loop, and the replacement of its connection.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,45 +11,36 @@ use crate::recorder::Recorder;
 use crate::service::{Ended, Service};
 use crate::{Done, Failure, NonblockingClient, Turn};
 
-/// Another connection, or why there is none.
+/// A new connection, or the reason why there is none.
 pub type Replacement<'o> = Result<Box<dyn NonblockingClient + 'o>, String>;
 
-/// What all clients of a drive share.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
-    /// Longest time of one operation.
     pub limit: Option<Duration>,
     pub open: &'a AtomicUsize,
-    /// When nothing is begun any more.
+    /// Time from which no operation begins.
     pub until_ns: u64,
     pub clock: &'a Clock,
 }
 
-/// What a client does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// An operation that is due at this time, since the common start.
+    /// It has an operation that is due at this time, since the common start.
     At(u64),
-    /// It waits for the common start.
     Park,
-    /// It waits for another connection.
     Mend,
     Leave(ExitReason),
 }
 
-/// A client and its connection.
 pub struct Client<'a, 'o> {
-    /// Its number in the drive, from 0.
     pub number: usize,
     pub service: Service<'a>,
     connection: Option<Box<dyn NonblockingClient + 'o>>,
     descriptor: RawFd,
     rules: Rules<'a>,
-    /// When the operation in hand must be over.
     overdue_ns: u64,
-    /// Whether it has come to the common start.
     parked: bool,
-    /// Where another connection is asked for, if there are any.
+    /// Channel for requests for another connection, if there are replacements.
     replacements: Option<Sender<Sender<Replacement<'o>>>>,
     comes: Option<Receiver<Replacement<'o>>>,
 }
@@ -75,18 +66,16 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// When the operation in hand began, since the common start.
     #[inline]
     pub fn started_ns(&self) -> u64 {
         self.service.started_ns()
     }
 
-    /// The descriptor that is watched.
     pub fn descriptor(&self) -> RawFd {
         self.descriptor
     }
 
-    /// What comes first, and after each operation; after [`Next::Park`] it is asked at the common start.
+    /// The first step, and the step after each operation; after [`Next::Park`] it is called at the common start.
     #[inline]
     pub fn next(&mut self) -> Next {
         if self.parked {
@@ -107,14 +96,13 @@ impl<'a, 'o> Client<'a, 'o> {
         Next::At(due.at_ns)
     }
 
-    /// What it does before the common start.
     #[cold]
     fn warm_up(&mut self) -> Next {
         self.parked = !self.service.ramps_up();
         if self.parked { Next::Park } else { Next::At(0) }
     }
 
-    /// The measured window begins, with what is next or with the common start, which is near.
+    /// The measured window begins, at the next operation or at the common start, which is near.
     pub fn measurement_begins(&mut self) {
         if let Some(connection) = &mut self.connection {
             connection.measurement_begins();
@@ -133,7 +121,6 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// The descriptor has become ready, see [`NonblockingClient::ready`].
     #[inline]
     pub fn ready(&mut self) -> Turn {
         match &mut self.connection {
@@ -142,7 +129,6 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Waits for the answer, see [`NonblockingClient::await_ready`].
     #[inline]
     pub fn await_ready(&mut self) -> Option<Turn> {
         match self.rules.limit {
@@ -151,7 +137,8 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Writes down how the operation in hand ended, when, and whether what follows counts; why the client leaves, if it does.
+    /// Records how and when the operation in progress ended, and whether the next one counts; returns the reason if
+    /// the client leaves.
     #[inline]
     pub fn end(
         &mut self,
@@ -177,12 +164,11 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Whether the operation in hand has taken too long.
     pub fn is_overdue(&self, now_ns: u64) -> bool {
         now_ns > self.overdue_ns
     }
 
-    /// Gives up the overdue operation in hand with its connection, which is watched no longer.
+    /// Gives up the overdue operation in progress and its connection, which is no longer watched.
     #[cold]
     pub fn give_up(
         &mut self,
@@ -214,7 +200,7 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// What comes after [`Next::Mend`]; `None` while nothing does. There may be another descriptor then.
+    /// The step after [`Next::Mend`]; `None` while there is none. The descriptor may have changed then.
     #[cold]
     pub fn mended(
         &mut self,
@@ -243,7 +229,7 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// There is no other connection; the last one to find out ends the drive.
+    /// There is no other connection; the last client to find out ends the drive.
     #[cold]
     fn lost(&mut self, why: &str, recorder: &mut Recorder, cancellation: &Cancellation) -> Next {
         recorder.add_message(why);
@@ -253,7 +239,7 @@ impl<'a, 'o> Client<'a, 'o> {
         Next::Leave(ExitReason::Lost)
     }
 
-    /// It has left, and asks for no connection any more.
+    /// The client has left, and requests no more connections.
     pub fn finish(&mut self) {
         self.replacements = None;
     }

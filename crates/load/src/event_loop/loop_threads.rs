@@ -1,4 +1,4 @@
-//! The threads of a drive by event loops: how they begin, find relief and end.
+//! The threads of a drive by event loops: start, relief and end.
 
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,29 +16,22 @@ use crate::recorder::Recorder;
 use crate::schedule::Window;
 use crate::start_barrier::{Participant, StartBarrier};
 
-/// What all loops of a drive share.
 pub struct Loops<'r, 'a> {
-    /// Threads to begin with, and at most.
     pub threads: RangeInclusive<usize>,
     pub window: Window,
-    /// Where the loops meet; made for as many as begin.
+    /// Barrier at which the loops meet, made for their initial number.
     pub barrier: &'r StartBarrier,
     pub cancellation: &'r Cancellation<'r>,
     pub clock: &'r Clock,
-    /// Makes what a thread writes into.
     pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
 }
 
 pub struct Left<'a, 'o> {
-    /// The clients, in no order.
     pub slots: Vec<ClientSlot<'a, 'o>>,
-    /// What the threads used in the window.
     pub used: DriverThreads,
-    /// What each of them wrote down.
     pub recorders: Vec<Recorder<'a>>,
 }
 
-/// Runs the clients to their end, and `meanwhile` on the calling thread.
 pub fn run<'a, 'o>(
     clients: Vec<Client<'a, 'o>>,
     loops: &Loops<'_, 'a>,
@@ -63,7 +56,7 @@ pub fn run<'a, 'o>(
             scope,
             shared: &shared,
         };
-        // All of them before the first thread begins, so that none runs ahead in virtual time.
+        // All participations exist before the first thread begins, so that none runs ahead in virtual time.
         let parts: Vec<_> = dealt.iter().map(|_| loops.clock.participate()).collect();
         for (slots, part) in dealt.into_iter().zip(parts) {
             loop_threads.spawn(slots, Entry::Start(loops.barrier.participant()), part);
@@ -76,7 +69,6 @@ pub fn run<'a, 'o>(
 
 struct Shared<'r, 'a, 'o> {
     loops: &'r Loops<'r, 'a>,
-    /// Threads that may still be begun.
     spare: AtomicUsize,
     left: Mutex<Left<'a, 'o>>,
 }
@@ -94,11 +86,9 @@ impl Clone for LoopThreads<'_, '_, '_, '_, '_> {
 
 impl Copy for LoopThreads<'_, '_, '_, '_, '_> {}
 
-/// How a thread comes by its clients.
 enum Entry<'g> {
-    /// From the beginning.
     Start(Participant<'g>),
-    /// In the middle of their work; with the common start.
+    /// It takes them over in the middle of their work, with the common start.
     Relief(u64),
 }
 

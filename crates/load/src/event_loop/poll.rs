@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use crate::clock::{Clock, SLEEP_SLICE, ns};
 
-/// Most events taken by one call.
 const EVENTS_MAX: usize = 256;
-/// What the timer is known by; no loop has so many clients.
+/// Key of the timer; no loop has that many clients.
 const TIMER: u64 = u64::MAX;
 
 /// Waits for many descriptors and one point in time.
 ///
-/// Descriptors are watched edge-triggered: the kernel announces what comes anew, so that nothing has to be
-/// asked twice and a round trip costs one send, one receive and a share of one wait.
+/// Descriptors are edge-triggered: the kernel announces only new data, so that a round trip costs one send, one
+/// receive and a share of one wait.
 pub struct Poll {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -24,7 +23,6 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// Nothing watched, no timer set.
     pub fn new(clock: &Clock) -> io::Result<Self> {
         // SAFETY: the call takes a flag and gives a new descriptor or -1.
         let epoll = unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }?;
@@ -42,12 +40,12 @@ impl Poll {
         Ok(poll)
     }
 
-    /// Watches the descriptor of client number `client`, with `room` for room to send as well.
+    /// Watches the descriptor of client number `client`, also for room to send if `room`.
     pub fn watch(&self, descriptor: RawFd, client: usize, room: bool) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, descriptor, client as u64, room)
     }
 
-    /// Begins or ceases to watch it for room to send.
+    /// Starts or stops watching it for room to send.
     pub fn want_room(&self, descriptor: RawFd, client: usize, wanted: bool) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, descriptor, client as u64, wanted)
     }
@@ -70,8 +68,8 @@ impl Poll {
         }
     }
 
-    /// Waits until something is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; gives the number
-    /// of things that are ready, for [`Poll::client`].
+    /// Waits until an event is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; returns the number of
+    /// events, for [`Poll::client`].
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
         let (clock, until_ns, now_ns) = self.clock.look_again_ns(until_ns, now_ns);
         if until_ns.is_some_and(|until| until <= now_ns) {
@@ -93,12 +91,12 @@ impl Poll {
         self.take(SLEEP_SLICE)
     }
 
-    /// Takes what is ready, waiting for it so long at most.
+    /// Takes the ready events, waiting at most `timeout`.
     #[inline]
     fn take(&mut self, timeout: Duration) -> io::Result<usize> {
-        // The call itself rather than the C library's function, which in a program with threads does work of
-        // its own for their cancellation.
-        // SAFETY: the buffer holds as many events as the call is told, and no signals are masked.
+        // The system call itself, because the C library's function does extra work for cancellation in a program with
+        // threads.
+        // SAFETY: the buffer holds as many events as the call is given, and no signals are masked.
         let ready = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait,
@@ -119,15 +117,15 @@ impl Poll {
         }
     }
 
-    /// The client that the event number `at` of the last wait is about; `None` when it was the timer.
+    /// The client of event number `at` of the last wait; `None` for the timer.
     #[inline]
     pub fn client(&self, at: usize) -> Option<usize> {
         let key = self.events[at].u64;
         (key != TIMER).then_some(key as usize)
     }
 
-    /// Sets the timer. One that is early already does no harm and is left alone: it costs a turn of the loop,
-    /// setting it later a call as well. An edge-triggered timer need not be read.
+    /// Sets the timer. One that is already earlier is left alone: it costs a turn of the loop, and setting it later a
+    /// call as well. An edge-triggered timer need not be read.
     fn arm(&mut self, at_ns: u64, now_ns: u64) -> io::Result<()> {
         if (now_ns..=at_ns).contains(&self.armed_ns) {
             return Ok(());
@@ -142,7 +140,7 @@ impl Poll {
                 tv_nsec: (at_ns % 1_000_000_000) as libc::c_long,
             },
         };
-        // SAFETY: the descriptor is a timer of ours; `at` outlives the call and no old value is asked for.
+        // SAFETY: the descriptor is a timer of ours; `at` outlives the call and no old value is requested.
         let code = unsafe {
             libc::timerfd_settime(
                 self.timer.as_raw_fd(),

@@ -1,34 +1,27 @@
-//! A client's place in an event loop.
+//! The state of a client in an event loop.
 
 use super::client::Client;
 use crate::cancellation::ExitReason;
 
-/// What a client is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
-    /// It waits for the common start.
     Parked,
-    /// It waits for the time of its next operation.
     Waiting,
-    /// An operation is in hand.
     Working,
-    /// An operation is in hand, and pauses.
     Pausing,
-    /// It waits for another connection.
     Mending,
     Over,
 }
 
-/// A client of an event loop.
 pub struct ClientSlot<'a, 'o> {
     pub work: Client<'a, 'o>,
     pub doing: Doing,
     pub leaving: ExitReason,
-    /// Whether its descriptor is watched; not without a connection.
+    /// True if its descriptor is watched; false without a connection.
     pub watched: bool,
-    /// Whether it is watched for room to send as well.
+    /// True if it is also watched for room to send.
     pub writing: bool,
-    /// When its next operation is due, or its pause over, since the common start.
+    /// Time of its next operation, or end of its pause, since the common start.
     pub due_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The loop of one thread: waits, lets clients whose answer has come go on, begins what is due.
+//! The loop of one thread: waits, continues clients whose answer has come, begins operations that are due.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,50 +15,41 @@ use crate::schedule::Window;
 use crate::start_barrier::Participant;
 use crate::{Done, Failure, Turn};
 
-/// How often a loop looks at its own use of the processor.
+/// Interval at which a loop checks its own use of the processor.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Share of the time on the processor from which a loop is saturated and another thread is worth having.
+/// Share of time on the processor from which a loop is saturated and another thread is worthwhile.
 const SATURATED: f64 = 0.85;
 
-/// The clients of one thread.
 pub struct Turns<'a, 'o> {
     pub slots: Vec<ClientSlot<'a, 'o>>,
-    /// Processor time of the thread in the measured window.
     pub usage: Usage,
-    /// What the thread writes down for all of them.
     pub recorder: Recorder<'a>,
     clock: Clock,
     meter: UsageMeter,
     before: Usage,
     poll: Poll,
     window: Window,
-    /// The common start; 0 before.
     origin_ns: u64,
-    /// When the measured window begins, on the clock; never, once it has.
+    /// Beginning of the measured window, on the clock; never, once it has begun.
     enter_ns: u64,
-    /// Clients by the time of their next operation, those that wait alone.
+    /// Waiting clients by the time of their next operation.
     due: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Clients whose operation pauses, by the end of the pause.
     pausing: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Clients that have something to do.
     active: usize,
     looked_ns: u64,
     looked: Usage,
 }
 
-/// Where a saturated loop finds help.
+/// Source of help for a saturated loop.
 pub trait Relief<'a, 'o> {
-    /// Whether one more thread may be begun; who is told so begins it.
+    /// True if one more thread may start; the caller then must start it.
     fn may_begin(&self) -> bool;
-    /// Begins a thread for these clients, in the middle of their work.
     fn begin(&self, slots: Vec<ClientSlot<'a, 'o>>, origin_ns: u64);
 }
 
 impl<'a, 'o> Turns<'a, 'o> {
-    /// A loop for these clients, on the thread that is going to run it.
-    ///
-    /// # Errors
-    /// When the kernel has no descriptors for it; the clients are given back.
+    /// A loop for these clients, on the thread that is going to run it. Fails if the kernel has no descriptors for
+    /// it; the clients are returned.
     pub fn new(
         slots: Vec<ClientSlot<'a, 'o>>,
         window: Window,
@@ -96,7 +87,6 @@ impl<'a, 'o> Turns<'a, 'o> {
         })
     }
 
-    /// Ramps up, waits for the others, and works until the window ends.
     pub fn run(
         &mut self,
         participant: Participant,
@@ -131,7 +121,6 @@ impl<'a, 'o> Turns<'a, 'o> {
         self.go_on(cancellation, relief)
     }
 
-    /// Takes over clients in the middle of their work, from a loop that had too many.
     pub fn take_over(
         &mut self,
         origin_ns: u64,
@@ -145,8 +134,8 @@ impl<'a, 'o> Turns<'a, 'o> {
         self.go_on(cancellation, relief)
     }
 
-    /// The common start is known. What a thread uses before the window begins is no part of it; without a
-    /// ramp-up by time it counts from the barrier, so that the wait for a processor is in it.
+    /// The common start is known. The usage before the window does not count; without a ramp-up by time it counts
+    /// from the barrier, so that the wait for a processor is included.
     fn start(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
         let enter_ns = origin_ns.saturating_add(self.window.from_ns);
@@ -162,7 +151,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     ) -> Result<(), LoopError> {
         (self.looked_ns, self.looked) = (self.clock.now_ns(), self.meter.read());
         self.turn_until_idle(cancellation, Some(relief))?;
-        // The window is observed to its end, so that the rate may be divided by all of it.
+        // The window lasts to its end, so that the rate may be divided by all of it.
         let was_over = |slot: &ClientSlot<'a, 'o>| slot.leaving == ExitReason::Over;
         if let Some(until) = self
             .window
@@ -182,7 +171,6 @@ impl<'a, 'o> Turns<'a, 'o> {
         Ok(())
     }
 
-    /// Turns until no client has anything to do.
     fn turn_until_idle(
         &mut self,
         cancellation: &Cancellation,
@@ -222,7 +210,8 @@ impl<'a, 'o> Turns<'a, 'o> {
         }
     }
 
-    /// Lets the only client of this thread wait for its answer; false when it has none to wait for, or cannot.
+    /// Lets the only client of this thread wait for its answer; false if there is no answer to wait for, or it cannot
+    /// wait.
     #[inline]
     fn await_only_client(&mut self, cancellation: &Cancellation) -> Result<bool, LoopError> {
         let slot = &mut self.slots[0];
@@ -235,7 +224,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         }
     }
 
-    /// Lets operations go on whose pause is over. One that was given up meanwhile has left its entry behind.
+    /// Continues operations whose pause is over. An operation that was given up meanwhile has left its entry.
     #[cold]
     fn end_pauses(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
         let mut most = self.pausing.len();
@@ -255,7 +244,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         Ok(())
     }
 
-    /// The operation in hand waits for nothing but the time.
+    /// The operation in progress waits only for the time.
     #[cold]
     fn pause(&mut self, place: usize, pause: Duration) -> Result<(), LoopError> {
         let at_ns = (self.clock.now_ns() - self.origin_ns).saturating_add(ns(pause));
@@ -265,8 +254,8 @@ impl<'a, 'o> Turns<'a, 'o> {
         self.want_room(place, false)
     }
 
-    /// Begins what is due. An operation that fails on the spot comes back here behind all others, so that it
-    /// cannot keep them from their turn.
+    /// Begins what is due. An operation that fails at once is queued after all others, so that it cannot keep them
+    /// from their turn.
     fn begin_due(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
         let mut most = self.due.len();
         while let Some(Reverse((at, place))) = self.due.peek().copied() {
@@ -302,12 +291,12 @@ impl<'a, 'o> Turns<'a, 'o> {
                 }
                 Ok(())
             }
-            // A connection that breaks in a pause is noticed by what is sent behind it.
+            // A connection that breaks during a pause is noticed by the next request.
             Doing::Pausing | Doing::Mending | Doing::Over => Ok(()),
         }
     }
 
-    /// What follows from a turn: the client waits for its socket, or the operation is over and the next one
+    /// Handles the result of a turn: the client waits for its socket, or the operation is over and the next one
     /// begins as soon as it is due.
     #[inline]
     fn settle(
@@ -336,7 +325,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         }
     }
 
-    /// Begins the next operation without a detour over the timer when it is due already.
+    /// Begins the next operation without using the timer if it is already due.
     #[inline]
     fn begin_at_once(&mut self, place: usize, cancellation: &Cancellation) -> Option<Turn> {
         let Reverse((at, first)) = self.due.peek().copied()?;
@@ -374,7 +363,6 @@ impl<'a, 'o> Turns<'a, 'o> {
         self.set(place, next);
     }
 
-    /// Puts a client where its next step has it.
     #[inline]
     fn set(&mut self, place: usize, next: Next) {
         let slot = &mut self.slots[place];
@@ -408,7 +396,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         watched.map_err(LoopError)
     }
 
-    /// The drive was stopped: who waits leaves at once, who works when the operation in hand is over.
+    /// The drive was stopped: waiting clients leave at once, working ones after the operation in progress.
     #[cold]
     fn leave_waiting(&mut self, cancellation: &Cancellation) {
         self.due.clear();
@@ -430,8 +418,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         }
     }
 
-    /// Looks after connections, and whether the thread is saturated: then it hands half of its clients to
-    /// another one.
+    /// Checks connections, and hands half of the clients to another thread if this one is saturated.
     #[cold]
     fn look(
         &mut self,
@@ -459,7 +446,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         Ok(())
     }
 
-    /// Parts a client from a connection that does not answer any more, or gives it another one.
+    /// Separates a client from a connection that no longer answers, or gives it another one.
     fn look_after(
         &mut self,
         place: usize,
@@ -493,7 +480,6 @@ impl<'a, 'o> Turns<'a, 'o> {
         Ok(())
     }
 
-    /// Counts who has something to do, and lays out the steps, after clients came or went.
     fn count_anew(&mut self) {
         self.due.clear();
         self.pausing.clear();
@@ -510,7 +496,6 @@ impl<'a, 'o> Turns<'a, 'o> {
     }
 }
 
-/// The kernel refuses what a loop needs.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the kernel refuses the driver's event loop ({0}): raise the limit of open files (ulimit -n) or use fewer jobs or connections"

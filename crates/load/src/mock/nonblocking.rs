@@ -1,4 +1,4 @@
-//! The programmed target behind sockets, for event loops: a small server thread for each client, and in virtual time
+//! The programmed target over sockets, for event loops: a small server thread for each client, and in virtual time
 //! events of the clock that answer.
 
 use std::io::{self, Read, Write};
@@ -10,19 +10,15 @@ use super::{Mock, Session};
 use crate::clock::{Clock, VirtualClock};
 use crate::{Done, Failure, NonblockingClient, Request, Turn};
 
-/// What a server answers at most: a kind, a number, and text.
+/// Most bytes of an answer: a kind, a number, and text.
 const ANSWER_BYTES: usize = 128;
-/// What a client asks: a kind and a number.
+/// Bytes of a request: a kind and a number.
 const REQUEST_BYTES: usize = 9;
-/// Rows and retries of an answer, before the text.
 const HEAD_BYTES: usize = 13;
 
 impl Mock {
-    /// Sessions of one target behind sockets. What a session does is what [`Mock::sessions`] do; where those
-    /// panic, its connection breaks.
-    ///
-    /// # Errors
-    /// When the kernel has no sockets or threads for them.
+    /// Sessions of one target over sockets. They do what those of [`Mock::sessions`] do; instead of a panic, the
+    /// connection breaks. Fails if the kernel lacks sockets or threads.
     pub fn nonblocking(&self, count: usize) -> io::Result<Vec<Box<dyn NonblockingClient>>> {
         let clients = self.clients(count)?.into_iter();
         Ok(clients
@@ -58,7 +54,6 @@ impl Mock {
     }
 }
 
-/// Answers until the client is gone.
 fn serve(mut session: Session, mut socket: UnixStream) {
     crate::clock::sharpen_timers();
     let mut request = [0; REQUEST_BYTES];
@@ -109,7 +104,6 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
     }
 }
 
-/// The far end of a session.
 enum Server {
     Thread,
     /// Answers come as events in virtual time.
@@ -121,7 +115,7 @@ enum Server {
 }
 
 impl Server {
-    /// In virtual time: answers when it is time; where the mock was told to panic the connection breaks.
+    /// In virtual time, schedules the answer; if the mock is programmed to panic, the connection breaks.
     fn asked(&mut self, index: u64, kind: u8) {
         let Server::Events {
             clock,
@@ -146,7 +140,6 @@ impl Server {
     }
 }
 
-/// The near end of a session.
 pub(super) struct Client {
     server: Server,
     socket: UnixStream,
@@ -155,7 +148,6 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Asks for operation number `index`, of a kind.
     pub(super) fn ask(&mut self, index: u64, kind: u8) -> Turn {
         self.came = 0;
         if let Server::Events { .. } = self.server {
@@ -164,7 +156,7 @@ impl Client {
         }
         let mut request = [kind; REQUEST_BYTES];
         request[1..].copy_from_slice(&index.to_le_bytes());
-        // So few bytes always fit into an empty socket.
+        // A request this short always fits into an empty socket.
         match self.socket.write_all(&request) {
             Ok(()) => Turn::Reading,
             Err(error) => fatal(&error),

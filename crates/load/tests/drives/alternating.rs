@@ -1,4 +1,4 @@
-//! Two drives that take turns, each in time of its own.
+//! Two drives that take turns, each in its own time.
 
 use load::clock::Slices;
 
@@ -10,10 +10,9 @@ const SLICES: Slices = Slices {
     seed: 3,
 };
 
-/// How a side is driven: by so many jobs, whose operations take so long, by a schedule.
 type Load = (usize, Duration, Schedule);
 
-/// Drives both sides for so long in their own time; and how long that lasted.
+/// Drives both sides for this long in their own time; also returns the real time that it took.
 fn in_turn(
     slices: Slices,
     loads: [Load; 2],
@@ -41,8 +40,8 @@ fn in_turn(
     (outcomes, passed.elapsed())
 }
 
-/// Eighteen slices of 50 ms, of which 45 count: 45 operations of 1 ms begin in each, and 22 or 23 of 2 ms. Nobody is
-/// slowed down by the other, and every operation is seen whole.
+/// Eighteen slices of 50 ms, of which 45 count: 45 operations of 1 ms begin in each, and 22 or 23 of 2 ms. Neither
+/// side slows down the other, and every operation is measured whole.
 #[test]
 fn each_side_has_the_rate_that_it_has_alone() {
     for in_loops in [false, true] {
@@ -62,13 +61,13 @@ fn each_side_has_the_rate_that_it_has_alone() {
                 "{each:?}"
             );
         }
-        // Thirty-six slices and what went before; the last slice of one side may be the first of its pair.
+        // Thirty-six slices and the time before; the last slice of one side may be the first of its pair.
         assert!(lasted >= ms(1750) && lasted <= ms(2300), "{lasted:?}");
     }
 }
 
 /// Operations of equal length run in phase with the slices, and few or many of them end in the part that counts: the
-/// rate is all the same that of as many sessions without pauses, from a third of a slice to three of them.
+/// rate is still that of as many sessions without pauses, from a third of a slice to three of them.
 #[test]
 fn operations_in_phase_with_the_slices_have_their_rate() {
     let slices = Slices {

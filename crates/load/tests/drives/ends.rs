@@ -1,4 +1,4 @@
-//! Where measuring begins and ends.
+//! Beginning and end of the measurement.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,8 +9,8 @@ use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp};
 
 use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions, us};
 
-/// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations nothing
-/// of it is left, neither in the histograms nor in the series nor in the elapsed time.
+/// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations they are
+/// neither in the histograms nor in the series nor in the elapsed time.
 #[test]
 fn a_ramp_up_of_operations_leaves_no_trace() {
     let how = Drive {
@@ -33,7 +33,7 @@ fn without_ramp_up_the_slow_start_is_measured() {
     assert_eq!(outcome.elapsed, ms(5 * 50 + 45));
 }
 
-/// A timed ramp-up runs the schedule itself; only what is meant to start after it counts.
+/// A timed ramp-up runs the schedule itself; only operations meant to start after it count.
 #[test]
 fn a_timed_ramp_up_leaves_no_trace() {
     for (schedule, operations) in [(CLOSED, 600), (open(100.0), 30)] {
@@ -51,7 +51,7 @@ fn a_timed_ramp_up_leaves_no_trace() {
     }
 }
 
-/// Each job's own pace is kept: the first finish tells of the fast one, elapsed of the slow one.
+/// Each job has its own pace: the first finish belongs to the fast one, elapsed to the slow one.
 #[test]
 fn fixed_work_keeps_the_first_and_the_last_finish() {
     let outcome = run(&plain(CLOSED, End::Operations { per_job: 10 }), |clock| {
@@ -68,7 +68,6 @@ fn fixed_work_keeps_the_first_and_the_last_finish() {
     assert_eq!(outcome.clients[0].operations, outcome.clients[1].operations);
 }
 
-/// A session without work left ends well, and the others go on.
 #[test]
 fn exhausted_jobs_end_well() {
     let outcome = run(&plain(CLOSED, End::Operations { per_job: 20 }), |clock| {
@@ -89,7 +88,6 @@ fn exhausted_jobs_end_well() {
     );
 }
 
-/// Keeps the indices it was given.
 struct Witness<'a>(&'a Mutex<Vec<u64>>);
 
 impl BlockingClient for Witness<'_> {
@@ -127,7 +125,7 @@ fn nothing_to_do_is_done_at_once() {
     assert_eq!((outcome.operations(), outcome.in_flight_mean()), (0, None));
 }
 
-/// Counts its operations, of 1 ms each, until it is told that the measurement begins.
+/// Counts its operations, of 1 ms each, until the measurement begins.
 struct Reported<'a> {
     clock: Clock,
     before: u64,
@@ -173,7 +171,7 @@ fn an_operator_is_told_once_when_its_ramp_up_is_over() {
     }
 }
 
-/// The measured window lies on the standard library's clock where it lay on the drive's.
+/// The start of the window on the standard library's clock is its start on the drive's clock.
 #[test]
 fn the_start_is_that_of_the_window() {
     let (clock, time) = Clock::new_virtual();
@@ -190,8 +188,8 @@ fn the_start_is_that_of_the_window() {
     assert_eq!(time.elapsed(), lead + ms(800));
 }
 
-/// A window of a third of a second holds twenty operations of a job and a part of one, and a ramp-up ends in the middle
-/// of one: the rate is that of sessions without pauses all the same.
+/// A window of a third of a second holds twenty operations of a job and a part of one, and a ramp-up ends in the
+/// middle of one: the rate is still that of sessions without pauses.
 #[test]
 fn a_short_window_has_the_rate_of_its_sessions() {
     for took in [us(16_200), us(17_200), us(19_200), us(140_000)] {
@@ -210,7 +208,7 @@ fn a_short_window_has_the_rate_of_its_sessions() {
     }
 }
 
-/// Jobs that are done wait 400 ms for one whose last operation is long: nobody's rate is divided by that.
+/// Jobs that are done wait 400 ms for one whose last operation is long: their rate is not divided by that time.
 #[test]
 fn who_ends_early_is_not_waited_for() {
     let outcome = run(&plain(CLOSED, End::Time(ms(1000))), |clock| {
@@ -228,8 +226,8 @@ fn who_ends_early_is_not_waited_for() {
     );
 }
 
-/// At 900/s a session of 2 ms is behind from the start: it completes 500/s, though half of what it does in the window
-/// was due in the ramp-up, and most of the rest behind its end.
+/// At 900/s a session of 2 ms is late from the start: it completes 500/s, though half of its operations in the window
+/// were due in the ramp-up, and most of the others end after it.
 #[test]
 fn what_the_ramp_up_left_over_is_done_as_well() {
     let how = Drive {

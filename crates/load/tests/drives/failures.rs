@@ -1,4 +1,4 @@
-//! What goes wrong is counted or stops the drive; it never hangs it.
+//! Failures are counted or stop the drive; they never hang it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,7 +23,6 @@ fn failed_operations_are_counted_and_the_job_goes_on() {
     assert!(outcome.fatal.is_none());
 }
 
-/// Every operation fails with another text.
 struct Chatty;
 
 impl BlockingClient for Chatty {
@@ -40,7 +39,7 @@ fn messages_are_few() {
     assert_eq!((outcome.errors(), outcome.error_messages.len()), (2000, 5));
 }
 
-/// Ramped up or measuring, by a verdict or by a panic: the drive stops, says why, and nobody waits.
+/// A fatal failure or a panic, in the ramp-up or later: the drive stops, says why, and nobody waits.
 #[test]
 fn a_fatal_failure_stops_every_job() {
     let ramp_ups = [RampUp::None, RampUp::Operations { per_job: 100 }];
@@ -69,7 +68,7 @@ fn a_fatal_failure_stops_every_job() {
             "{why}"
         );
         assert!(!outcome.interrupted);
-        // Ten operations, and one that the others have in hand then; before them the lead of four jobs.
+        // Ten operations, and one that the others have in progress then; before them the lead of four jobs.
         let lead = if ramp_up == RampUp::None {
             us(1080)
         } else {
@@ -80,7 +79,7 @@ fn a_fatal_failure_stops_every_job() {
     }
 }
 
-/// Stops a drive of three jobs after 200 ms: how it ended, and when.
+/// Stops a drive of three jobs after 200 ms; returns its outcome and its end.
 fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration) {
     let (clock, time) = Clock::new_virtual();
     let stop = Arc::new(AtomicBool::new(false));
@@ -98,8 +97,8 @@ fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration)
     (outcome, time.elapsed())
 }
 
-/// Who works ends with the operation in hand, who waits at the next of the looks, 100 ms apart, that each takes. The
-/// lead before the common start is 1.06 ms.
+/// A working job ends with the operation in progress, a waiting one at its next check, 100 ms apart. The lead before
+/// the common start is 1.06 ms.
 #[test]
 fn an_interrupt_ends_working_and_waiting_jobs() {
     let (working, ended) = interrupted(CLOSED, RampUp::None);
@@ -110,7 +109,7 @@ fn an_interrupt_ends_working_and_waiting_jobs() {
     };
     let (waiting, ended) = interrupted(thinking, RampUp::None);
     assert_eq!((waiting.operations(), ended), (0, us(201_060)));
-    // One job has done the only arrival, the others never had one.
+    // One job has executed the only arrival, the others never had one.
     let (waiting, ended) = interrupted(open(0.001), RampUp::None);
     assert_eq!((waiting.operations(), ended), (1, us(202_060)));
     let endless = RampUp::Operations { per_job: u64::MAX };

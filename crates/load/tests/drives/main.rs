@@ -1,5 +1,5 @@
-//! Whole drives against the programmed target, in virtual time: what is asserted is exact. What can only be said of
-//! the machine's clock is in [`real_time`].
+//! Whole drives against the programmed target, in virtual time, so that assertions are exact. Properties of the
+//! machine's clock are in [`real_time`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -23,7 +23,6 @@ use load::{
     Think,
 };
 
-/// Nobody interrupts.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 const CLOSED: Schedule = Schedule::Closed { think: Think::None };
@@ -44,7 +43,6 @@ fn open(rate_per_s: f64) -> Schedule {
     }
 }
 
-/// A drive without ramp-up, with a series of 100 ms.
 fn plain(schedule: Schedule, end: End) -> Drive<'static> {
     Drive {
         schedule,
@@ -53,12 +51,10 @@ fn plain(schedule: Schedule, end: End) -> Drive<'static> {
     }
 }
 
-/// Drives on threads.
 fn on_threads(clients: Vec<Box<dyn BlockingClient + '_>>, how: &Drive) -> Outcome {
     load::drive(Clients::Blocking(clients), how)
 }
 
-/// Drives in event loops.
 fn in_loops(
     clients: Vec<Box<dyn NonblockingClient + '_>>,
     threads: std::ops::RangeInclusive<usize>,
@@ -71,7 +67,6 @@ fn in_loops(
     load::drive(Clients::nonblocking(clients), &threads)
 }
 
-/// Drives in virtual time and checks what holds of every drive there.
 fn run<'o>(
     how: &Drive,
     clients: impl FnOnce(&Clock) -> Vec<Box<dyn BlockingClient + 'o>>,
@@ -89,7 +84,6 @@ fn run<'o>(
     outcome
 }
 
-/// The same in event loops of one thread.
 fn run_nonblocking<'o>(
     how: &Drive,
     nonblocking: impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient + 'o>>,
@@ -116,7 +110,6 @@ fn nonblocking(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn N
     move |clock| mock.on(clock).nonblocking(count).unwrap()
 }
 
-/// What holds of every outcome.
 fn check(outcome: &Outcome) {
     let of_jobs: u64 = outcome.clients.iter().map(|job| job.operations).sum();
     let of_series: u64 = outcome.intervals.iter().map(|i| i.operations()).sum();
@@ -132,7 +125,6 @@ fn check(outcome: &Outcome) {
     }
 }
 
-/// In virtual time the driver takes no time and is never late.
 fn check_virtual(outcome: &Outcome) {
     check(outcome);
     assert_eq!(outcome.driver_time(), Duration::ZERO);
@@ -142,7 +134,7 @@ fn check_virtual(outcome: &Outcome) {
     );
 }
 
-/// Whether a latency from a histogram is `want`, as far as it resolves: three digits.
+/// Asserts that a latency from a histogram is `want`, to its resolution of three digits.
 #[track_caller]
 fn assert_us(got_us: f64, want: Duration) {
     let want_us = want.as_nanos() as f64 / 1e3;

@@ -21,7 +21,7 @@ fn a_closed_loop_thinks_between_operations() {
             (ms(180), ms(20), ms(200))
         );
     }
-    // Response counts from the end of the pause: not a single pause is in it.
+    // Response counts from the end of the pause: no pause is in it.
     assert_us(outcome.total().response.max_us(), ms(2));
 }
 
@@ -48,8 +48,8 @@ fn exponential_think_time_is_drawn_per_job() {
     );
 }
 
-/// The first moment of a drive for a time is like any other: 200 jobs that pause for 100 ms do 2000 operations a second from
-/// the beginning, and not one more each. Four standard deviations about what is expected; the seed decides.
+/// The first moment of a drive for a time is like any other: 200 jobs that pause for 100 ms execute 2000 operations a
+/// second from the beginning, and not one more each. The bound is four standard deviations; the seed decides.
 #[test]
 fn jobs_with_think_time_begin_within_a_pause() {
     let operations = |think, window| {
@@ -59,7 +59,6 @@ fn jobs_with_think_time_begin_within_a_pause() {
     let exponential = Think::Exponential { mean: ms(100) };
     let done = operations(exponential, ms(200));
     assert!((320..=480).contains(&done), "{done}, not about 400");
-    // Each does one or two.
     let done = operations(Think::Constant(ms(100)), ms(150));
     assert!((272..=328).contains(&done), "{done}, not about 300");
 }
@@ -87,7 +86,7 @@ fn an_open_schedule_keeps_its_rate() {
     }
 }
 
-/// A rate of twice what the target can do: every tick is carried out all the same, later and later.
+/// A rate of twice the target's maximum: every tick is still executed, later and later.
 #[test]
 fn an_overloaded_target_serves_every_tick_late() {
     let how = plain(open(200.0), End::Time(ms(500)));
@@ -139,6 +138,6 @@ fn the_driver_accounts_for_all_of_its_time() {
     assert_eq!(outcome.operations_per_s(), Some(800.0));
     assert_eq!((progress.operations(), progress.errors()), (400, 0));
     let rates = outcome.interval_rates_per_s();
-    // What ends with an interval belongs to the next one.
+    // An operation that ends with an interval belongs to the next one.
     assert_eq!(rates, [760.0, 800.0, 800.0, 800.0, 800.0]);
 }

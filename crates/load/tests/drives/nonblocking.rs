@@ -1,4 +1,4 @@
-//! The event loop against the programmed target behind sockets: what it gives is what threads give.
+//! The event loop against the programmed target over sockets: its outcome equals that of threads.
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -17,7 +17,7 @@ use super::{
     run_nonblocking, sessions, us,
 };
 
-/// Everything of an outcome in which the two ways of driving agree to the nanosecond.
+/// All figures of an outcome in which the two ways of driving agree to the nanosecond.
 fn figures(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug {
     let buckets = |of: &stats::Histogram| of.buckets_us().collect::<Vec<_>>();
     (
@@ -32,7 +32,6 @@ fn figures(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug {
     )
 }
 
-/// Every model, end and ramp-up gives the same figures on threads and in the loop.
 #[test]
 fn the_loop_agrees_with_threads() {
     let closed = |think| Schedule::Closed { think };
@@ -94,7 +93,7 @@ fn the_loop_agrees_with_threads() {
 }
 
 /// Service and response times of the loop are those of the target: of ticks every 10 ms those from 200 to 490 ms fall
-/// into a stall of 300 ms, and the two clients each have one under way.
+/// into a stall of 300 ms, and the two clients each have one in progress.
 #[test]
 fn a_stall_is_in_the_response_times_of_all_it_met() {
     let mock = Mock::new().latency(ms(1)).stall(ms(200), ms(300));
@@ -144,11 +143,11 @@ fn a_fatal_failure_stops_all_clients() {
         outcome.fatal.as_deref(),
         Some("the mock was told to give up at operation 4")
     );
-    // It fails after 4 ms; what the others have in hand then ends with the fifth.
+    // It fails after 4 ms; the operations of the others then end with the fifth.
     assert_eq!(outcome.elapsed, ms(5));
 }
 
-/// A server that ends while no operation is in hand is noticed at once.
+/// The end of a server is noticed at once, also without an operation in progress.
 #[test]
 fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
     let schedule = Schedule::Closed {
@@ -166,7 +165,7 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
     assert_eq!(time.elapsed(), ms(50));
 }
 
-/// Answers at once; its server closes the connection when the clock says so.
+/// Answers at once; its server closes the connection at a time of the clock.
 struct Breaks(UnixStream);
 
 impl Breaks {
@@ -191,7 +190,6 @@ impl NonblockingClient for Breaks {
     }
 }
 
-/// Has no connection, and is never asked for anything.
 struct Unconnected;
 
 impl NonblockingClient for Unconnected {
@@ -208,7 +206,7 @@ impl NonblockingClient for Unconnected {
     }
 }
 
-/// Pauses twice in each operation; meanwhile its server says something at once.
+/// Pauses twice in each operation; meanwhile its server sends data at once.
 struct Pauses {
     near: UnixStream,
     far: UnixStream,
@@ -234,7 +232,7 @@ impl NonblockingClient for Pauses {
     }
 }
 
-/// The time of a pause passes whatever comes from the server, and others work meanwhile.
+/// A pause lasts its time whatever comes from the server, and others work meanwhile.
 #[test]
 fn an_operation_pauses_as_long_as_it_says() {
     let pauses = || -> Box<dyn NonblockingClient> {
@@ -281,7 +279,7 @@ impl NonblockingClient for AtOnce {
     }
 }
 
-/// Operations that are over on the spot are no reason to starve the others, nor to overlook the end.
+/// Operations that are over at once must not starve the others, nor hide the end.
 #[test]
 fn operations_that_end_at_once_leave_the_others_their_turn() {
     let (near, _far) = UnixStream::pair().unwrap();
@@ -304,7 +302,7 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
         (outcome.errors(), outcome.clients[0].operations),
         (150_000, 150_000)
     );
-    // The answer of the other may wait for the operation that is in hand, of a microsecond.
+    // The answer of the other may wait for the operation in progress, of a microsecond.
     assert_eq!(outcome.clients[1].operations, 300);
     assert!(outcome.total().response.max_us() < 1.01e3);
 }

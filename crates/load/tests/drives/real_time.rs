@@ -1,5 +1,5 @@
-//! What only the machine's clock can show: that threads and loops wake at all, and not before their time. How late they
-//! wake is the machine's affair; `cargo bench -p load --bench punctuality` shows it.
+//! Properties of the machine's clock: threads and loops wake, and not before their time. Their lateness depends on
+//! the machine; `cargo bench -p load --bench punctuality` shows it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ fn an_open_schedule_keeps_its_rate_and_the_window_its_length() {
     }
 }
 
-/// Whoever works, waits for a tick, thinks or ramps up: the flag, set by another thread, ends the drive.
+/// Jobs that work, wait for a tick, think or ramp up: the flag, set by another thread, ends the drive.
 #[test]
 fn the_stop_flag_ends_every_drive() {
     let thinking = Schedule::Closed {

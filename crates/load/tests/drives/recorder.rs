@@ -1,4 +1,4 @@
-//! What is written down of an operation, by hand-made times.
+//! Records of operations with hand-made times.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,6 @@ use super::{assert_us, ms};
 
 const MS: u64 = 1_000_000;
 
-/// A window from 0 to `until` ms.
 fn window(until: u64, is_drained: bool) -> Window {
     Window {
         from_ns: 0,
@@ -29,7 +28,6 @@ fn timing(free: u64, intended: u64, start: u64, end: u64) -> Timing {
     }
 }
 
-/// What is left of operations that were completed or failed, in a window of 100 ms.
 fn recorded(
     is_drained: bool,
     done: &[Timing],
@@ -59,7 +57,7 @@ fn an_operation_is_taken_apart() {
     assert_eq!(kind.waiting.max_us(), 0.0);
 }
 
-/// A client that comes late because it was busy: response and waiting know, but the driver is not to blame.
+/// A client that is late because it was busy: response and waiting include it, but the driver is not to blame.
 #[test]
 fn lateness_of_a_busy_client_is_not_the_drivers() {
     let (kind, tally) = recorded(true, &[timing(50, 30, 50, 60)], &[]);
@@ -84,7 +82,7 @@ fn failures_are_counted_and_in_no_histogram() {
     assert_eq!((progress.operations(), progress.errors()), (0, 2));
 }
 
-/// What is due in a window and ends behind it counts where the window is drained, and is unfinished all the same.
+/// An operation that is due in a drained window and ends after it counts, and is unfinished as well.
 #[test]
 fn what_ends_behind_the_window_is_told() {
     let over = [timing(10, 20, 20, 90), timing(90, 95, 95, 130)];
@@ -97,7 +95,6 @@ fn what_ends_behind_the_window_is_told() {
     assert_eq!((tally.asked, tally.unfinished), (2, 1));
 }
 
-/// An operation belongs to the interval in which it ends, in whatever order operations are told.
 #[test]
 fn operations_are_in_the_interval_in_which_they_end() {
     let window = Window {

@@ -8,7 +8,6 @@ use load::{Clock, Done, Drive, End, NonblockingClient, Outcome, Schedule, Turn, 
 
 use super::{CLOSED, check, in_loops, ms, open, plain, us};
 
-/// A client whose operations keep the loop's own thread busy for 200 µs.
 struct Burns {
     socket: UnixStream,
     time: Arc<VirtualClock>,
@@ -29,7 +28,6 @@ impl NonblockingClient for Burns {
     }
 }
 
-/// Six of them for a second, on one thread and at most so many.
 fn drive(schedule: Schedule, threads_max: usize) -> (Outcome, usize) {
     let (clock, time) = Clock::new_virtual();
     let mut far = Vec::new();
@@ -58,7 +56,7 @@ fn a_saturated_thread_hands_half_of_its_clients_to_another() {
     assert!((5000..=5006).contains(&alone.operations()));
     let (helped, threads) = drive(CLOSED, 2);
     assert_eq!(threads, 2);
-    // 200 ms by one thread and 800 by two, to the rounds of six and of three in which they look.
+    // 200 ms by one thread and 800 by two, to the rounds of six and of three in which they check.
     assert!(
         helped.operations().abs_diff(9000) <= 6,
         "{}",

@@ -1,4 +1,4 @@
-//! Coordinated omission: what a stall of two seconds looks like, to the one who measures rightly.
+//! Coordinated omission: a stall of two seconds in a correct measurement.
 
 use load::mock::Mock;
 use load::{End, Outcome, Schedule};
@@ -29,7 +29,7 @@ fn an_open_schedule_shows_the_whole_stall() {
         assert_eq!(outcome.total().response.count_above_us(500e3), 316);
         assert_us(outcome.total().response.percentile_us(99.0), ms(1963));
         assert_us(outcome.total().response.max_us(), ms(2001));
-        // The service times know of it once per job.
+        // The service times include it once per job.
         assert_eq!(outcome.total().service.count_above_us(1.1e3), JOBS as u64);
         assert_us(outcome.total().service.percentile_us(99.0), ms(1));
     }

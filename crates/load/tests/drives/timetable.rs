@@ -45,7 +45,7 @@ fn poisson_gaps_have_the_right_mean_and_variance() {
     assert!((mean - 1.0).abs() < 0.01, "{mean}");
     assert!((variance - 1.0).abs() < 0.025, "{variance}");
     assert!((long - 0.1353).abs() < 0.004, "{long}");
-    // Neighbouring gaps know nothing of each other: their correlation is 0 ± 1/√n.
+    // Neighbouring gaps are independent: their correlation is 0 ± 1/√n.
     let joint = gaps
         .windows(2)
         .map(|w| (w[0] - mean) * (w[1] - mean))
@@ -80,7 +80,6 @@ fn the_seed_and_nothing_else_decides() {
     assert_ne!(draw(0), draw(1));
 }
 
-/// However many threads take them, the ticks are the same and each is taken once.
 #[test]
 fn ticks_are_shared_without_loss() {
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
@@ -101,7 +100,7 @@ fn ticks_are_shared_without_loss() {
     }
 }
 
-/// The window is half open: what is meant for its first instant counts, what is meant for its last does not.
+/// The window is half open: an operation meant for its first instant counts, one meant for its last does not.
 #[test]
 fn only_the_window_counts() {
     let timed = table(open(10.0), RampUp::Time(ms(1000)), End::Time(ms(2000)), 1);
@@ -150,8 +149,8 @@ fn fixed_work_is_shared_in_open_models_and_each_jobs_own_in_closed() {
     }
 }
 
-/// A session arrives, thinks twice, and the next one arrives; at the end of the window it is cut, but an
-/// overdue arrival is still seen.
+/// A session arrives, thinks twice, and the next one arrives; at the end of the window it is cut, but an overdue
+/// arrival is still served.
 #[test]
 fn sessions_follow_arrivals() {
     let schedule = Schedule::SemiOpen {

@@ -1,4 +1,4 @@
-//! The accounts of the connections: each its own, and together exactly the totals.
+//! The accounts of the connections: separate, and together exactly the totals.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -12,8 +12,8 @@ use load::{
 
 use super::{Flock, KINDS, WAYS, Way, check, drive_population, ms, plain, run, us};
 
-/// One user over two connections: the first serves it all the time, the other stands free. The operation that ends
-/// with the window is no longer in it.
+/// One user over two connections: the first serves it all the time, the other is free. The operation that ends with
+/// the window is no longer in it.
 #[test]
 fn connections_of_unlike_use_have_unlike_accounts() {
     for way in WAYS {
@@ -61,7 +61,6 @@ fn time_in_which_nobody_asked_is_told_apart() {
     }
 }
 
-/// Keeps its thread busy for 200 µs an operation.
 struct Burns(UnixStream, Arc<VirtualClock>);
 
 impl NonblockingClient for Burns {
@@ -108,12 +107,12 @@ fn the_drivers_delay_is_in_the_accounts() {
     }
     assert_eq!(outcome.driver_time(), ms(100));
     assert_eq!(outcome.little_error_pct(), Some(50.0));
-    // The thread has its own account; the operation that was asked for in the window and ends behind it is in that.
+    // The thread has its own account, which includes the operation that was due in the window and ends after it.
     let used = outcome.driver_threads.unwrap();
     assert_eq!((used.threads, used.cpu), (1, us(100_200)));
 }
 
-/// A connection with a thread of its own has that one's processor time, of the measured window alone.
+/// A connection with its own thread has that thread's processor time, only of the measured window.
 #[test]
 fn a_thread_of_its_own_is_in_the_account() {
     let (clock, time) = Clock::new_virtual();
@@ -130,7 +129,7 @@ fn a_thread_of_its_own_is_in_the_account() {
     let outcome = drive_population(&Flock::new(2, Think::None), pool, KINDS, &how);
     check(&outcome);
     for client in &outcome.clients {
-        // What ends with the ramp-up counts, what ends with the window does not.
+        // An operation that ends with the ramp-up counts, one that ends with the window does not.
         assert_eq!((client.service, client.operations), (ms(100), 500));
         assert_eq!(client.thread.unwrap().cpu, ms(100));
     }

@@ -1,4 +1,4 @@
-//! What stops a drive, and what is refused.
+//! Drives that are stopped or refused.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -17,8 +17,9 @@ use super::{
     us,
 };
 
-/// The flag is set 300 ms after the clock began. Three connections of 2 ms have done 150 operations each when those in
-/// hand end; the lead before the common start is 1 ms and 20 µs a thread. Threads that wait look every 100 ms.
+/// The flag is set 300 ms after the clock began. Three connections of 2 ms have executed 150 operations each when
+/// those in progress end; the lead before the common start is 1 ms and 20 µs a thread. Waiting threads check every
+/// 100 ms.
 #[test]
 fn the_stop_flag_ends_who_waits_and_who_works() {
     for (way, think, completed, elapsed, ended) in [
@@ -90,7 +91,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     assert!(outcome.fatal.unwrap().contains("told to panic"));
 }
 
-/// A server that ends while nothing is asked of it.
+/// A server that ends without an operation in progress.
 struct Gone(UnixStream);
 
 impl NonblockingClient for Gone {
@@ -124,7 +125,6 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
     assert_eq!(time.elapsed(), ms(200));
 }
 
-/// Serves every user three times.
 struct Thrice<'a>(&'a [AtomicU64]);
 
 impl BlockingClient for Thrice<'_> {
@@ -152,7 +152,6 @@ fn users_without_work_leave_and_the_window_is_kept() {
     assert_eq!((outcome.elapsed, outcome.unfinished), (ms(600), 0));
 }
 
-/// Asks for a kind that there is not.
 struct Astray;
 
 impl UserPopulation for Astray {
@@ -236,7 +235,7 @@ fn a_short_window_has_the_rate_of_its_connections() {
     }
 }
 
-/// A connection that stalls at the end of the window is awaited for 20 s, and the rate is that of the window all the same.
+/// A connection that stalls at the end of the window is awaited for 20 s, and the rate is still that of the window.
 #[test]
 fn a_stall_at_the_end_is_not_divided_by() {
     let mock = Mock::new().latency(ms(10)).stall(ms(950), ms(20_000));

@@ -1,5 +1,5 @@
-//! Users over pools of connections, against the programmed target, in virtual time: what is asserted is
-//! exact. What can only be said of the machine's clock is in [`real_time`].
+//! Users over pools of connections, against the programmed target, in virtual time, so that assertions are exact.
+//! Properties of the machine's clock are in [`real_time`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -21,7 +21,6 @@ use load::{
 };
 use stats::random::Random;
 
-/// Nobody interrupts.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
@@ -35,7 +34,7 @@ fn us(microseconds: u64) -> Duration {
     Duration::from_micros(microseconds)
 }
 
-/// Users who draw kinds and pauses from generators of their own.
+/// Users who draw kinds and pauses from their own generators.
 struct Flock {
     pause: Think,
     users: Vec<Mutex<Random>>,
@@ -61,11 +60,9 @@ impl UserPopulation for Flock {
     }
 }
 
-/// Who was served what, in the order of serving.
 #[derive(Default)]
 struct Log {
     operations: Mutex<Vec<(u32, u8)>>,
-    /// Connections that were closed.
     closed: AtomicUsize,
 }
 
@@ -83,7 +80,6 @@ impl Log {
     }
 }
 
-/// A connection that keeps a log.
 struct Held<'a, C: ?Sized> {
     inner: Box<C>,
     log: &'a Log,
@@ -115,7 +111,6 @@ impl BlockingClient for Held<'_, dyn BlockingClient> {
     }
 }
 
-/// The two ways of driving.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Loop,
@@ -144,7 +139,6 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Clients
     }
 }
 
-/// Stands for users who are still to be named.
 struct Unnamed;
 
 impl UserPopulation for Unnamed {
@@ -153,7 +147,6 @@ impl UserPopulation for Unnamed {
     }
 }
 
-/// A closed drive without ramp-up, with a series of 100 ms.
 fn plain(users: u32, window: Duration) -> Drive<'static> {
     Drive {
         users: Users::Population {
@@ -166,7 +159,7 @@ fn plain(users: u32, window: Duration) -> Drive<'static> {
     }
 }
 
-/// Drives these users as asked of the unnamed ones.
+/// Drives this population in place of [`Unnamed`].
 fn drive_population(
     population: &dyn UserPopulation,
     pool: Clients,
@@ -190,7 +183,7 @@ fn drive_population(
     )
 }
 
-/// Drives a flock in virtual time and checks what holds of every outcome there.
+/// Drives a flock in virtual time and checks the invariants of every outcome there.
 fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive) -> Outcome {
     let log = Log::default();
     let outcome = logged(way, mock, count, pause, how, &log);
@@ -199,7 +192,6 @@ fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive) -> Outcom
     outcome
 }
 
-/// The same, with a log.
 fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &Log) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let Users::Population { count: users, .. } = how.users else {
@@ -216,7 +208,6 @@ fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &
     outcome
 }
 
-/// In virtual time the driver takes no time and is never late.
 fn check_virtual(outcome: &Outcome) {
     check(outcome);
     assert_eq!(outcome.driver_time(), Duration::ZERO);
@@ -226,7 +217,7 @@ fn check_virtual(outcome: &Outcome) {
     );
 }
 
-/// Whether a latency from a histogram is `want`, as far as it resolves: three digits.
+/// Asserts that a latency from a histogram is `want`, to its resolution of three digits.
 #[track_caller]
 fn assert_us(got_us: f64, want: Duration) {
     let want_us = want.as_nanos() as f64 / 1e3;
@@ -236,7 +227,6 @@ fn assert_us(got_us: f64, want: Duration) {
     );
 }
 
-/// What holds of every outcome that is not fatal.
 fn check(outcome: &Outcome) {
     for (number, kind) in outcome.kinds.iter().enumerate() {
         let intervals = outcome.intervals.iter().map(|i| &i.kinds[number]);
@@ -259,7 +249,7 @@ fn check(outcome: &Outcome) {
         assert!(client.active <= outcome.elapsed && client.finish <= outcome.elapsed);
         assert!(client.service + client.idle <= client.active);
     }
-    // Nothing that was asked for is in no histogram, but for failures.
+    // Every operation that was due is in a histogram, except for failures.
     let total = outcome.total();
     assert!(
         total.response.count() + total.errors

@@ -1,4 +1,4 @@
-//! The two models of load, and what is counted.
+//! The two models of load, and their counts.
 
 use load::mock::Mock;
 use load::schedule::Ticks;
@@ -13,9 +13,9 @@ fn open(rate_per_s: f64) -> Schedule {
     }
 }
 
-/// N = X · (R + Z): users are either being served (or waiting to be) or pausing, whatever the number of connections.
-/// With 2 connections of 5 ms the target gives 400/s: each of the 40 users asks every 100 ms, of which it pauses 20
-/// and waits 75; 32 are always waiting or being served.
+/// N = X · (R + Z): users are served, wait, or pause, whatever the number of connections. With 2 connections of 5 ms
+/// the target gives 400/s: each of the 40 users is due every 100 ms, of which it pauses 20 and waits 75; 32 always
+/// wait or are served.
 #[test]
 fn littles_law_holds_of_the_users() {
     for (way, count) in [
@@ -47,8 +47,8 @@ fn littles_law_holds_of_the_users() {
 }
 
 /// A target of 1 ms that stands still from 300 to 900 ms is in the response times of all that came meanwhile: 120
-/// operations, every 5 ms, of which four were in hand and end at 901. From then on four end every millisecond: number
-/// k of the stall after 601 + ⌊k/4⌋ − 5k ms, all but 1 ms of it waited for a connection.
+/// operations, every 5 ms, of which four were in progress and end at 901. From then on four end every millisecond:
+/// number k of the stall after 601 + ⌊k/4⌋ − 5k ms, all but 1 ms of it waited for a connection.
 #[test]
 fn an_open_rate_shows_the_whole_stall() {
     for way in WAYS {
@@ -70,8 +70,8 @@ fn an_open_rate_shows_the_whole_stall() {
     }
 }
 
-/// A target that cannot keep up says so: 100 arrivals in half a second, of which 10 ms each allow 50; the last of them
-/// ends with the window and is not in it.
+/// A target that cannot keep up shows it: 100 arrivals in half a second, of which 10 ms each allow 50; the last of
+/// them ends with the window and is not in it.
 #[test]
 fn what_is_not_done_in_the_window_is_told() {
     for way in WAYS {
@@ -83,7 +83,8 @@ fn what_is_not_done_in_the_window_is_told() {
         assert_eq!((outcome.operations(), outcome.unfinished), (49, 51));
         assert_eq!(outcome.asked, 100);
         let total = outcome.total();
-        // The one in hand is awaited. The other 50 have waited for 250 ms at most, no longer than those that were done.
+        // The one in progress is awaited. The other 50 have waited for 250 ms at most, no longer than the completed
+        // ones.
         assert_eq!((total.service.count(), total.response.count()), (50, 50));
         assert_us(total.response.max_us(), ms(255));
         assert_eq!(
@@ -94,8 +95,8 @@ fn what_is_not_done_in_the_window_is_told() {
     }
 }
 
-/// A target that stands still from 3 s on, for 20: of a window of 8 s nothing is done in the last five, and the whole
-/// stall is in the histograms all the same. Two connections have an operation in hand when it comes.
+/// A target that stands still from 3 s on, for 20: nothing is completed in the last five seconds of a window of 8,
+/// and the whole stall is still in the histograms. Two connections have an operation in progress when it comes.
 #[test]
 fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
     for way in WAYS {
@@ -122,7 +123,7 @@ fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
     }
 }
 
-/// An operation that began before the window and outlasts it was felt in it.
+/// An operation that began before the window and outlasts it counts as a stall in it.
 #[test]
 fn a_stall_as_long_as_the_window_is_in_the_histograms() {
     for way in WAYS {
@@ -138,7 +139,7 @@ fn a_stall_as_long_as_the_window_is_in_the_histograms() {
     }
 }
 
-/// Poisson arrivals of one seed are the same whoever serves them, and are dealt to all users.
+/// Poisson arrivals of one seed are the same on any connection, and are dealt to all users.
 #[test]
 fn arrivals_are_dealt_to_users_by_lot() {
     let served = |way, count| {
@@ -163,7 +164,7 @@ fn arrivals_are_dealt_to_users_by_lot() {
     assert_eq!((in_loop, all), served(Way::Threads, 16));
 }
 
-/// Kinds have figures of their own, and what a user does follows from its own deck alone.
+/// Kinds have separate figures, and a user's operations follow only from its own deck.
 #[test]
 fn kinds_are_told_apart_and_dealt_alike() {
     let latencies = [ms(1), ms(30), ms(1)];
@@ -207,7 +208,7 @@ fn kinds_are_told_apart_and_dealt_alike() {
     }
 }
 
-/// Slow answers before the window begins are in nothing; what ends in the window counts.
+/// Slow answers before the window begins do not count; operations that end in the window do.
 #[test]
 fn a_ramp_up_leaves_no_trace() {
     for way in WAYS {
@@ -225,7 +226,6 @@ fn a_ramp_up_leaves_no_trace() {
     }
 }
 
-/// Four users without pauses share two connections.
 fn four_users_over_two(way: Way, mock: &Mock, log: &Log, how: &Drive<'_>) -> Outcome {
     let flock = super::Flock::new(4, Think::None);
     let pool = super::connections(way, mock, 2, log);
@@ -234,7 +234,7 @@ fn four_users_over_two(way: Way, mock: &Mock, log: &Log, how: &Drive<'_>) -> Out
     outcome
 }
 
-/// Whoever watches the machine is told once, when the measured window begins and not when the ramp-up does.
+/// The observer is called once, at the beginning of the measured window and not of the ramp-up.
 #[test]
 fn the_window_is_announced_once() {
     for way in WAYS {
@@ -255,7 +255,7 @@ fn the_window_is_announced_once() {
     }
 }
 
-/// Whoever wants to see the sessions of a drive is called once, behind its window, and before any of them is closed.
+/// The observer of the sessions is called once, after the window, and before any of them is closed.
 #[test]
 fn leaving_is_told_while_all_sessions_are_open() {
     for way in WAYS {
@@ -283,7 +283,7 @@ fn leaving_is_told_while_all_sessions_are_open() {
     }
 }
 
-/// Who is stopped in the ramp-up is never told of a window.
+/// A drive that is stopped in the ramp-up never announces a window.
 #[test]
 fn a_window_that_does_not_come_is_not_announced() {
     for way in WAYS {

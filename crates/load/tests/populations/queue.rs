@@ -1,11 +1,10 @@
-//! Who waits, how long, and what a large population costs.
+//! Waiting users, and the cost of a large population.
 
 use load::mock::Mock;
 use load::{Drive, RampUp, Think};
 
 use super::{Log, WAYS, Way, logged, ms, plain, run};
 
-/// With one connection and no pauses the users are served in turn, for ever.
 #[test]
 fn who_waits_is_served_in_the_order_of_asking() {
     for way in WAYS {
@@ -30,7 +29,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
     }
 }
 
-/// Two loops share the one queue: nobody is served less because of the thread its connection belongs to.
+/// Two loops share the one queue: no user is served less because of its connection's thread.
 #[test]
 fn nobody_starves() {
     let log = Log::default();
@@ -47,7 +46,7 @@ fn nobody_starves() {
     }
 }
 
-/// A connection for everyone: nobody waits for one, however little time there is.
+/// With a connection for everyone nobody waits for one, however busy they are.
 #[test]
 fn with_a_connection_each_nobody_waits() {
     for (way, count) in [(Way::Loop, 6), (Way::Threads, 6), (Way::Loop, 9)] {

@@ -1,5 +1,5 @@
-//! What only the machine's clock can show: that users are woken at all, not before their time, and that who is
-//! stopped leaves. How late they wake is the machine's affair.
+//! Properties of the machine's clock: users are woken, not before their time, and leave when the drive is stopped.
+//! Their lateness depends on the machine.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn arrivals_are_served_and_the_window_has_its_length() {
         check(&outcome);
         assert!(begin.elapsed() >= ms(300) && outcome.elapsed == ms(250));
         let total = outcome.total();
-        // Those of the ramp-up that end late are in the window as well.
+        // Operations of the ramp-up that end late are in the window as well.
         assert!(total.completed + outcome.unfinished >= 50);
         assert!(total.service.is_empty() || total.service.min_us() >= 0.99e3);
         assert_eq!(outcome.late_starts == 0, outcome.late_start_max.is_zero());

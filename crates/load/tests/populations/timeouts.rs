@@ -1,4 +1,4 @@
-//! Operations that hang: they are counted, their users go on, and the drive ends in time.
+//! Operations that hang: they are counted, their users continue, and the drive ends in time.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -10,7 +10,6 @@ use super::{
     AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, drive_population, ms, plain, run,
 };
 
-/// Longer than any drive here.
 const HANG: Duration = Duration::from_secs(60);
 
 fn limited(users: u32, window: Duration) -> Drive<'static> {
@@ -20,7 +19,7 @@ fn limited(users: u32, window: Duration) -> Drive<'static> {
     }
 }
 
-/// The fifth operation of every connection hangs; the connections it is replaced by are sound.
+/// The fifth operation of every connection hangs; its replacements do not.
 #[test]
 fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
     let (clock, _) = Clock::new_virtual();
@@ -48,13 +47,13 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
         ["an operation took longer than its limit of 0.4 s"]
     );
     assert_eq!(outcome.fatal, None);
-    // The three hang from 8 ms on. The loop looks every 200 ms, at 608 for the first time after the limit, and takes
+    // The three hang from 8 ms on. The loop checks every 200 ms, at 608 for the first time after the limit, and takes
     // the new connections at 808: 12 operations before, three every 2 ms from then on up to the end.
     assert_eq!(total.completed, 12 + 3 * 1095);
     assert_us(total.waiting.max_us(), ms(804));
 }
 
-/// Without another connection the drive goes on with the ones that are left, for all users.
+/// Without a replacement the drive continues with the remaining connections, for all users.
 #[test]
 fn without_a_replacement_the_others_serve_all() {
     let (clock, _) = Clock::new_virtual();
@@ -82,7 +81,7 @@ fn without_a_replacement_the_others_serve_all() {
     assert_eq!(outcome.fatal, None);
     let served: Vec<usize> = (0..3).map(|user| log.of_user(user).len()).collect();
     // Two connections of 500 operations a second for 2.5 s, and the four of the third and the one that hung. Users
-    // who ask at the same moment are taken by their number, so that the first one never waits.
+    // who are due at the same moment are taken by their number, so that the first one never waits.
     assert_eq!(served, [1250, 775, 480]);
 }
 
@@ -134,7 +133,7 @@ fn a_drive_ends_although_an_operation_hangs() {
     }
 }
 
-/// A blocking call is interrupted, and the connection serves on.
+/// A blocking call is interrupted, and the connection continues.
 #[test]
 fn a_blocking_call_is_interrupted() {
     let outcome = interruptible(&Mock::new().latency(ms(2)).hang_at(4, HANG), ms(2500));
@@ -157,7 +156,6 @@ fn interruptible(mock: &Mock, window: Duration) -> Outcome {
     outcome
 }
 
-/// A limit that is kept changes nothing.
 #[test]
 fn a_limit_that_is_kept_is_not_noticed() {
     let how = Drive {
@@ -166,7 +164,6 @@ fn a_limit_that_is_kept_is_not_noticed() {
     };
     for way in [Way::Loop, Way::Threads] {
         let outcome = run(way, &Mock::new().latency(ms(2)), 2, Think::None, &how);
-        // What ends with the window does not count.
         assert_eq!((outcome.operations(), outcome.errors()), (2 * 299, 0));
     }
 }

@@ -1,12 +1,10 @@
-//! Variance components of a study's pairs: how well known ones are recovered.
+//! Recovery of known variance components of a study's pairs.
 
 use stats::components::{self, Pair};
 use stats::random::Random;
 use stats::summary::mean;
 
-/// Slices a side and pair.
 const SLICES: usize = 30;
-/// Spread of one slice's rate.
 const SLICE_SD: f64 = 0.10;
 /// Correlation of a slice's noise with that of the one before.
 const CORRELATION: f64 = 0.4;
@@ -22,7 +20,7 @@ fn side(level: f64, correlation: f64, random: &mut Random) -> Vec<f64> {
     rates.collect()
 }
 
-/// True and estimated share of the variance that comes from within, and what its interval is worth.
+/// Prints the true and the estimated share of the variance within blocks, and the coverage of its interval.
 pub fn components(trials: u32) {
     println!(
         "\nComponents of the scatter of pairs, {SLICES} slices of 10 % a side: mean estimates in %, and of studies in %: the 95 % interval \
@@ -33,7 +31,7 @@ pub fn components(trials: u32) {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (kind, correlation) in [("independent", 0.0), ("correlated", CORRELATION)] {
-        // Of a mean of so many, on two sides.
+        // Variance of a mean of that many correlated values, on two sides.
         let gain: f64 = (1..SLICES)
             .map(|lag| (1.0 - lag as f64 / SLICES as f64) * correlation.powi(lag as i32))
             .sum();
@@ -52,7 +50,6 @@ pub fn components(trials: u32) {
     }
 }
 
-/// Sums over all trials.
 #[derive(Default)]
 struct Found {
     trials: f64,

@@ -1,5 +1,4 @@
-//! Studies that are looked at before their end: how often a verdict is false, what their intervals hold, and how many pairs
-//! they take.
+//! Studies with interim looks: false verdicts, coverage, and the number of pairs that they take.
 
 use stats::compare::{Band, Design, Direction, Verdict, judge};
 use stats::distribution::{normal_cdf, normal_quantile};
@@ -12,7 +11,6 @@ use crate::noise::looks::{Sides, any_misses, metrics, planned, stopped};
 use crate::noise::{NOISES, Noise, Order, measure};
 use crate::slices::{Instances, study};
 
-/// How the pairs scatter.
 #[derive(Clone, Copy)]
 enum Scatter {
     Of(Noise),
@@ -71,7 +69,6 @@ pub fn looked_at(trials: u32) {
     lengths(trials);
 }
 
-/// How often any interval misses the truth until the last look: the most that stopping at the worst moment can do.
 fn errors(trials: u32) {
     println!(
         "\nStudies with looks: any of the intervals misses the truth, in %; without the plan, 95 % at each look\n"
@@ -95,7 +92,6 @@ fn errors(trials: u32) {
     }
 }
 
-/// The same of several primary metrics.
 fn families(trials: u32) {
     println!(
         "\nThe same of several primary metrics, 40 pairs at most: any interval of any metric, in %\n"
@@ -113,7 +109,7 @@ fn families(trials: u32) {
     }
 }
 
-/// Coverage of the interval with which a study ended, and by how much its ratio is off on average.
+/// Coverage of the interval with which a study ended, and the mean bias of its ratio.
 fn kept(trials: u32) {
     println!(
         "\nThe interval with which studies until 3 % ended (100 pairs at most, spread 2 % a figure, no band) holds the truth, in %, and the mean of ln(ratio/truth), in %\n"
@@ -137,7 +133,7 @@ fn kept(trials: u32) {
     }
 }
 
-/// The same looks with what a function of O'Brien and Fleming's kind spends.
+/// The same looks with a spending function of O'Brien and Fleming's kind.
 fn fleming(looks: &[Look]) -> Vec<Look> {
     let all = information(looks.last().map_or(0, |look| look.pairs));
     let spent = |look: &Look| {
@@ -151,7 +147,7 @@ fn fleming(looks: &[Look]) -> Vec<Look> {
     looks.iter().map(spends).collect()
 }
 
-/// How many pairs they take, beside those of a study of a fixed number that knows the scatter beforehand.
+/// Number of pairs, compared with a study of fixed size whose scatter is known beforehand.
 fn lengths(trials: u32) {
     println!(
         "\nPairs of studies until 3 %, on average, and how many find it, in %; normal noise\n"

@@ -1,8 +1,8 @@
 //! The study behind "How sure a verdict is" in METHODOLOGY: which interval covers what it claims, how
 //! often a verdict is false, and how often there is none. Prints Markdown tables.
 //!
-//! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. With `-- looks` the tables of
-//! studies that stop early alone.
+//! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. `-- looks` prints
+//! only the tables of studies that stop early.
 
 #[path = "../../tests/suite/noise/mod.rs"]
 mod noise;
@@ -24,7 +24,6 @@ use stats::usl::{Law, Resampling, usl};
 use stats::{Interval, Warning};
 
 const TRIALS: u32 = 20_000;
-/// Trials of what resamples.
 const TRIALS_RESAMPLED: u32 = 4_000;
 const TRUTH: f64 = 1.05;
 
@@ -49,7 +48,7 @@ fn main() {
     components::components(TRIALS_RESAMPLED);
 }
 
-/// How often a warm-up ends as steady, and of these below 0.97 of the final rate, all in % of all warm-ups.
+/// How often a warm-up ends as steady, and how many of these end below 0.97 of the final rate, in % of all warm-ups.
 fn warm_ups() {
     println!(
         "\nWarm-ups in %: called at rest / of these below 0.97 of the final rate; judged every 5 s\n"

@@ -1,4 +1,4 @@
-//! Studies in slices: noise on three levels, and what the interval of the pairs makes of it.
+//! Studies in slices: noise on three levels, and the interval of their pairs.
 
 use stats::compare::{Band, Direction, Verdict, judge};
 use stats::random::Random;
@@ -6,23 +6,19 @@ use stats::ratio::paired;
 
 /// Spread of one slice's rate: the ratio of two neighbours scatters by 14 %.
 const SLICE_SD: f64 = 0.10;
-/// What the sessions of one pair have in common on each side, opened anew for the next.
+/// Spread that the sessions of one pair have in common on each side; the next pair opens new ones.
 const SESSIONS_SD: f64 = 0.01;
 /// Two instances of one configuration differ by 6.4 %.
 const INSTANCE_SD: f64 = 0.045;
 
-/// Whose noise it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instances {
-    /// Both sides on one.
+    /// Both sides run on one instance.
     InPlace,
-    /// Two, made anew for each pair.
     NewForEachPair,
-    /// Two, the same throughout.
     OnePair,
 }
 
-/// Rates of both sides, by pairs; B's is `ratio` times A's.
 pub fn study(
     (pairs, slices): (usize, usize),
     instances: Instances,
@@ -50,7 +46,7 @@ pub fn study(
     sides
 }
 
-/// Coverage of 1 and how often 3 % are found, in % of studies.
+/// Prints the coverage of 1, and how often 3 % are found, in % of studies.
 pub fn slices(trials: u32) {
     println!(
         "\nStudies in slices: the 95 % interval holds the true ratio / a true 3 % is found at band 0, in % of studies\n"

@@ -1,5 +1,5 @@
-//! Two ramps compared, each repeated: users at equal response time, response time at equal users, throughput
-//! at the knee.
+//! Comparison of two repeated ramps: users at equal response time, response time at equal users, throughput at the
+//! knee.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,15 @@ use super::{Limits, Step, knee, supported};
 use crate::censored::{Bounds, compare_bounds};
 use crate::compare::{Band, Comparison, Design, Direction, Question};
 
-/// What is asked of the comparison of two ramps; settled before the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RampQuestion {
-    /// The limits at which users are compared; `None` when there are none.
     pub limits: Option<Limits>,
-    /// Which repetitions belong together.
     pub design: Design,
-    /// What is too small for a verdict, as in [`Question::band`].
     pub band: Band,
-    /// Confidence of the intervals, as a share.
     pub confidence: f64,
 }
 
 impl RampQuestion {
-    /// What is asked of one figure.
     fn on(&self, direction: Direction) -> Question {
         Question {
             design: self.design,
@@ -32,23 +26,22 @@ impl RampQuestion {
     }
 }
 
-/// A figure of both sides, compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// The figure of each repetition of A; `None` where its ramp does not tell it.
+    /// The figure of each repetition of A; `None` if its ramp does not show it.
     pub a: Vec<Option<f64>>,
     pub b: Vec<Option<f64>>,
-    /// Ratio b/a of those that both tell, with its interval and verdict.
+    /// Ratio b/a of the repetitions that have both, with its interval and verdict.
     pub comparison: Comparison,
-    /// How many values do not count because their ramp, or the one they are paired with, tells nothing of the figure.
+    /// Number of values that do not count because their ramp, or the one that they are paired with, does not show the
+    /// figure.
     pub left_out: usize,
 }
 
-/// Two ramps compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RampComparison {
     /// Supported users, interpolated; `None` without limits. A ramp that never exceeds them, or that begins beyond
-    /// them, tells bounds, which count as such ([`crate::censored`]); it is neither left out nor taken for its last step.
+    /// them, counts with its bounds ([`crate::censored`]); it is neither left out nor taken for its last step.
     pub users_at_limit: Option<Figure>,
     /// Response times at each number of users that both sides were measured at, in their order. The intervals
     /// hold for each by itself, not for all of them together.
@@ -81,7 +74,7 @@ pub fn compare(a: &[Vec<Step>], b: &[Vec<Step>], question: &RampQuestion) -> Ram
         .collect::<Vec<_>>();
     RampComparison {
         users_at_limit: question.limits.map(|limits| {
-            // Of a ramp that was not measured nothing is known, and its pair is none.
+            // Nothing is known of a ramp that was not measured, so its pair does not count.
             let side = |ramps: &[Vec<Step>]| -> Vec<Option<Bounds>> {
                 let measured = |ramp: &Vec<Step>| !ramp.is_empty();
                 let bounds = |ramp: &Vec<Step>| supported(ramp, &limits).bounds();
@@ -115,12 +108,10 @@ pub fn compare(a: &[Vec<Step>], b: &[Vec<Step>], question: &RampQuestion) -> Ram
     }
 }
 
-/// The numbers of users that any ramp of a side was measured at.
 fn measured_at(ramps: &[Vec<Step>]) -> BTreeSet<u32> {
     ramps.iter().flatten().map(|step| step.users).collect()
 }
 
-/// What both sides tell: of pairs those with both halves.
 fn told<T: Copy>(a: &[Option<T>], b: &[Option<T>], design: Design) -> (Vec<T>, Vec<T>) {
     match design {
         _ if design.is_paired() && a.len() == b.len() => {
@@ -220,7 +211,7 @@ mod tests {
         assert_eq!(at(200).verdict, Verdict::Better);
     }
 
-    /// A ramp that never exceeds the limit tells how many users are supported at least.
+    /// A ramp that never exceeds the limit gives a lower bound of the supported users.
     #[test]
     fn what_a_ramp_does_not_tell_is_not_guessed() {
         let mut b = ramps(1, 20);
@@ -229,15 +220,15 @@ mod tests {
         let users = found.users_at_limit.unwrap();
         assert_eq!(users.b[3], None);
         assert_eq!(users.comparison.warnings, [Warning::Censored { count: 1 }]);
-        // It supported 80 users at least, where the others support 104: that it may support many more is one of eight.
+        // It supports at least 80 users and the others 104: that it may support many more is one of eight.
         assert_eq!(users.comparison.verdict, Verdict::Inconclusive);
         assert!(users.comparison.ratio.unwrap().covers(1.0));
-        // All of B's end at 80 users, where A's pass the limit at 104: nothing is known of B but that.
+        // All of B's end at 80 users, while A's pass the limit at 104: nothing else is known of B.
         let short: Vec<Vec<Step>> = (0..8).map(|repetition| ramp(1, repetition, 4)).collect();
         let found = compare(&ramps(1, 20), &short, &QUESTION);
         let users = found.users_at_limit.unwrap().comparison;
         assert_eq!(users.ratio.unwrap().high, f64::INFINITY);
-        // And all of B's end at 300 users within the limit: more than A supports, whatever more it is.
+        // All of B's end at 300 users within the limit, which is more than A supports.
         let found = compare(&ramps(1, 20), &ramps(4, 15), &QUESTION);
         let users = found.users_at_limit.unwrap().comparison;
         assert_eq!(users.verdict, Verdict::Better, "{users:?}");

@@ -1,56 +1,42 @@
-//! When a ramp has seen enough.
+//! The rule that stops a ramp: errors, response time, or throughput that no longer rises.
 
 use super::{Limits, Step};
 
-/// Steps in a row over the limit of the response time after which a ramp stops; one alone may be a disturbance.
+/// Consecutive steps over the limit of the response time after which a ramp stops; a single one may be a disturbance.
 const OVER_LIMIT_STEPS: usize = 2;
-/// Fewest steps without a rise of throughput.
 const FLAT_STEPS: usize = 3;
-/// What counts as a rise, in percent.
+/// Smallest rise of throughput that counts, in percent.
 const RISE_PCT: f64 = 1.0;
-/// Users must have risen by so much over the flat steps: a throughput that keeps up with them would have risen
-/// by as much, which is then told from [`RISE_PCT`] also where steps are small.
+/// Rise of users over the flat steps, in percent: a throughput that keeps up with them would rise by as much, which
+/// exceeds [`RISE_PCT`] even where steps are small.
 const USERS_RISE_PCT: f64 = 5.0;
 
-/// When to stop a ramp; asked after every step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
-    /// The limit of the response time, if there is one, and of errors.
+    /// Limit of errors, and of the response time if there is one.
     pub limits: Limits,
 }
 
-/// Why a ramp was stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// Failed operations beyond their limit at the last step.
     Errors {
-        /// Users of the step.
         users: u32,
-        /// Failed operations in percent.
         errors_pct: f64,
         limit_pct: f64,
     },
-    /// The response time was beyond its limit at the last two steps.
     OverLimit {
-        /// Users of the last of them.
         users: u32,
-        /// Its response time.
         response_ms: f64,
         limit_ms: f64,
     },
-    /// Throughput rises no more.
     Flat {
-        /// Users of the step since when.
         since_users: u32,
-        /// Users of the last step.
         users: u32,
-        /// Its throughput.
         completed_per_s: f64,
     },
 }
 
 impl StopRule {
-    /// A rule with the usual limit of errors, 1 %, and a limit of the response time or none.
     pub fn new(response_us: Option<f64>) -> Self {
         Self {
             limits: Limits {
@@ -60,7 +46,7 @@ impl StopRule {
         }
     }
 
-    /// Why the ramp is to be stopped after these steps, in the order of measuring; `None` when it goes on.
+    /// Reason to stop after these steps, given in the order of measuring; `None` to continue.
     ///
     /// Method, in this order: errors beyond their limit at the last step; the response time beyond its limit
     /// at the last two; throughput that did not rise by more than 1 % over the last three steps (or as many as
@@ -108,7 +94,6 @@ mod tests {
     use super::super::tests::{asymptotic, step};
     use super::*;
 
-    /// The first step after which a ramp stops, and why.
     fn stops(rule: StopRule, ramp: impl Iterator<Item = Step>) -> (u32, Option<Stop>) {
         let mut steps = Vec::new();
         for next in ramp {

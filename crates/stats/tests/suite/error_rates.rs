@@ -1,5 +1,5 @@
-//! Error rates of intervals and verdicts on simulated benchmarks, held to binomial bounds. The longer study
-//! of which METHODOLOGY quotes the figures is `examples/coverage.rs`.
+//! Error rates of intervals and verdicts on simulated benchmarks, checked against binomial bounds. METHODOLOGY quotes
+//! the longer study, `examples/coverage.rs`.
 
 use crate::noise::{NOISES, Noise, Order, measure};
 use stats::Warning;
@@ -18,7 +18,6 @@ fn slack(share: f64, trials: u32) -> f64 {
     3.5 * (share * (1.0 - share) / f64::from(trials)).sqrt()
 }
 
-/// The share of trials in which something holds.
 fn share(trials: u32, seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> f64 {
     let mut random = Random::new(seed);
     let hits = (0..trials).filter(|_| holds(&mut random)).count();
@@ -82,8 +81,8 @@ fn interleaving_is_what_protects_from_drift() {
     }
 }
 
-/// Without a band, and nothing changed: the chance that any of several primary metrics is called better or worse. Metrics
-/// that go together are in the same run, so half of each figure's noise is common to all of them.
+/// The chance that any of several primary metrics is called better or worse, without a band and without a change.
+/// Metrics of one run are correlated, so half of each figure's noise is common to all of them.
 #[test]
 fn any_false_verdict_among_many_primary_metrics_is_as_rare_as_of_one() {
     let of = |metrics: usize, confidence: f64, seed: u64| {
@@ -108,7 +107,7 @@ fn any_false_verdict_among_many_primary_metrics_is_as_rare_as_of_one() {
             "{metrics} metrics: {found}"
         );
     }
-    // And this is what a list of metrics buys when each is judged alone.
+    // This is the error of a list of metrics when each is judged alone.
     let alone = of(8, 0.95, 8);
     assert!(alone > 0.12, "{alone}");
 }
@@ -208,7 +207,7 @@ fn rates_of_a_closed_load(
     (jobs, intervals, interval_s): (usize, usize, f64),
     random: &mut Random,
 ) -> Vec<f64> {
-    // Sessions have been at work for long when the first interval begins.
+    // Sessions have been active for a long time when the first interval begins.
     let begin_s = 20.0;
     let mut rates = vec![0.0; intervals];
     for _ in 0..jobs {

@@ -1,5 +1,3 @@
-//! Stored histograms that somebody changed.
-
 use std::io::{Read, Write};
 
 use flate2::read::ZlibDecoder;
@@ -19,7 +17,6 @@ fn inflate(encoded: &[u8]) -> Vec<u8> {
     inner
 }
 
-/// The compressed form, whose checksum is right.
 fn deflate(inner: &[u8]) -> Vec<u8> {
     let mut stream = ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     stream.write_all(inner).unwrap();

@@ -1,5 +1,4 @@
-//! Studies that are looked at before their end, on simulated benchmarks. The longer study of which METHODOLOGY quotes the figures
-//! is `examples/coverage`.
+//! Studies with interim looks on simulated benchmarks. METHODOLOGY quotes the longer study, `examples/coverage`.
 
 use crate::noise::looks::{any_misses, metrics, planned, stopped};
 use crate::noise::{NOISES, Noise, Order, measure};
@@ -40,7 +39,7 @@ fn looks_that_were_planned_keep_the_error() {
             assert!(found <= 0.05 + SLACK, "{kind:?}, {count} metrics: {found}");
         }
     }
-    // And this is why looks are planned.
+    // This is why looks are planned.
     let unplanned = errors(Noise::Normal, 1, true);
     assert!(unplanned > 0.1, "{unplanned}");
 }
@@ -69,7 +68,7 @@ fn study(pairs_max: usize, sd: f64, truth: f64) -> [f64; 3] {
     [mean(pairs as f64), found, mean(f64::from(held))]
 }
 
-/// Fixed seeds, so the same figures every time, but for the last digit of a logarithm.
+/// Fixed seeds give the same figures every time, except for the last digit of a logarithm.
 #[test]
 fn a_study_stops_when_it_knows_enough() {
     for (pairs_max, sd, truth, golden) in [

@@ -190,8 +190,8 @@ fn the_interval_of_a_rate_lies_around_the_law_and_widens_beyond_the_data() {
     assert_eq!(few.rate_interval(2.0), None);
 }
 
-/// Five repetitions at eight levels; 2 % of noise moves a level as a whole and 0.5 % each repetition. How often the
-/// interval holds the true contention, from all repetitions and from one median a level.
+/// Five repetitions at eight levels; 2 % of noise moves a level as a whole and 0.5 % each repetition. Counts how
+/// often the interval covers the true contention, from all repetitions and from one median a level.
 #[test]
 fn repetitions_of_a_level_are_no_levels_of_their_own() {
     const TRIALS: u32 = 200;

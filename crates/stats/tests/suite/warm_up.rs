@@ -1,5 +1,5 @@
-//! How often a target is said to be at rest while it still climbs, watched anew every five seconds. METHODOLOGY quotes the
-//! longer study, `examples/coverage`.
+//! How often a target is judged to be at rest while it still climbs, judged every five seconds. METHODOLOGY quotes
+//! the longer study, `examples/coverage`.
 
 use crate::noise::{Noise, warm_ups};
 

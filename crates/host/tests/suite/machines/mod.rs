@@ -1,4 +1,4 @@
-//! Made-up machines: the files of a big one as advised, the same one as not advised, and a small one.
+//! Made-up machines: the files of a big one as advised, the same one against all advice, and a small one.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::fs::{create_dir_all, write};
 use std::path::Path;
 
-/// Paths below the root and what stands there.
+/// Paths below the root and their contents.
 pub type Files = BTreeMap<String, String>;
 
-/// Statements that go with the big machine.
 pub const STATED: &str = "[storage]\ntype = \"3PAR StoreServ 8400\"\nflash_only = true\n\
     ssd_disks = 80\nraid_level = \"RAID 1+0\"\n\
     [volume_manager]\nlayout = \"striped\"\nstripe_size_kib = 1024\n\
@@ -19,7 +18,6 @@ pub const STATED: &str = "[storage]\ntype = \"3PAR StoreServ 8400\"\nflash_only 
     data_devices = [\"/dev/mapper/data01\", \"data02\"]\nredo_devices = [\"redo01\", \"redo02\"]\n\
     archive_devices = [\"/dev/nvme0n1p2\"]\n";
 
-/// Statements that no rule likes.
 pub const STATED_OTHERWISE: &str = "[storage]\nflash_only = true\nraid_level = \"RAID-5\"\n\
     [volume_manager]\nlayout = \"concatenated\"\nstripe_size_kib = 64\n\
     [file_system]\ndirect_io = false\nasynchronous_io = false\n\
@@ -241,7 +239,7 @@ fn disks(files: &mut Files) {
     put(files, &[("sys/block/loop0/size", "0")]);
 }
 
-/// The big machine with every setting that a rule looks at turned against its advice.
+/// The big machine with every setting of a rule turned against its advice.
 pub fn otherwise() -> Files {
     let mut files = big(2);
     for (name, _, bad) in SYSCTL {
@@ -298,7 +296,6 @@ pub fn otherwise() -> Files {
     files
 }
 
-/// A virtual machine with one disk.
 pub fn small() -> Files {
     let mut files = Files::new();
     put(
@@ -330,7 +327,6 @@ pub fn small() -> Files {
     files
 }
 
-/// Puts the files below `root`.
 pub fn lay(root: &Path, files: &Files) {
     for (path, text) in files {
         let path = root.join(path);

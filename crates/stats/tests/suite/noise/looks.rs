@@ -1,5 +1,3 @@
-//! Simulated studies that are looked at before their end.
-
 use super::{Noise, Order, measure};
 use stats::Interval;
 use stats::compare::{Band, Direction, Verdict, judge};
@@ -8,7 +6,6 @@ use stats::multiple::confidence_of_each;
 use stats::random::Random;
 use stats::ratio::paired;
 
-/// The pairs of both sides, in order of time.
 pub type Sides = [Vec<f64>; 2];
 
 /// Pairs and confidence of each look, for one of so many primary metrics.
@@ -23,13 +20,11 @@ fn interval([a, b]: &Sides, (pairs, confidence): (usize, f64)) -> Option<Interva
     ratio.map(|ratio| ratio.interval)
 }
 
-/// Whether any of the intervals misses the truth.
 pub fn any_misses(sides: &Sides, plan: &[(usize, f64)], truth: f64) -> bool {
     let mut intervals = plan.iter().filter_map(|look| interval(sides, *look));
     intervals.any(|interval| !interval.covers(truth))
 }
 
-/// Where a study stops: pairs, and the interval if there is one.
 pub fn stopped(
     sides: &Sides,
     plan: &[(usize, f64)],
@@ -47,7 +42,7 @@ pub fn stopped(
     last
 }
 
-/// Whether the interval gives a verdict, or excludes the effect.
+/// True if the interval gives a verdict, or excludes the effect.
 fn is_settled(interval: &Interval, band: f64, effect: f64) -> bool {
     let verdict = judge(interval, Band::of(band), Direction::HigherIsBetter);
     let excluded = judge(interval, Band::of(effect), Direction::HigherIsBetter);

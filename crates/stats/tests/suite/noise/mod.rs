@@ -5,10 +5,9 @@ pub mod looks;
 use stats::drift::is_at_rest;
 use stats::random::Random;
 
-/// How the logarithm of a repetition's figure scatters around the truth, in order of time.
+/// Distribution of the logarithm of a repetition's figure around the truth, in order of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
-    /// Independent and normal.
     Normal,
     /// Independent, Student's t with three degrees of freedom: now and then far off.
     StudentT3,
@@ -28,14 +27,12 @@ pub const NOISES: [Noise; 5] = [
     Noise::Drifting,
 ];
 
-/// The order in which two configurations are measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     /// A B B A A B B A …
     Abba,
     /// In each pair, the first is drawn by lot.
     Lot,
-    /// All A, then all B.
     Sequential,
 }
 
@@ -91,11 +88,10 @@ pub fn measure(
 
 /// Values of half a second.
 const PER_S: usize = 2;
-/// Seconds of a round, after each of which it is judged.
 const ROUND_S: usize = 5;
 
-/// Shares of warm-ups that end at rest, and that end at rest below 0.97 of the final rate. `tau_s`: of the approach from
-/// the share `from`.
+/// Shares of warm-ups that end at rest, and that end at rest below 0.97 of the final rate. `tau_s` is the time
+/// constant of the approach from the share `from`.
 pub fn warm_ups(
     trials: u32,
     (from, tau_s): (f64, f64),
