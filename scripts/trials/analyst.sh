@@ -251,7 +251,7 @@ A16() {
     says_not memory_limit_mb
     sqlite t.db "INSERT INTO t $(numbers 1000000) SELECT n * 1000003 % 99991 FROM r; CREATE TABLE u (t TEXT);
         INSERT INTO u SELECT hex(randomblob(3000)) FROM t LIMIT 15000"
-    ends 1 columnar lift --from "sqlite:$here/t.db" --level none --memory 64MB
+    ends 2 columnar lift --from "sqlite:$here/t.db" --level none --memory 64MB
     says "--memory"
     says_not memory_limit_mb
 }
@@ -332,7 +332,7 @@ A18_refreshed() {
     begins olap run --target "$url" --queries 6,1 --refresh --iterations 50 --name killed --yes
     until_true 60 grep -q "RF1" spawned.log
     end_process "$spawned" KILL
-    ends 1 olap run --target "$url" --queries 6 --name after --yes
+    ends 2 olap run --target "$url" --queries 6 --name after --yes
     says "refresh was interrupted" "olap load --scale 0.01"
     exports after
     holds 'not d["points"]'
@@ -345,7 +345,7 @@ A18_scale() {
     ends 2 olap load --target "sqlite:$here/o.db" --scale 0.015
     says "same supplier twice" "0.02"
     ends 0 olap load --target "sqlite:$here/o.db" --scale 0.02
-    says "by 1 session,"
+    says "by 1 session;"
 }
 check A18_scale "scales are taken and refused as documented"
 

@@ -66,7 +66,8 @@ end_process() {
 
 # Whether a process is there and not merely waiting to be collected.
 is_running() {
-    [ -e "/proc/$1" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+    # The first thread may be a zombie while others still hold the locks of the process.
+    [ -e "/proc/$1" ] && ! { grep -q '^State:[[:space:]]*Z' "/proc/$1/status" && [ "$(ls "/proc/$1/task" | wc -l)" -le 1 ]; } 2>/dev/null
 }
 
 # spawn COMMAND…: begins it beside the check, with which it ends; its number is in $spawned.

@@ -100,9 +100,9 @@ C5() {
     until_true 60 grep -q "Starting RD=rd1" spawned.log
     sleep 2
     dd if=/dev/urandom of=v.dat bs=4096 seek=100 count=400 conv=notrunc 2>/dev/null
-    until_true 30 grep -q "no block of ours" spawned.log
+    until_true 30 grep -q "not a block of dbdyno" spawned.log
     is_running "$spawned" || wrong "it was told at the end only: $(tail -n 5 spawned.log)"
-    grep -q "no block of ours" pages/errorlog.html || wrong "it is not in the error log"
+    grep -q "not a block of dbdyno" pages/errorlog.html || wrong "it is not in the error log"
     has_ended "$FAILED"
 }
 check C5 "a corrupted block is told at once, on the terminal and in the error log"
