@@ -3,6 +3,7 @@
 mod pace;
 mod slices;
 
+use std::iter;
 use std::time::Duration;
 
 use archive::{CacheState, Figures, Remark};
@@ -33,13 +34,10 @@ const WRITTEN_MB_NOTED: f64 = 16.0;
 pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
     if outcome.errors() > 0 {
-        let first = outcome
-            .error_messages
-            .first()
-            .map_or("no message", String::as_str);
+        let messages = outcome.error_messages.iter().cloned();
         reasons.push(Remark::OperationsFailed {
             errors: outcome.errors(),
-            first: first.to_owned(),
+            messages: messages.zip(outcome.error_counts.iter().copied().chain(iter::repeat(0))).collect(),
         });
     }
     if outcome.operations() == 0 {
@@ -278,11 +276,21 @@ mod tests {
     fn failures_make_a_point_invalid() {
         let outcome = Outcome {
             error_messages: vec!["wrong answer".into()],
+            error_counts: vec![2],
             ..done(10, 2)
         };
         let found = reasons(&outcome, &STRICT);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].to_string(), "2 operations failed: wrong answer");
+        let outcome = Outcome {
+            error_messages: vec!["deadlock (40P01)".into(), "duplicate (23505)".into()],
+            error_counts: vec![1, 4],
+            ..done(10, 5)
+        };
+        assert_eq!(
+            reasons(&outcome, &STRICT)[0].to_string(),
+            "5 operations failed: 4 × duplicate (23505); 1 × deadlock (40P01)"
+        );
         assert_eq!(reasons(&Outcome::default(), &STRICT).len(), 1);
     }
 

@@ -384,12 +384,14 @@ impl<'a> Context<'a> {
             });
         }
         if unserved > 0 {
-            recorder.add_message(&format!(
+            let message = format!(
                 "{unserved} operations were due but not started within the time allowed for draining: the target is \
                  slower than the rate"
-            ));
+            );
+            recorder.add_message(&message, 0);
         }
-        let (kinds, tally, error_messages) = recorder.into_parts();
+        let (kinds, tally, messages) = recorder.into_parts();
+        let (error_messages, error_counts) = messages.into_iter().unzip();
         let outcome = Outcome {
             started: started_ns.map(|at| self.how.clock.instant_of(at)),
             elapsed,
@@ -404,6 +406,7 @@ impl<'a> Context<'a> {
             late_start_max: Duration::from_nanos(tally.late_max_ns),
             connections_lost: tally.connections_lost,
             error_messages,
+            error_counts,
             fatal,
             interrupted,
             driver_threads: ended.driver_threads,

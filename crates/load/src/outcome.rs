@@ -107,6 +107,8 @@ pub struct Outcome {
     pub late_start_max: Duration,
     pub connections_lost: u64,
     pub error_messages: Vec<String>,
+    /// Operations that failed with each of these messages.
+    pub error_counts: Vec<u64>,
     /// Reason why the whole drive was stopped: its figures must not be used.
     pub fatal: Option<String>,
     pub interrupted: bool,

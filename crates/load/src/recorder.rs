@@ -98,7 +98,8 @@ impl Tally {
 pub struct Recorder<'a> {
     kinds: Vec<KindOutcome>,
     tally: Tally,
-    messages: Vec<String>,
+    /// The first few distinct messages of failures, with their counts.
+    messages: Vec<(String, u64)>,
     /// Operations that ended after the window and do not count: kind, times, and true if they were answered.
     in_hand: Vec<(usize, Timing, bool)>,
     window: Window,
@@ -191,7 +192,7 @@ impl<'a> Recorder<'a> {
         self.kinds[place].errors += 1;
         self.done.1 += 1;
         self.account(timing);
-        self.add_message(message);
+        self.add_message(message, 1);
     }
 
     #[cold]
@@ -211,10 +212,13 @@ impl<'a> Recorder<'a> {
         self.tally.connections_lost += 1;
     }
 
-    pub fn add_message(&mut self, message: &str) {
-        let known = self.messages.iter().any(|kept| kept == message);
-        if !known && self.messages.len() < MESSAGES_MAX {
-            self.messages.push(message.to_owned());
+    /// Counts `count` failures with this message, of a few distinct ones.
+    pub fn add_message(&mut self, message: &str, count: u64) {
+        let mut known = self.messages.iter_mut();
+        if let Some((_, counted)) = known.find(|(text, _)| text == message) {
+            *counted += count;
+        } else if self.messages.len() < MESSAGES_MAX {
+            self.messages.push((message.to_owned(), count));
         }
     }
 
@@ -230,8 +234,8 @@ impl<'a> Recorder<'a> {
         }
         self.in_hand.extend(other.in_hand);
         self.tally.merge(&other.tally);
-        for message in &other.messages {
-            self.add_message(message);
+        for (message, count) in &other.messages {
+            self.add_message(message, *count);
         }
     }
 
@@ -276,11 +280,12 @@ impl<'a> Recorder<'a> {
         &self.tally
     }
 
-    pub fn messages(&self) -> &[String] {
+    /// The first few distinct messages of failed operations, with their counts.
+    pub fn messages(&self) -> &[(String, u64)] {
         &self.messages
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<KindOutcome>, Tally, Vec<String>) {
+    pub(crate) fn into_parts(self) -> (Vec<KindOutcome>, Tally, Vec<(String, u64)>) {
         (self.kinds, self.tally, self.messages)
     }
 

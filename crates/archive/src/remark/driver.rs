@@ -3,8 +3,9 @@
 macro_rules! driver {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
 
-/// Operations failed; the message of the first failure.
-OperationsFailed { errors: u64, first: String } => "{errors} operations failed: {first}";
+/// Operations failed; how many with each of the first few messages.
+OperationsFailed { errors: u64, messages: BTreeMap<String, u64> } =>
+    "{errors} operations failed: {list}", list = words::messages(messages);
 /// No operation was completed.
 NothingCompleted => "no operation was completed";
 /// More operations than the sessions can have completed, had each taken the shortest time seen.

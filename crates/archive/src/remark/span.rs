@@ -72,6 +72,7 @@ opaque!(
     Vec<Broken>,
     Vec<BracketEnd>,
     BTreeMap<String, Vec<String>>,
+    BTreeMap<String, u64>,
     PendingWrites,
     Box<Reconciled>,
     RoundsRole,

@@ -1,5 +1,6 @@
 //! The parts of sentences that depend on values.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use stats::words::{bytes, counted};
@@ -167,6 +168,23 @@ pub(super) fn codecs(codecs: &BTreeMap<String, Vec<String>>) -> String {
     let each = codecs.iter();
     let each = each.map(|(codec, columns)| format!("{codec}: {}", columns.join(" ")));
     each.collect::<Vec<_>>().join("; ")
+}
+
+/// The most frequent first; a message that is the only one needs no count.
+pub(super) fn messages(messages: &BTreeMap<String, u64>) -> String {
+    let mut counted: Vec<_> = messages.iter().collect();
+    counted.sort_by_key(|(_, count)| Reverse(**count));
+    match &counted[..] {
+        [] => "no message".to_owned(),
+        [(message, _)] => (*message).clone(),
+        several => {
+            let each = several.iter().map(|(message, count)| match count {
+                0 => (*message).clone(),
+                count => format!("{count} × {message}"),
+            });
+            each.collect::<Vec<_>>().join("; ")
+        }
+    }
 }
 
 pub(super) fn or_nothing(cell: &Option<String>) -> &str {

@@ -360,7 +360,7 @@ fn remarks() -> impl Strategy<Value = Vec<Remark>> {
         0 => Remark::Text { text },
         1 => Remark::OperationsFailed {
             errors: count,
-            first: text,
+            messages: [(text, count)].into(),
         },
         2 => Remark::SampledRemotely {
             address: text,

@@ -232,7 +232,7 @@ impl<'a, 'o> Client<'a, 'o> {
     /// There is no other connection; the last client to find out ends the drive.
     #[cold]
     fn lost(&mut self, why: &str, recorder: &mut Recorder, cancellation: &Cancellation) -> Next {
-        recorder.add_message(why);
+        recorder.add_message(why, 0);
         if self.rules.open.fetch_sub(1, Relaxed) == 1 {
             cancellation.fail(format!("no connection is left: {why}"));
         }

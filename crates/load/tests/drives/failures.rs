@@ -20,6 +20,7 @@ fn failed_operations_are_counted_and_the_job_goes_on() {
         outcome.error_messages,
         ["the mock fails every 10th operation"]
     );
+    assert_eq!(outcome.error_counts, [6]);
     assert!(outcome.fatal.is_none());
 }
 

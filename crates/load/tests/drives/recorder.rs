@@ -78,7 +78,7 @@ fn failures_are_counted_and_in_no_histogram() {
     let kind = &recorder.kinds()[0];
     assert_eq!((kind.errors, kind.completed), (2, 0));
     assert!(kind.service.is_empty() && kind.response.is_empty());
-    assert_eq!(recorder.messages(), ["no"]);
+    assert_eq!(recorder.messages(), [("no".to_owned(), 2)]);
     assert_eq!((progress.operations(), progress.errors()), (0, 2));
 }
 
