@@ -259,7 +259,7 @@ mod tests {
         0.03 * random.normal() / (squares / 3.0).sqrt()
     }
 
-    /// Two standard errors of 4,000 studies are 0.7 points. docs/METHODOLOGY.md has more of them.
+    /// Two standard errors of 4,000 studies are 0.7 points. docs/EVIDENCE.md has more of them.
     #[test]
     fn golden_coverage_of_all_pairs_together() {
         for rounds in [4, 6] {

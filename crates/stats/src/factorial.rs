@@ -351,7 +351,7 @@ mod tests {
                 coverage(factors, rounds, heavy),
             ]
         };
-        // docs/METHODOLOGY.md has more of them; these take seconds.
+        // docs/EVIDENCE.md has more of them; these take seconds.
         for (factors, rounds) in [(2, 3), (3, 4)] {
             let found = of(factors, rounds);
             assert!(

@@ -1,4 +1,4 @@
-//! Error rates of intervals and verdicts on simulated benchmarks, checked against binomial bounds. METHODOLOGY quotes
+//! Error rates of intervals and verdicts on simulated benchmarks, checked against binomial bounds. EVIDENCE quotes
 //! the longer study, `examples/coverage.rs`.
 
 use crate::noise::{NOISES, Noise, Order, measure};

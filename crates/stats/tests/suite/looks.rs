@@ -1,4 +1,4 @@
-//! Studies with interim looks on simulated benchmarks. METHODOLOGY quotes the longer study, `examples/coverage`.
+//! Studies with interim looks on simulated benchmarks. EVIDENCE quotes the longer study, `examples/coverage`.
 
 use crate::noise::looks::{any_misses, metrics, planned, stopped};
 use crate::noise::{NOISES, Noise, Order, measure};

@@ -1,4 +1,4 @@
-//! How often a target is judged to be at rest while it still climbs, judged every five seconds. METHODOLOGY quotes
+//! How often a target is judged to be at rest while it still climbs, judged every five seconds. EVIDENCE quotes
 //! the longer study, `examples/coverage`.
 
 use crate::noise::{Noise, warm_ups};
