@@ -1,4 +1,4 @@
-//! Embeds the library anew when a file is added to it; the compiler by itself only sees changed files.
+//! Embeds the library again when a file is added, because the compiler sees only changed files.
 fn main() {
     println!("cargo::rerun-if-changed=../../library");
 }

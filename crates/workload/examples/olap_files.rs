@@ -1,4 +1,4 @@
-//! What `bench/olap.sh` compares the analytical workload with: its rows as ready files, and its queries as SQL.
+//! Files for the comparison in `bench/olap.sh`: rows of the analytical workload, and its queries as SQL.
 //!
 //! ```text
 //! olap_files tables DIRECTORY SCALE     TABLE.tbl for each table, texts between bars, as loaders of servers read them

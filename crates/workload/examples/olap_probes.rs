@@ -12,7 +12,6 @@ use workload::olap::metadata::Metadata;
 use workload::olap::reference::{PROBE_SEED, stored_probe};
 use workload::olap::{Answer, Parameters, Query};
 
-/// Most streams that are tried for a query.
 const STREAMS_MAX: u32 = 500;
 
 fn main() -> Result<(), Box<dyn Error>> {

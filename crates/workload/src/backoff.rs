@@ -1,4 +1,4 @@
-//! How long is waited before a transaction is begun anew that was in the way of another one.
+//! Pauses before a transaction that met a conflict is retried.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -7,18 +7,17 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_micros(200);
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// Draws the pauses of one client: somewhere between none and twice as long as before. Those who met once and begin anew
-/// at the same moment would meet again. What is drawn decides no input, so no seed decides it.
+/// Random pauses of one client, between zero and twice the limit of the retry before. Clients that met in a conflict
+/// would meet again if they retried at the same moment. The pauses decide no input, so they need no seed.
 #[derive(Debug)]
 pub struct Backoff(u64);
 
 impl Backoff {
     pub fn new() -> Self {
-        // Keys of hash maps are drawn by the operating system.
         Self(RandomState::new().hash_one(()))
     }
 
-    /// The pause before this retry, from 1.
+    /// Pause before a retry, counted from 1.
     #[cold]
     pub fn pause(&mut self, retry: u32) -> Duration {
         let doubled = 1_u32
@@ -28,7 +27,7 @@ impl Backoff {
         longest.mul_f64(self.share())
     }
 
-    /// From 0 to 1 (SplitMix64).
+    /// Random number from 0 to 1 (SplitMix64).
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -1,12 +1,13 @@
-//! Backups by the engine's own means, each restored elsewhere and proven.
+//! Backups by the engine's own means, each restored elsewhere and verified.
 //!
-//! * `step` and `measure`: what a plan says of it, and the points of it.
-//! * `room`: what a method needs in the repository.
-//! * `repository`: the directory of a backup, and when it is whole.
-//! * `proof`: whether a restored database is the one that was backed up.
+//! * `step` and `measure`: the plan's tables and the points.
+//! * `room`: space that a method needs in the repository.
+//! * `repository`: the directory of a backup and its manifest.
+//! * `proof`: comparison of a restored database with its source.
 //!
-//! What is backed up is the order-entry database, in which a user works before each backup with a log of acknowledged
-//! transactions: so that the restored copy can be held against the tables, the twelve conditions and the log.
+//! The order-entry database is backed up. A user works in it before each backup and logs the acknowledged transactions,
+//! so
+//! that the restored copy can be checked against the tables, the twelve conditions and the log.
 
 mod code;
 mod felt;
@@ -42,10 +43,8 @@ use code::{code_of, method_of, title};
 use room::Needed;
 use step::BackupStep;
 
-/// Backups as a workload of plans.
 pub struct Backups;
 
-/// What stands in the way of every method of a step on a target.
 fn obstacle(backup: &BackupStep, target: &Nodes) -> Option<Remark> {
     if target.nodes.len() > 1 {
         return Some(Remark::ClusterNotChecked);
@@ -60,7 +59,6 @@ fn obstacle(backup: &BackupStep, target: &Nodes) -> Option<Remark> {
     }
 }
 
-/// What stands in the way of one method there.
 fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark> {
     let backup = target.first().backup().ok()?;
     let Some((method, _)) = method_of(&backup.methods(), name) else {
@@ -87,7 +85,7 @@ fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark>
     })
 }
 
-/// Refuses the name of a method that none of the targets has. One that some of them have is left out on the others.
+/// Refuses a method that no target has. A method that only some targets have is left out on the others.
 fn refuse_unknown(backup: &BackupStep, ground: &Ground<'_>) -> Result<()> {
     let known = ground.targets.iter().flat_map(|target| {
         let declared = target.first().backup().ok();
@@ -185,7 +183,7 @@ impl Workload for Backups {
     }
 }
 
-/// Backups and restored copies, beside the database: one for each point.
+/// Backups and restored copies, which need space next to the database: one volume per point.
 fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
     let load = of_order_entry_load(backup.whole_warehouses());
     let work = of_small_transactions(backup.work_seconds_in_all());

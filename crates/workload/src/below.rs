@@ -1,4 +1,4 @@
-//! I/Os that go straight to files or devices, as points of the archive.
+//! Direct I/O to files or devices, as points of the archive.
 
 pub(crate) mod test;
 
@@ -16,26 +16,24 @@ use lab::point::steady;
 use lab::requests;
 
 const MB: f64 = 1e6;
-/// How the part of a heading begins that holds the values of loops.
+/// Prefix of the heading's part with the values of loops.
 const LOOPS: &str = "For loops: ";
-/// What the engine does, with the archive's words.
 const OPERATIONS: [(Operation, &str); 2] = [(Operation::Read, "read"), (Operation::Write, "write")];
 
-/// What is known of the devices below a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Devices<'a> {
-    /// The only one, whose counters are read; `None` where there are several or none is known.
+    /// The only device, whose counters are read; `None` if there are several or none is known.
     pub only: Option<&'a str>,
-    /// Why nobody times their requests.
+    /// Reason why requests are not timed.
     pub untimed: Option<&'a str>,
 }
 
-/// A run that is over as a point, with the times of its operations and of the requests below it.
+/// Converts a finished run to a point, with the latencies of its operations and of the device requests.
 pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) -> Point {
     let (run, outcome) = (done.run, done.outcome);
     let all = outcome.latencies_of(|_, _, _| true);
     let heading = heading(run, None);
-    // Its name and the values of its loops are the code of the point.
+    // The point's code consists of the run's name and the values of its loops.
     let parts = heading.split("; ").skip(1);
     let parts = parts.filter(|part| !part.starts_with(LOOPS));
     let title = parts.collect::<Vec<_>>().join("; ");
@@ -105,7 +103,7 @@ fn driver_times(outcome: &Outcome) -> Vec<OperationTimes> {
             ("service", &of.service, all.service_ns),
             ("response", &of.response, all.response_ns),
         ] {
-            // Sums are exact, means of histograms are as exact as their buckets.
+            // Sums are exact; means of histograms are as exact as their buckets.
             let times = OperationTimes::of("driver", "", word, phase);
             let times = times.counted(all.operations, mean_us(sum_ns, all.operations));
             told.push(times.with(histogram));
@@ -141,7 +139,7 @@ fn schedule(run: &Run) -> String {
 fn figures(done: &Done<'_>) -> Figures {
     let (outcome, rates) = (done.outcome, &done.rates);
     if outcome.ended == Ended::Recovered {
-        // Blocks were read to verify them, and nothing was measured.
+        // Blocks were read only to verify them.
         return Figures {
             errors: Some(outcome.faults_count as f64),
             ..Figures::default()
@@ -189,7 +187,7 @@ fn figures(done: &Done<'_>) -> Figures {
     }
 }
 
-/// Of a single device: of several, some may lie below others and serve the same requests.
+/// Only for a single device: of several, some may be stacked and serve the same requests.
 fn await_ms_p99(done: &Done<'_>, operation: block::Operation) -> Option<f64> {
     match done.requests {
         [one] => DeviceTimes::p99_ms([one], operation),
@@ -201,7 +199,6 @@ fn iops(lap: &Lap) -> f64 {
     lap.total().operations as f64 / lap.length.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-/// An interval as a sample of the archive.
 pub fn sample(lap: &Lap) -> Sample {
     let rates = &lap.rates;
     Sample {

@@ -1,4 +1,4 @@
-//! What a test is carried out on: target, size, amount of work, and what is kept meanwhile.
+//! Test bench: target, size, amount of work, and counters.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,33 +10,28 @@ use target::{Counters, Result, Target};
 use crate::library::{Amount, Library, SizeClass, Table, Test};
 use crate::owned::placed;
 
-/// Everything an exercise works with: one test on one target at one size.
 pub struct Bench {
     pub target: Arc<dyn Target>,
-    /// Name of its engine in the library's files.
     pub engine: String,
     pub test: Test,
-    /// The library that it comes from.
     pub library: Arc<Library>,
     pub size: SizeClass,
     pub amount: Amount,
-    /// Seed of everything random in the point.
+    /// Seed of all random choices of the point.
     pub seed: u64,
-    /// Where the sessions leave their counters.
     pub meter: Arc<Meter>,
-    /// Tables of this database that were proven in this run.
+    /// Tables of this database that were verified in this run.
     pub proven: Arc<Proven>,
-    /// The point of both sides, where they work on the same tables in turn, and which of its databases this is.
+    /// Point of both sides if they take turns on the same tables, and the side's database.
     pub shared: Option<(SharedPoint, String)>,
 }
 
 impl Bench {
-    /// SQL of the test for this engine.
     pub(crate) fn sql(&self) -> &str {
         self.test.sql(&self.engine)
     }
 
-    /// Creates the stored code of the test anew, so that what runs is what the fingerprint says.
+    /// Recreates the stored code of the test, so that the fingerprint describes the code that runs.
     ///
     /// # Errors
     /// When the target refuses it.
@@ -51,7 +46,7 @@ impl Bench {
         }
     }
 
-    /// Whether something that concerns the tables of both sides, once in a run or else at each point, is still to be done.
+    /// True if work on the tables of both sides is still due: once in a run, or else once per point.
     pub(crate) fn is_due_for_both(&self, what: &str, once_in_a_run: bool) -> bool {
         self.shared.as_ref().is_none_or(|(point, database)| {
             let number = if once_in_a_run { 0 } else { point.number };
@@ -59,22 +54,16 @@ impl Bench {
         })
     }
 
-    /// Brings the log to the data files.
-    ///
-    /// # Errors
-    /// When the target fails.
+    /// Flushes the log to the data files.
     pub fn checkpoint(&self) -> Result<()> {
         self.target.checkpoint()
     }
 }
 
-/// Collects what the sessions of a point counted.
 #[derive(Debug, Default)]
 pub struct Meter {
     counters: Mutex<Option<Counters>>,
-    /// Rows changed by committed transactions, ramp-up included.
     changed: AtomicU64,
-    /// Sum over something the clients keep for the proof.
     sum: AtomicU64,
 }
 
@@ -89,12 +78,11 @@ impl Meter {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// The sum that the clients kept for the proof.
+    /// Sum that the clients computed for the proof.
     pub fn sum(&self) -> u64 {
         self.sum.load(Ordering::Relaxed)
     }
 
-    /// Adds what one session counted.
     pub(crate) fn add(&self, counters: Counters, changed: u64, sum: u64) {
         self.changed.fetch_add(changed, Ordering::Relaxed);
         self.sum.fetch_add(sum, Ordering::Relaxed);
@@ -103,28 +91,27 @@ impl Meter {
     }
 }
 
-/// Tables of one database that were proven cell by cell in this run.
+/// Tables of one database that were verified cell by cell in this run.
 #[derive(Debug, Default)]
 pub struct Proven {
     tables: Mutex<HashSet<Table>>,
-    /// Scripts whose data were set up in this run, by their fingerprints, with how far their sequences have come since.
+    /// Scripts whose data were set up in this run, by fingerprint, with the current values of their sequences.
     scripts: Mutex<HashMap<String, Arc<AtomicU64>>>,
 }
 
 impl Proven {
-    /// Notes that a table was proven; false when it had been before.
+    /// Marks a table as verified; false if it already was.
     pub(crate) fn insert(&self, table: Table) -> bool {
         self.lock().insert(table)
     }
 
-    /// How far the sequences of a script have come in this run; `None` where its data were not set up before.
+    /// Current values of a script's sequences; `None` if its data were not set up before.
     pub(crate) fn script(&self, fingerprint: &str) -> Option<Arc<AtomicU64>> {
         let scripts = self.scripts.lock();
         let scripts = scripts.unwrap_or_else(PoisonError::into_inner);
         scripts.get(fingerprint).cloned()
     }
 
-    /// Notes that a script's data were set up, so that its sequences begin.
     pub(crate) fn insert_script(&self, fingerprint: &str) -> Arc<AtomicU64> {
         let scripts = self.scripts.lock();
         let mut scripts = scripts.unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +120,6 @@ impl Proven {
         Arc::clone(begun)
     }
 
-    /// Has a table proven again.
     pub(crate) fn forget(&self, table: Table) {
         self.lock().remove(&table);
     }

@@ -1,11 +1,11 @@
-//! Lifting tables into memory by columns, and what that is worth.
+//! Populating a column store in memory with tables, and the benefit.
 //!
-//! * [`chosen`]: which tables and columns.
-//! * [`mod@lift`]: streams them from a source into a store, and proves that they arrived.
-//! * [`mod@follow`]: brings what was lifted up to its source.
-//! * [`memory`]: what that may take of it, and took.
-//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
-//! * [`mod@size`]: what it would take, from a sample.
+//! * [`chosen`]: selection of tables and columns.
+//! * [`mod@lift`]: streams tables from a source into a store and verifies them.
+//! * [`mod@follow`]: applies changes of the source to the copy.
+//! * [`memory`]: memory limit and use.
+//! * [`step`] and [`mod@measure`]: the plan's table and the points.
+//! * [`mod@size`]: estimated size, from a sample.
 
 pub mod chosen;
 mod copies;
@@ -26,10 +26,9 @@ pub use target::lifted::{Level, available};
 use archive::Remark;
 use target::source::SourceTable;
 
-/// Most sessions that read a source at the same time.
+/// Limit of the sessions that read a source in parallel.
 pub const JOBS_MAX: u32 = 64;
 
-/// What a source says of a table.
 fn table_told(table: &SourceTable) -> Option<Remark> {
     let what = table.note?.to_owned();
     Some(Remark::TableTold { what })
@@ -37,22 +36,20 @@ fn table_told(table: &SourceTable) -> Option<Remark> {
 
 pub type Result<T> = std::result::Result<T, ColumnarError>;
 
-/// What can go wrong with lifted tables.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ColumnarError {
     #[error(transparent)]
     Target(#[from] target::TargetError),
-    /// A name of --tables or --columns is none.
+    /// Unknown name in --tables or --columns.
     #[error("{0}")]
     Unknown(String),
-    /// Columns have types or values that no level can hold.
+    /// Columns whose types or values no level supports.
     #[error("no level can hold these columns: {columns}; leave them out, or keep them as text")]
     Unholdable {
-        /// Each with its type and why.
+        /// Each column with type and reason.
         columns: String,
         flags: String,
     },
-    /// The data do not fit.
     #[error(
         "the tables take {disk} on disk and may take {expected} at level {level}, more than the {memory} of memory \
          for them; allow more memory, choose a level that compresses more, or choose fewer tables"
@@ -61,13 +58,11 @@ pub enum ColumnarError {
         disk: String,
         expected: String,
         level: Level,
-        /// What there is for them.
         memory: String,
     },
-    /// No sample can stand for a table.
+    /// No sample represents the table.
     #[error("the size of {table} cannot be estimated: {why}")]
     Unsized { table: String, why: String },
-    /// The user asked to stop.
     #[error("interrupted; no populated table is kept")]
     Interrupted,
 }

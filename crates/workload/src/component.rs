@@ -24,23 +24,21 @@ use crate::volume::{Extent, of_point, of_table, tables_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
 
-/// The size that others are multiples of.
+/// Base of the size multiples.
 const QUICK: &str = "quick";
 
-/// The tests of a library.
 pub struct ComponentTests {
     library: Arc<Library>,
 }
 
 impl ComponentTests {
-    /// Those of this library, and the scripts that plans name.
     pub fn new(library: Library) -> Self {
         Self {
             library: Arc::new(library),
         }
     }
 
-    /// Reads the script of a step into the library. A closed step without a think time of its own takes the script's.
+    /// Reads the script of a step into the library. A closed step without a think time takes the script's.
     fn read_script(&mut self, step: &mut Step) -> Result<()> {
         let Some(at) = &step.script else {
             return Ok(());
@@ -105,7 +103,7 @@ impl Workload for ComponentTests {
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
         let mut agenda = Agenda::default();
         for test in tests_of(step, &self.library)? {
-            // What is lifted is asked by the analytical queries alone.
+            // Only analytical queries read replicas.
             let places = ground.places().filter(|(target, _)| !target.is_replica());
             for (target, base) in places {
                 let at = |(jobs, threads): (u32, u32)| PointKey {

@@ -1,8 +1,9 @@
-//! The rows of the test tables: a pure function of the row's number, so that every answer can be
-//! computed without asking the database that is being tested.
+//! Rows of the test tables: a pure function of the row number, so that every answer can be computed without the
+//! database
+//! under test.
 //!
-//! The data do not depend on the seed of a run: runs with different seeds read different keys of
-//! the same rows and stay comparable.
+//! The data do not depend on the seed of a run: runs with different seeds read different keys of the same rows and stay
+//! comparable.
 
 use stats::random::mix;
 use target::{BulkRow, Fetched, RowSource, Value};
@@ -10,18 +11,15 @@ use target::{BulkRow, Fetched, RowSource, Value};
 /// Rows that share one secondary key: the published 320 rows of an index range.
 pub const ROWS_PER_SECONDARY_KEY: u64 = 320;
 pub const GROUPS: u64 = 100;
-/// Days that the rows are spread over.
 pub const DAYS: u64 = 2556;
-/// Length of the label in bytes.
 pub const LABEL_BYTES: usize = 16;
-/// Length of the padding in bytes; it makes a row about 300 bytes, as in the published tests.
+/// It makes a row about 300 bytes, as in the published tests.
 pub const PAD_BYTES: usize = 224;
-/// Sets the texts apart from the numbers of the same row.
+/// Separates the texts from the numbers of the same row.
 const TEXT_SALT: u64 = 0x0070_6164;
-/// Version of this generator; tables made by another one are loaded again.
+/// Version of this generator; tables of another version are loaded again.
 pub const GENERATOR: u64 = 1;
 
-/// The numbers of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// Primary key, from 1.
@@ -46,13 +44,11 @@ pub fn row(id: u64, rows: u64) -> Row {
     }
 }
 
-/// Number of distinct secondary keys in a table of `rows` rows.
 pub fn secondary_keys(rows: u64) -> u64 {
     (rows / ROWS_PER_SECONDARY_KEY).max(1)
 }
 
-/// Fills `into` with letters that follow from `id` alone. A bulk load waits for this, so eight letters
-/// are made at once.
+/// Fills `into` with letters derived from `id`. A bulk load waits for this, so eight letters are made at once.
 fn letters(id: u64, salt: u64, into: &mut [u8]) {
     for (word, chunk) in into.chunks_mut(8).enumerate() {
         let bits = mix(id.wrapping_mul(64).wrapping_add(word as u64) ^ salt);
@@ -69,8 +65,8 @@ fn eight_letters(bits: u64) -> u64 {
     numbers - beyond * 26 + u64::from(b'a') * EACH
 }
 
-/// The rows `first ..= last` of a table of `rows` rows, in the order of its columns
-/// (`id, skey, grp, amount, day, version, label, pad`).
+/// Rows `first ..= last` of a table of `rows` rows, in the order of its columns (`id, skey, grp, amount, day, version,
+/// label, pad`).
 pub struct Rows {
     next: u64,
     last: u64,
@@ -79,12 +75,10 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// All rows of a table.
     pub fn all(rows: u64) -> Self {
         Self::range(1, rows, rows)
     }
 
-    /// Some rows of a table.
     pub fn range(first: u64, last: u64, rows: u64) -> Self {
         Self {
             next: first,
@@ -132,7 +126,7 @@ impl RowSource for Rows {
 /// Bytes of user data in one row: six integers and two texts.
 pub const ROW_BYTES: u64 = 6 * 8 + (LABEL_BYTES + PAD_BYTES) as u64;
 
-/// Fills `block` with bytes that no storage can compress and that follow from `number`.
+/// Fills `block` with incompressible bytes derived from `number`.
 pub fn incompressible(number: u64, block: &mut [u8]) {
     for (word, chunk) in block.chunks_mut(8).enumerate() {
         let bits = mix(mix(number).wrapping_add(word as u64)).to_le_bytes();
@@ -140,7 +134,7 @@ pub fn incompressible(number: u64, block: &mut [u8]) {
     }
 }
 
-/// What `SELECT amount, day … WHERE id = ?` must return.
+/// Answer to `SELECT amount, day … WHERE id = ?`.
 #[inline]
 pub fn expect_lookup(id: u64, rows: u64) -> Fetched {
     let row = row(id, rows);
@@ -150,7 +144,7 @@ pub fn expect_lookup(id: u64, rows: u64) -> Fetched {
     fetched
 }
 
-/// What `SELECT id, skey, grp, amount, day, label, pad` over all rows must return.
+/// Answer to `SELECT id, skey, grp, amount, day, label, pad` over all rows.
 pub fn expect_every_cell(rows: u64) -> Fetched {
     let mut all = Fetched::default();
     let mut text = [0; LABEL_BYTES + PAD_BYTES];
@@ -171,7 +165,7 @@ pub fn expect_every_cell(rows: u64) -> Fetched {
     all
 }
 
-/// What `SELECT amount, day … WHERE skey = ?` must return.
+/// Answer to `SELECT amount, day … WHERE skey = ?`.
 pub fn expect_secondary(skey: u64, rows: u64) -> Fetched {
     let keys = secondary_keys(rows);
     let mut all = Fetched::default();

@@ -1,8 +1,8 @@
-//! Carries transactions out: one state machine for scripts and order entry, whether its answers are waited for or awaited.
+//! Execution of transactions: one state machine for scripts and order entry, for blocking and non-blocking engines.
 //!
-//! A [`Source`] says what is asked, in groups of statements that travel together, and what comes after the answers. In an
-//! event loop a group is one round trip; on a thread of its own it is carried out statement by statement. Conflicts are
-//! tried again after a pause ([`Backoff`]), whatever else goes wrong is rolled back.
+//! A [`Source`] provides groups of statements that travel together, and decides what follows the answers. In an event
+//! loop a group is one round trip; on a thread of its own it runs statement by statement. Conflicts are retried after a
+//! pause ([`Backoff`]); any other error is rolled back.
 
 mod blocking;
 mod nonblocking;
@@ -20,13 +20,12 @@ use crate::backoff::Backoff;
 use crate::transaction_error::TransactionError;
 use load::{Done, Failure};
 
-/// A session, the transaction at hand, and the answers to it.
 pub struct Executor<S: Source> {
     source: S,
     session: Box<dyn Session>,
-    /// What travels together; used again and again without new memory.
+    /// Current group; its memory is reused.
     group: Group<S::Ask>,
-    /// Answers, and the first rows that are kept.
+    /// Answers, and the first rows that are stored.
     replies: Replies,
     /// Rows that each statement of the group returned or changed.
     rows: Vec<u64>,
@@ -36,7 +35,7 @@ pub struct Executor<S: Source> {
 }
 
 impl<S: Source> Executor<S> {
-    /// Of a source whose groups keep first rows in so many places.
+    /// `places` is the number of first rows that the source's groups store.
     pub fn new(source: S, session: Box<dyn Session>, places: usize) -> Self {
         let mut replies = Replies::default();
         replies.reserve(places);
@@ -52,26 +51,24 @@ impl<S: Source> Executor<S> {
         }
     }
 
-    /// The pause before the transaction is begun anew.
     #[cold]
     fn pause(&mut self) -> Duration {
         self.backoff.pause(self.retries)
     }
 
-    /// Whether the engine's answers can be awaited.
+    /// True if the engine's answers can be awaited in an event loop.
     pub fn can_be_awaited(&mut self) -> bool {
         self.session.nonblocking().is_some()
     }
 
-    /// Takes a transaction in hand.
     #[inline]
     fn take_up(&mut self, request: load::Request) {
         (self.retries, self.rows_of_all) = (0, 0);
         self.source.take_up(request);
     }
 
-    /// Puts the group of this number together. A statement that returns no row must not seem to have returned that of an
-    /// earlier group.
+    /// Assembles the group of this number. Rows are reset, because a statement that returns no row must not seem to
+    /// have returned that of an earlier group.
     #[inline]
     fn ask(&mut self, number: usize) {
         self.group.clear();
@@ -85,7 +82,6 @@ impl<S: Source> Executor<S> {
         }
     }
 
-    /// Takes the answers to that group.
     #[inline]
     fn take(&mut self, number: usize) -> Result<Next, TransactionError> {
         self.rows_of_all += self.rows.iter().sum::<u64>();
@@ -98,7 +94,6 @@ impl<S: Source> Executor<S> {
         )
     }
 
-    /// The transaction has ended as it should.
     #[inline]
     fn end(&mut self, ended: Ended) -> Result<Done, Failure> {
         self.source.end(ended, self.rows_of_all)?;
@@ -109,7 +104,7 @@ impl<S: Source> Executor<S> {
         })
     }
 
-    /// From which group on it is tried once more after what went wrong in this one; else why not.
+    /// Group from which the transaction is retried after the error, or the reason why it is not.
     #[cold]
     fn again(&mut self, wrong: TransactionError, group: Option<usize>) -> Result<usize, Failure> {
         if !wrong.is_conflict() || self.retries >= self.source.retries_max() {
@@ -126,7 +121,7 @@ impl<S: Source> Executor<S> {
         Ok(from)
     }
 
-    /// Whether the group at hand commits, so that a loss leaves its outcome unknown.
+    /// True if the current group commits, so that a lost connection leaves the outcome unknown.
     fn is_committing(&self) -> bool {
         self.group.commit || self.source.commits_by_itself()
     }
@@ -142,7 +137,7 @@ impl<S: Source> Drop for Executor<S> {
     }
 }
 
-/// Engines prepare BEGIN and COMMIT when they are first asked; nothing of that is to be measured.
+/// Engines prepare BEGIN and COMMIT at their first use, which must not be measured.
 pub fn prepare_opening(session: &mut dyn Session, opening: Opening) -> TargetResult<()> {
     match opening {
         Opening::Write => session.begin()?,

@@ -1,7 +1,8 @@
-//! What a job does: one module per kind of exercise.
+//! Kinds of work of a job, one module each.
 //!
-//! An exercise brings the data into the state that the test declares, hands out one client per
-//! job, and proves afterwards that what the clients did is what the database holds.
+//! An exercise prepares the data as the test declares, creates one client per job, and afterwards checks the clients'
+//! work
+//! against the content of the database.
 
 mod blob_write;
 mod bulk_load;
@@ -24,14 +25,13 @@ use crate::bench::Bench;
 use crate::library::{Computation, Kind, Table};
 use crate::tables::REGISTER;
 
-/// Whether a table is one that tests of the library make again by themselves.
+/// True for a table that the library's tests recreate by themselves.
 pub(crate) fn is_of_library(name: &str) -> bool {
     let tables = Table::ALL.map(Table::name);
     let filled = [bulk_load::TABLE, insert::TABLE, blob_write::TABLE, REGISTER];
     tables.contains(&name) || filled.contains(&name)
 }
 
-/// The exercise of a bench's test.
 pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
     match bench.test.definition.exercise.clone() {
         Kind::Expression {

@@ -1,11 +1,10 @@
-//! The answers that whole-table queries must give, computed from the generator of the rows.
+//! Answers that whole-table queries must give, computed from the generator of the rows.
 
 use serde::Deserialize;
 use target::Fetched;
 
 use crate::data::{self, GROUPS, LABEL_BYTES, PAD_BYTES};
 
-/// Answer of a query, by its name in a library file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
@@ -20,12 +19,9 @@ pub enum Expectation {
     Report,
 }
 
-/// Rows of the two tables that a query may read.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Rows of the table that the test names.
     pub table: u64,
-    /// Rows of the small table, for the join.
     pub small: u64,
 }
 
@@ -40,7 +36,6 @@ impl Expectation {
         }
     }
 
-    /// Rows that the database has to process for one answer.
     pub fn rows_processed(self, sizes: Sizes) -> u64 {
         match self {
             Expectation::Report => sizes.table + sizes.small,
@@ -98,7 +93,7 @@ fn report(sizes: Sizes) -> Fetched {
         *days += small.day;
     }
     let mut ranked: Vec<(usize, (i64, i64, i64))> = groups.into_iter().enumerate().collect();
-    // Ties are broken by the group, as in the query's ORDER BY.
+    // As in the query's ORDER BY, the group breaks ties.
     ranked.sort_by_key(|(grp, g)| (-g.1, *grp));
     let best = ranked.iter().filter(|(_, g)| g.0 > 0).take(10);
     sum(best.map(|(grp, g)| one_row(&[*grp as i64, g.0, g.1, g.2])))
@@ -127,7 +122,6 @@ mod tests {
         assert_eq!(Expectation::Report.rows_processed(sizes), 7040);
     }
 
-    /// One changed row changes the answer.
     #[test]
     fn answers_depend_on_every_row() {
         let whole = Expectation::Scan.answer(Sizes {

@@ -1,11 +1,12 @@
-//! The kinds of work that a plan can use, each a [`lab::Workload`] ([`registry`] lists them all): component tests of a
-//! library, the order-entry workload ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), tables
-//! in an in-memory column store ([`columnar`]), backups with their restores ([`backup`]), and a database at work that is only
-//! looked at ([`observe`]).
+//! Workloads that a plan can use, each a [`lab::Workload`] listed by [`registry`]: component tests of a library, order
+//! entry ([`oltp`]), analytical queries ([`olap`]), both at once ([`mixed`]), tables in an in-memory column store
+//! ([`columnar`]), backups with their restores ([`backup`]), and the observation of a database under someone else's
+//! load ([`observe`]).
 //!
-//! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
-//! prepares the tables, runs the operations of a job and verifies the answers. A user's own SQL
-//! is a [`script`], which becomes a test like the others.
+//! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which prepares the tables,
+//! runs
+//! the operations of a job and verifies the answers. A user's own SQL is a [`script`], which becomes a test like the
+//! others.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +51,6 @@ use observe::Observations;
 use olap::measure::Analytical;
 use oltp::measure::OrderEntry;
 
-/// All workloads, with the tests of this library.
 pub fn registry(library: Library) -> lab::Registry {
     lab::Registry::new(vec![
         Box::new(ComponentTests::new(library)),

@@ -1,4 +1,4 @@
-//! The library: test definitions and their SQL, embedded or read from a directory.
+//! Test definitions and their SQL, embedded or read from a directory.
 
 mod definition;
 
@@ -21,38 +21,30 @@ pub use definition::{
 };
 
 pub(crate) static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
-/// More files than any library needs.
 const FILES_MAX: usize = 10_000;
-/// Bytes of one of them.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// What can be wrong with a library.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    /// A directory that cannot be read.
     #[error("the library {path} cannot be read: {reason}")]
     Unreadable {
         path: String,
         reason: std::io::Error,
     },
-    /// A file that is not a test definition.
     #[error("library file {file} is invalid: {what}")]
     Malformed {
         file: String,
-        /// What is wrong, with the place.
+        /// Error with its position.
         what: String,
     },
-    /// A code that stands in no file.
     #[error("there is no test \"{code}\"{hint}")]
     UnknownTest {
         code: String,
-        /// ` (did you mean "…"?)` or nothing.
+        /// ` (did you mean "…"?)`, or empty.
         hint: String,
     },
-    /// Two scripts of one name.
     #[error("two different scripts are both called {code}; give one of them another name")]
     TwoScripts { code: String },
-    /// A size class that does not exist.
     #[error("there is no size \"{size}\"; the sizes are {known}")]
     UnknownSize { size: String, known: String },
 }
@@ -66,23 +58,19 @@ impl From<LibraryError> for LabError {
     }
 }
 
-/// One test with its SQL.
 #[derive(Debug, Clone)]
 pub struct Test {
     pub definition: Definition,
-    /// Features the target must have.
     pub needs: Vec<Feature>,
     toml: String,
     sql: BTreeMap<String, String>,
 }
 
-/// All tests, tables and size classes.
 #[derive(Debug, Clone)]
 pub struct Library {
     tests: BTreeMap<String, Test>,
     tables: BTreeMap<String, String>,
     sizes: BTreeMap<String, SizeClass>,
-    /// Codes of the scripts by the paths they were read from.
     scripts: BTreeMap<String, String>,
 }
 
@@ -90,7 +78,7 @@ impl Library {
     /// The library built into the program.
     ///
     /// # Errors
-    /// None in a program whose tests have run; the error says which file is wrong.
+    /// None in a program whose tests have passed; the error names the wrong file.
     pub fn embedded() -> Result<Self, LibraryError> {
         let mut files = BTreeMap::new();
         for dir in std::iter::once(&EMBEDDED).chain(EMBEDDED.dirs()) {
@@ -102,10 +90,10 @@ impl Library {
         Self::parse(&files)
     }
 
-    /// A library in a directory of the same layout.
+    /// Reads a library from a directory of the same layout.
     ///
     /// # Errors
-    /// When it cannot be read, or a file is not right.
+    /// When it cannot be read, or a file is invalid.
     pub fn from_directory(path: &Path) -> Result<Self, LibraryError> {
         let mut files = BTreeMap::new();
         for folder in ["", "tables"] {
@@ -164,7 +152,7 @@ impl Library {
         })
     }
 
-    /// Adds the script that was read from `path` as the test `S-NAME`.
+    /// Adds the script read from `path` as the test `S-NAME`.
     ///
     /// # Errors
     /// When another script has that name.
@@ -183,20 +171,16 @@ impl Library {
         Ok(())
     }
 
-    /// The test of the script that was read from `path`.
     pub fn script_at(&self, path: &str) -> Option<&Test> {
         self.tests.get(self.scripts.get(path)?)
     }
 
-    /// All tests in the order of their codes.
     pub fn tests(&self) -> impl Iterator<Item = &Test> {
         self.tests.values()
     }
 
-    /// The test called `code`.
-    ///
     /// # Errors
-    /// When there is none; the error names the nearest.
+    /// When there is none; the error suggests the most similar code.
     pub fn test(&self, code: &str) -> Result<&Test, LibraryError> {
         self.tests.get(code).ok_or_else(|| {
             let nearest = self
@@ -212,10 +196,6 @@ impl Library {
         })
     }
 
-    /// The size class called `name`.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn size(&self, name: &str) -> Result<SizeClass, LibraryError> {
         self.sizes
             .get(name)
@@ -226,7 +206,7 @@ impl Library {
             })
     }
 
-    /// `CREATE TABLE` of a table shape ("bench", "heap" or "blob") for an engine, for the table `name`.
+    /// `CREATE TABLE` of a table shape ("bench", "heap" or "blob") for the table `name` on an engine.
     pub fn create_table(&self, shape: &str, engine: &str, name: &str) -> String {
         let sql = self
             .tables
@@ -276,7 +256,7 @@ impl Test {
         })
     }
 
-    /// A script as a test. Its amount of work is its own and no class's.
+    /// Test of a script, which declares its own amount of work.
     fn of_script(script: Script) -> Self {
         let amount = Amount {
             operations: script.operations,
@@ -316,7 +296,6 @@ impl Test {
         }
     }
 
-    /// The script that the test is, if it is one.
     pub fn script(&self) -> Option<&Script> {
         match &self.definition.exercise {
             Kind::Script(script) => Some(script),
@@ -328,7 +307,7 @@ impl Test {
         &self.definition.code
     }
 
-    /// Its SQL for an engine: the engine's own file, else the common one. Empty when it needs none.
+    /// SQL for an engine: the engine's own file, else the common one. Empty if the test needs none.
     pub fn sql(&self, engine: &str) -> &str {
         self.sql
             .get(engine)
@@ -336,14 +315,14 @@ impl Test {
             .map_or("", String::as_str)
     }
 
-    /// SQL that creates the stored code of the test on an engine, from `CODE.ENGINE.setup.sql`. Empty
-    /// when it needs none.
+    /// SQL that creates the stored code of the test on an engine, from `CODE.ENGINE.setup.sql`. Empty if the test needs
+    /// none.
     pub fn set_up_sql(&self, engine: &str) -> &str {
         let own = self.sql.get(&format!("{engine}.setup"));
         own.map_or("", String::as_str)
     }
 
-    /// The amount of work of a size class on an engine.
+    /// Amount of work of a size class on an engine.
     pub fn amount(&self, size: SizeClass, engine: &str) -> Amount {
         let work = &self.definition.work;
         if size.is_published() || self.script().is_some() {
@@ -355,7 +334,7 @@ impl Test {
                 rows: quick.rows * size.factor,
                 ..quick
             },
-            // The table is what grows.
+            // The table grows instead of the amount.
             kind if kind.uses_a_whole_table() => quick,
             _ => Amount {
                 operations: quick.operations * size.factor,
@@ -364,14 +343,14 @@ impl Test {
         }
     }
 
-    /// Fingerprint of the definition with the SQL and the stored code that the engine gets.
+    /// Fingerprint of the definition with the SQL and the stored code for the engine.
     pub fn fingerprint(&self, engine: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(self.toml.as_bytes());
         hash.update([0]);
         hash.update(self.sql(engine).as_bytes());
         let set_up = self.set_up_sql(engine);
-        // Tests without stored code keep the fingerprints that archives know them by.
+        // Tests without stored code keep the fingerprints that archives already contain.
         if !set_up.is_empty() {
             hash.update([0]);
             hash.update(set_up.as_bytes());

@@ -1,17 +1,15 @@
-//! What the loaders of the workloads share: how they tell what they do, with how many sessions they do it, and how
-//! these share the parts.
+//! Common parts of the loaders: progress events, number of sessions, and distribution of the work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use target::{Feature, Session, Target, TargetError};
 
-/// What happens while a load goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// Something that a reader should know, e.g. that the engine has one writer.
+    /// Note for the user, such as that the engine has one writer.
     Note(&'a str),
-    /// So many parts are whole: warehouses, or parts of tables.
+    /// Complete parts: warehouses, or parts of tables.
     Parts {
         done: u32,
         of: u32,
@@ -20,11 +18,11 @@ pub enum Event<'a> {
     Step(&'a str),
 }
 
-/// Told of every event, by any of the sessions.
+/// Called for every event, by any of the sessions.
 pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-/// Sessions that load: as many as asked for, or as usual; one where the engine has one writer, which is told to who
-/// asked for more.
+/// Number of loading sessions: the requested or the usual one, but 1 if the engine has a single writer, which a note
+/// says to users who requested more.
 pub(crate) fn sessions(
     target: &dyn Target,
     asked: Option<u32>,
@@ -42,11 +40,11 @@ pub(crate) fn sessions(
     1
 }
 
-/// Hands parts out to so many sessions, each of which loads one after the other; gives what went wrong, in the order
-/// in which it did. The flag that `load` is given says that another session has failed.
+/// Distributes parts to sessions, each of which loads one after the other; returns the errors in their order. The flag
+/// passed to `load` is set once another session has failed.
 ///
-/// A statement of theirs has one thread: with more, where all of them share a pool, it would take the processor from
-/// the other sessions' rows.
+/// Their statements have one thread: if all sessions share a pool, more threads would take the processor from other
+/// sessions' rows.
 pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
     target: &dyn Target,
     jobs: u32,
@@ -58,7 +56,7 @@ pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
     let errors = Mutex::new(Vec::new());
     let work = || -> Result<(), E> {
         let mut session = target.open_session()?;
-        // The others need not go on with what is going to be done again anyway.
+        // The load will be repeated, so the others need not finish.
         while !failed.load(Ordering::Relaxed)
             && let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed))
         {
@@ -85,7 +83,7 @@ pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
     errors.into_iter().chain(kept.err()).collect()
 }
 
-/// Does `work` with at least as many threads inside a statement as sessions loaded: indexes are built faster so.
+/// Runs `work` with at least as many threads per statement as there were sessions, to build indexes faster.
 pub(crate) fn in_parallel<T, E: From<TargetError>>(
     target: &dyn Target,
     jobs: u32,
@@ -94,8 +92,8 @@ pub(crate) fn in_parallel<T, E: From<TargetError>>(
     with_threads(target, jobs.max(target.threads()), work)
 }
 
-/// Does `work` with so many threads inside a statement, where the engine has such and takes so many: a server that
-/// starts no workers builds its indexes alone. Sessions that are open already know nothing of it.
+/// Runs `work` with so many threads per statement, if the engine takes them: a server without workers builds its
+/// indexes alone. Open sessions are not affected.
 fn with_threads<T, E: From<TargetError>>(
     target: &dyn Target,
     threads: u32,

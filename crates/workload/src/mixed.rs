@@ -1,9 +1,10 @@
-//! Order entry with analytical queries beside it as steps of a plan: what each of them does on its own, and what is
-//! left of it while the other goes on.
+//! Order entry with concurrent analytical queries as steps of a plan: the performance of each alone, and its remainder
+//! while the other runs.
 //!
-//! Both stand in one server: the analytical tables where they always are, those of order entry in a secondary schema of that
-//! database, because they bear the same names. Queries beside order entry are asked of the rows themselves, or of a
-//! copy that was lifted out of their server; of the analytical tables, or of those on which the users work ([`same`]).
+//! Both use one server: the analytical tables are in their usual schema, those of order entry in a secondary schema of
+//! that
+//! database, because they have the same names. The queries read the rows themselves, or a copy of them in a column
+//! store; and either the analytical tables, or those on which the users work ([`same`]).
 
 mod codes;
 pub mod same;
@@ -32,8 +33,8 @@ pub(crate) use codes::{
 };
 use together::MixedPoint;
 
-/// The points of a step at a target, from a key that has everything but test and jobs. Order entry on its own is
-/// measured where its tables are, not for each copy of others.
+/// Points of a step at a target, made from `base`. Order entry alone is measured where its tables are, not for each
+/// copy.
 pub(crate) fn keys(
     (oltp, olap): (&OltpStep, &OlapStep),
     base: &PointKey,
@@ -52,7 +53,6 @@ pub(crate) fn keys(
     alone.into_iter().chain(others).collect()
 }
 
-/// Why a target cannot do a step at all.
 pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<Remark> {
     let source = if target.is_replica() {
         match source_of(targets) {
@@ -71,7 +71,6 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
     oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
 }
 
-/// Order entry with queries beside it as a workload of plans.
 pub struct Mixed;
 
 impl Workload for Mixed {
@@ -112,14 +111,14 @@ impl Workload for Mixed {
         Ok(written)
     }
 
-    /// Alone, and at each degree beside the queries: on disk and on each of the replicas.
+    /// Alone, and with queries at each degree: on disk and on each of the replicas.
     fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
         let degrees = step.table::<OlapStep>().dop.len().max(1) as f64;
-        // The queries alone take as long as beside order entry.
+        // The queries alone take as long as with order entry.
         let points_s = (1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s();
         let oltp = step.table::<OltpStep>();
         let warehouses = oltp.whole_warehouses();
-        // A load before each point with users, and before queries on their tables.
+        // A load precedes each point with users, and each one of queries on their tables.
         let loads = 1.0 + degrees * f64::from(1 + replicas) * f64::from(loads_of_a_degree(step));
         let load = of_order_entry_load(warehouses);
         let load_s = duration::of_load(load.written_bytes);
@@ -130,7 +129,7 @@ impl Workload for Mixed {
         let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
         let users = u64::from(oltp.connections(oltp.users()[0]));
         Sessions {
-            // The secondary schema in which users work holds a session of its own, and who follows it has two.
+            // The secondary schema of the users holds one more session, and a copy that follows it holds two.
             count: users
                 + u64::from(olap.streams().max(1))
                 + 1
@@ -171,8 +170,8 @@ impl Workload for Mixed {
     }
 }
 
-/// How often order entry is loaded for the points of a degree on one side: before users work beside the queries, and before queries
-/// alone where they need its tables.
+/// Loads of order entry for the points of a degree on one side: before users work during queries, and before queries
+/// alone that need its tables.
 fn loads_of_a_degree(step: &Step) -> u32 {
     match step.table::<OlapStep>().tables {
         QueryTables::Analytical => 1,
@@ -180,8 +179,8 @@ fn loads_of_a_degree(step: &Step) -> u32 {
     }
 }
 
-/// Order entry goes on alone, and at each degree beside queries of the target and of each of its replicas; each time behind a
-/// load, of which a copy may be kept.
+/// Order entry runs alone, and at each degree during queries of the target and of each replica; each time after a load,
+/// of which a copy may be stored.
 fn volume(step: &Step, replicas: u32) -> Volume {
     let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
     let sides = 1 + u64::from(replicas);
@@ -197,10 +196,8 @@ fn volume(step: &Step, replicas: u32) -> Volume {
     }
 }
 
-/// The points of one run.
 struct Together<'a> {
     context: &'a RunContext<'a>,
-    /// Knows what the queries answered before.
     analytical: Asks<'a>,
 }
 

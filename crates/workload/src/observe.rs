@@ -1,14 +1,14 @@
-//! A database at work, which is only looked at: no load, and nothing written.
+//! Observation of a database under someone else's load, without writing anything.
 //!
-//! * `step`: what a plan says of it.
-//! * `code`: what its points are called.
-//! * `measure`: the loop that looks, less often where the server answers slowly.
-//! * `pace`: how often it looks, and what time looks stand for.
-//! * `rates`: what counters rose by, without what a reset or a restart hides.
-//! * `sessions`: what was seen of sessions: statements, blockers and long transactions.
+//! * `step`: the plan's table.
+//! * `code`: codes of the points.
+//! * `measure`: the sampling loop, which slows down with the server.
+//! * `pace`: sampling interval, and the time for which a sample stands.
+//! * `rates`: increases of counters, without those that a reset or a restart hides.
+//! * `sessions`: statements, blockers and long transactions of sessions.
 //! * `activity`: sessions by class of wait over time.
-//! * `average`: active sessions by the server's own account, where it keeps one.
-//! * `point`: what was seen as figures, tables and remarks.
+//! * `average`: active sessions by the server's own account, if it has one.
+//! * `point`: figures, tables and remarks.
 
 mod activity;
 mod average;
@@ -30,10 +30,8 @@ use code::{CODE, DEFINITION, TITLE};
 use step::ObserveStep;
 pub use step::{LINES_DEFAULT, SECONDS_MAX, SECONDS_MIN};
 
-/// Observations as a workload of plans.
 pub struct Observations;
 
-/// What stands in the way of observing a target.
 fn obstacle(target: &Nodes) -> Option<Remark> {
     (target.nodes.len() > 1).then_some(Remark::ObservedCluster)
 }

@@ -1,19 +1,20 @@
-//! An analytical workload derived from TPC-H 2.17.1: its database, its loader, 22 queries and their answers.
+//! Analytical workload derived from TPC-H 2.17.1: database, loader, 22 queries and their answers.
 //!
-//! Derived, not the same: results are not comparable with published ones. The eight tables and their
-//! columns bear the specification's names, so that anybody's SQL can ask them.
+//! Results are not comparable with published ones. The eight tables and their columns have the specification's names,
+//! so
+//! that anybody's SQL works on them.
 //!
-//! * [`scale`]: how large the database is.
-//! * [`rows`]: every row of it, straight from the generator.
-//! * [`mod@load`]: brings them into a target, in parallel, with keys and statistics.
+//! * [`scale`]: size of the database.
+//! * [`rows`]: its rows, straight from the generator.
+//! * [`mod@load`]: parallel loader, with keys and statistics.
 //! * [`metadata`]: what is loaded.
-//! * [`query`] and [`parameters`]: the queries, and what is put into them.
-//! * [`answer`] and [`mod@reference`]: whether an answer is right.
-//! * [`refresh`] and [`undo_refreshes`]: orders that come and go, and the rows of before.
+//! * [`query`] and [`parameters`]: the queries and their parameters.
+//! * [`answer`] and [`mod@reference`]: comparison of answers.
+//! * [`refresh`] and [`undo_refreshes`]: the refresh functions, and the restore of the loaded rows.
 //! * [`mod@check`]: row counts and all answers of a database.
-//! * [`order`]: in which order each stream asks.
-//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
-//! * [`work`]: streams of queries at work, for whoever drives them.
+//! * [`order`]: order of the queries in each stream.
+//! * [`step`] and [`mod@measure`]: the plan's table and the points.
+//! * [`work`]: clients that execute streams of queries.
 
 pub mod answer;
 pub mod answers;
@@ -44,41 +45,30 @@ pub use refresh::Function;
 pub use restore::undo_refreshes;
 pub use scale::Scale;
 
-/// The tables in the order in which they can be filled with foreign keys in force.
+/// Foreign keys can be in force while tables are filled in this order.
 pub const TABLES: [&str; 8] = [
     "region", "nation", "supplier", "part", "partsupp", "customer", "orders", "lineitem",
 ];
 pub const QUERIES: u32 = 22;
-/// Most sessions of a load.
 pub const JOBS_MAX: u32 = 256;
 
 pub type Result<T> = std::result::Result<T, OlapError>;
 
-/// What can go wrong with the analytical database.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OlapError {
     #[error(transparent)]
     Target(#[from] target::TargetError),
-    /// The engine has no tables for it.
     #[error("the analytical workload does not run on {engine}; it runs on {known}")]
-    Engine {
-        engine: String,
-        /// Those that it runs on.
-        known: String,
-    },
-    /// A file of the library is wrong.
+    Engine { engine: String, known: String },
     #[error("the library's analytical queries cannot be used: {0}")]
     Library(String),
-    /// There is no database to work with.
     #[error("there is no analytical database here; load one first")]
     Absent,
-    /// The load was not finished.
     #[error(
         "the analytical database of scale {scale} is incomplete because its load was interrupted; load scale \
          {scale} again to complete it"
     )]
     NotWhole { scale: Scale },
-    /// A refresh that was broken off has changed rows.
     #[error(
         "a refresh was interrupted and left changed rows in the analytical database; load scale {scale} again to \
          restore them"
@@ -86,22 +76,18 @@ pub enum OlapError {
     Refreshed { scale: Scale },
     #[error("the refresh failed: {0}")]
     Refresh(String),
-    /// What was put back is not what was there.
     #[error(
         "the rows were restored after a refresh, but {what} is {found} instead of {right}; replace the database"
     )]
     NotPutBack {
         what: String,
         found: String,
-        /// What it was before the refresh.
         right: String,
     },
-    /// A database is there, and it is whole.
     #[error(
         "an analytical database of scale {scale} is already loaded here; keep it, or replace it"
     )]
     Present { scale: Scale },
-    /// A database is there, and it is another one.
     #[error(
         "the analytical database here differs in {what}: {there} instead of {asked}; request the one that is \
          loaded, or replace it"
@@ -111,18 +97,15 @@ pub enum OlapError {
         there: String,
         asked: String,
     },
-    /// Tables of the other workload are here, and some of both have the same names.
     #[error(
         "this database holds the tables of the order-entry workload, and some have the same names; use another \
          database, or drop them"
     )]
     Rival,
-    /// The metadata make no sense.
     #[error(
         "table dbdyno_olap does not say what is loaded ({0}) because it was changed; replace the database"
     )]
     Metadata(String),
-    /// The target does not hold what was sent to it.
     #[error(
         "table {table} holds {found} rows after the load instead of {right}; load again and replace the database"
     )]
@@ -131,7 +114,6 @@ pub enum OlapError {
         found: u64,
         right: u64,
     },
-    /// The user asked to stop.
     #[error("interrupted; the database is incomplete, and the same command completes it")]
     Interrupted,
 }

@@ -1,60 +1,58 @@
-//! Tables of a workload beside dbdyno's own: entered as ours, with a table of facts about them.
+//! Registration of a workload's tables as dbdyno's own, with a table of facts about them.
 
 use std::collections::BTreeMap;
 
 use target::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
 
-/// The mark of the order-entry database.
 pub(crate) const ORDER_ENTRY_MARK: &str = "warehouse";
-/// The mark of the analytical one.
 pub(crate) const ANALYTICAL_MARK: &str = "lineitem";
 
-/// The tables of one workload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owned {
     /// Table of facts, one row each.
     pub facts: &'static str,
-    /// Further tables of ours about it.
+    /// Further auxiliary tables of dbdyno.
     pub notes: &'static [&'static str],
-    /// Its tables, in the order in which they can be filled.
+    /// Tables, in the order in which they can be filled.
     pub tables: &'static [&'static str],
-    /// The one of them that no other workload has: two workloads have tables of the same names.
+    /// Its only table whose name no other workload uses.
     pub mark: &'static str,
 }
 
 impl Owned {
-    /// Whether the tables are entered as ours; a half-removed database is ours too.
+    /// True if the tables are registered as dbdyno's, even if half of them are removed.
     pub fn is_entered(&self, session: &mut dyn Session) -> Result<bool> {
         session.is_entered(self.mark)
     }
 
-    /// Whether a table of this name is one of them, or says something of them.
+    /// True for the name of a table of the workload, auxiliary ones included.
     pub fn has(&self, name: &str) -> bool {
         name == self.facts || self.tables.contains(&name) || self.notes.contains(&name)
     }
 
-    /// Whether there are facts of a database of ours. One whose making was broken off in its first moment
-    /// has none; it counts as no database.
+    /// True if there are facts about the database. A creation that was interrupted at its start leaves none and counts
+    /// as no database.
     pub fn has_facts(&self, session: &mut dyn Session) -> Result<bool> {
         let place = self.place(session);
         let sql = format!("SELECT value FROM {place} WHERE name = 'whole'");
         Ok(self.is_entered(session)? && finds(session, &sql)?)
     }
 
-    /// Makes the tables, each entered as ours with its making, and notes the facts: in this order, so that a beginning
-    /// which was broken off counts as none.
+    /// Creates the tables, each registered with its creation, and then stores the facts, so that an interrupted
+    /// creation
+    /// counts as none.
     ///
     /// # Errors
-    /// When there is a table of one of the names that is not ours, or the target fails.
+    /// When a table of one of the names exists and is not dbdyno's, or the target fails.
     pub fn begin(
         &self,
         session: &mut dyn Session,
         tables: &str,
         facts: &[(&str, String)],
     ) -> Result<()> {
-        // What a beginning that was broken off has left.
+        // An interrupted creation may have left tables.
         self.remove(session)?;
-        // The mark comes first and goes last, so that it is there as long as any other.
+        // The mark is created first and dropped last, so that it exists as long as any other table.
         let others = self.tables.iter().filter(|table| **table != self.mark);
         for table in std::iter::once(&self.mark).chain(others).chain(self.notes) {
             session.create_table(table, statement_of(tables, table)?)?;
@@ -67,7 +65,6 @@ impl Owned {
         self.insert(session, facts)
     }
 
-    /// Notes facts that are new.
     pub fn insert(&self, session: &mut dyn Session, facts: &[(&str, String)]) -> Result<()> {
         let rows: Vec<String> = facts
             .iter()
@@ -77,7 +74,6 @@ impl Owned {
         session.batch(&format!("INSERT INTO {place} VALUES {}", rows.join(", ")))
     }
 
-    /// Notes that a fact is true.
     pub fn set(&self, session: &mut dyn Session, fact: &str) -> Result<()> {
         let place = self.place(session);
         session.batch(&format!(
@@ -85,7 +81,7 @@ impl Owned {
         ))
     }
 
-    /// Forgets all facts whose names begin so.
+    /// Deletes all facts with this prefix.
     pub fn forget_facts(&self, session: &mut dyn Session, begin: &str) -> Result<()> {
         let place = self.place(session);
         session.batch(&format!("DELETE FROM {place} WHERE name LIKE '{begin}%'"))
@@ -101,12 +97,12 @@ impl Owned {
         Ok(rows.into_iter().filter_map(fact).collect())
     }
 
-    /// Removes those of the tables that are there, and what was said of them.
+    /// Drops the tables that exist, and their facts.
     ///
     /// # Errors
-    /// When one of them is not ours, or the target fails.
+    /// When one of them is not dbdyno's, or the target fails.
     pub fn remove(&self, session: &mut dyn Session) -> Result<()> {
-        // The facts go first, so that nothing half removed counts as whole.
+        // The facts go first, so that a partly dropped database does not count as complete.
         let tables = self.tables.iter().rev();
         let tables = tables.filter(|table| **table != self.mark);
         let facts = std::iter::once(&self.facts);
@@ -121,7 +117,7 @@ impl Owned {
     }
 }
 
-/// The statement of several that makes a table.
+/// The one of several statements that creates a table.
 ///
 /// # Errors
 /// When none does.
@@ -134,12 +130,12 @@ pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> 
     })
 }
 
-/// Statements of the library with the schema of a session in them.
+/// Statements of the library, qualified with the schema of a session.
 pub(crate) fn placed(session: &dyn Session, sql: &str) -> String {
     sql.replace(SCHEMA_MARK, session.schema())
 }
 
-/// Whether a query finds anything; it does not where its table is missing.
+/// True if a query returns rows; false if its table is missing.
 pub(crate) fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
     match session.texts(sql) {
         Ok(rows) => Ok(!rows.is_empty()),

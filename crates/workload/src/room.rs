@@ -1,13 +1,13 @@
-//! Whether a target gave out because its disk is full: a server may end then without another word to its clients.
+//! Detection of a full disk, which may end a server without a message to its clients.
 
 use std::path::Path;
 
 use target::{ErrorKind, Target, TargetError};
 
-/// Room below which a file system counts as full: a segment of a log, which a server cannot do without.
+/// Free space below which a file system counts as full: a log segment, without which a server cannot work.
 const LITTLE_ROOM_BYTES: u64 = 16 << 20;
 
-/// A sentence on the file system of a target's data if it is full.
+/// Sentence about the file system of a target's data, if it is full.
 pub(crate) fn shortage(data: Option<&Path>) -> Option<String> {
     let directory = data?;
     sentence(directory, host::room(directory)?.free_bytes)
@@ -23,7 +23,7 @@ fn sentence(directory: &Path, free_bytes: u64) -> Option<String> {
     })
 }
 
-/// An error of a target, explained if the target has gone away because its disk is full.
+/// Error of a target, explained if the target has gone away because its disk is full.
 pub(crate) fn explained(error: TargetError, target: &dyn Target) -> TargetError {
     let gone = error.kind == ErrorKind::Unreachable;
     let shortage = shortage(target.data_path().filter(|_| gone));

@@ -1,8 +1,7 @@
-//! The workload `script`: the user's own SQL, described by a TOML file (docs/SCRIPT.md).
+//! Workload `script`: the user's own SQL, described by a TOML file (docs/SCRIPT.md).
 //!
-//! A script becomes a test of the library with the code `S-NAME`. Its jobs run in an event loop where the
-//! engine can be asked without waiting, and on threads where its calls block: the same transactions, the same
-//! values, the same retries.
+//! A script becomes a test of the library with the code `S-NAME`. Its jobs run in an event loop if the engine supports
+//! it, and otherwise on threads: the same transactions, values and retries.
 
 pub(crate) mod definition;
 pub(crate) mod draw;

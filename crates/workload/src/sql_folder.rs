@@ -1,10 +1,10 @@
-//! The SQL of a workload: files of a folder of the library, `NAME.ENGINE.sql` or `NAME.sql`.
+//! SQL of a workload: files of a folder of the library, `NAME.ENGINE.sql` or `NAME.sql`.
 
 use sha2::{Digest, Sha256};
 
 use crate::library::EMBEDDED;
 
-/// In front of every named step of a file.
+/// Prefix of the name of a step in a file.
 const STEP: &str = "-- step: ";
 
 /// A statement with the name that is shown while it runs.
@@ -14,12 +14,11 @@ pub(crate) struct Step {
     pub sql: &'static str,
 }
 
-/// A folder of the library.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Folder(pub &'static str);
 
 impl Folder {
-    /// The file `NAME.sql`, or that of the engine.
+    /// File `NAME.sql`, or that of the engine.
     pub fn sql(self, name: &str, engine: &str) -> Option<&'static str> {
         let file = |name: String| EMBEDDED.get_file(name)?.contents_utf8();
         let Self(folder) = self;
@@ -27,14 +26,13 @@ impl Folder {
             .or_else(|| file(format!("{folder}/{name}.sql")))
     }
 
-    /// Any other file; nothing where there is none.
     pub fn text(self, name: &str) -> Option<&'static str> {
         EMBEDDED
             .get_file(format!("{}/{name}", self.0))?
             .contents_utf8()
     }
 
-    /// The steps of a file; none where the engine has no such file.
+    /// Steps of a file; none if the engine has no such file.
     pub fn steps(self, name: &str, engine: &str) -> Vec<Step> {
         let Some(text) = self.sql(name, engine) else {
             return Vec::new();
@@ -45,7 +43,7 @@ impl Folder {
             .collect()
     }
 
-    /// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+    /// Sixteen hexadecimal digits that change with any of the engine's files.
     pub fn fingerprint(self, engine: &str) -> String {
         let files = EMBEDDED.get_dir(self.0).map(|dir| all_files(dir));
         let mut files: Vec<_> = files.unwrap_or_default();
@@ -65,7 +63,6 @@ impl Folder {
         digits.iter().take(8).map(|b| format!("{b:02x}")).collect()
     }
 
-    /// The engines that have tables here.
     pub fn engines(self) -> Vec<String> {
         let files = EMBEDDED.get_dir(self.0).map(|dir| dir.files());
         let mut engines: Vec<String> = files

@@ -1,4 +1,4 @@
-//! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
+//! Tables that tests read: loaded once, verified, and restored after a change by somebody else.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,10 @@ use crate::data::{self, Rows};
 use crate::expectation::{Expectation, Sizes};
 use crate::library::Table;
 
-/// Notes which tables are loaded, with how many rows of which generator.
+/// Register of the loaded tables, with rows and generator.
 pub(crate) const REGISTER: &str = "dbdyno_register";
 
-/// Makes sure that `table` is there, whole and analysed; loads it when it is not.
-///
-/// # Errors
-/// When the target fails.
+/// Makes sure that `table` is complete and analysed; loads it otherwise.
 pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
     let mut session = bench.target.open_session()?;
     if is_loaded(session.as_mut(), bench, table)? {
@@ -28,14 +25,12 @@ pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
     bench.checkpoint()
 }
 
-/// Reads the whole table and compares it with what was loaded; says what is wrong, once: a table that
-/// was changed is loaded anew before the next point that needs it.
+/// Reads the whole table and compares it with the generator. Returns a difference once: a changed table is reloaded
+/// before
+/// the next point that needs it.
 ///
-/// The first time in a run every cell of every row is compared; before the other points the count and
-/// the sums of [`Expectation::Scan`] are, which cost a fraction of it.
-///
-/// # Errors
-/// When the target fails.
+/// The first time in a run every cell of every row is compared; before the other points only the count and the sums of
+/// [`Expectation::Scan`], at a fraction of the cost.
 pub fn proof(bench: &Bench, table: Table) -> Result<Option<Remark>> {
     let name = table.name();
     let rows = bench.size.rows(table);
@@ -67,9 +62,6 @@ pub fn proof(bench: &Bench, table: Table) -> Result<Option<Remark>> {
 }
 
 /// Count and sums over every row of a table of the bench shape, for [`Expectation::Scan`].
-///
-/// # Errors
-/// When the target fails.
 pub fn scan(session: &mut dyn Session, table: &str) -> Result<Fetched> {
     query(
         session,
@@ -77,19 +69,12 @@ pub fn scan(session: &mut dyn Session, table: &str) -> Result<Fetched> {
     )
 }
 
-/// Runs a query without parameters once.
-///
-/// # Errors
-/// When the target fails.
 pub fn query(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
     let statement = session.prepare(sql)?;
     session.fetch(statement, &[])
 }
 
-/// Creates `name` anew and empty, in one of the shapes of the library.
-///
-/// # Errors
-/// When the target fails.
+/// Recreates an empty table in one of the shapes of the library.
 pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &str) -> Result<()> {
     session.drop_table(name)?;
     let place = format!("{}.{name}", session.schema());
@@ -97,11 +82,8 @@ pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &st
     session.create_table(name, &sql)
 }
 
-/// Brings a database back to where every block of a study begins: without the tables that its tests read, so that
-/// each block loads what it reads and none profits from what another left behind.
-///
-/// # Errors
-/// When the target fails.
+/// Restores the state in which every block of a study begins: without the tables that its tests read, so that each
+/// block loads its own and none profits from another.
 pub fn restore(target: &dyn Target, read: &HashSet<Table>) -> Result<()> {
     if target.lacks(Feature::Tables).is_some() || read.is_empty() {
         return Ok(());
@@ -155,7 +137,7 @@ fn load(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<()> {
         session.create_index(name, &format!("{name}_skey"), "skey")?;
     }
     session.analyse(name)?;
-    // Entered last, so that a load that was killed half-way is done again.
+    // Registered last, so that a load that was killed half-way is repeated.
     let schema = session.schema();
     session.batch(&format!(
         "INSERT INTO {schema}.{REGISTER} VALUES ('{name}', {rows}, {})",
@@ -163,7 +145,6 @@ fn load(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<()> {
     ))
 }
 
-/// Forgets that a table is loaded.
 fn strike(session: &mut dyn Session, name: &str) -> Result<()> {
     let schema = session.schema();
     session.batch(&format!(

@@ -1,4 +1,4 @@
-//! Plans and what they mean to the workloads, without a target but those in memory.
+//! Tests of plans without a target but those in memory.
 
 mod agenda;
 mod durations;
@@ -15,7 +15,6 @@ pub(crate) fn registry() -> Registry {
     crate::registry(Library::embedded().unwrap())
 }
 
-/// A plan with settings, as they are written.
 pub(crate) fn plan(text: &str, settings: &[&str]) -> Result<Plan> {
     let settings = settings.iter().map(|s| Setting::parse(s).unwrap());
     Plan::parse(&registry(), text, &settings.collect::<Vec<_>>())

@@ -1,28 +1,26 @@
-//! What ends a transaction of a script or of order entry, and what the driver does about it.
+//! Errors of a transaction of a script or of order entry, and the driver's reaction.
 
 use load::Failure;
 use target::{ErrorKind, TargetError};
 
-/// Why a transaction did not come to its end.
 #[derive(Debug)]
 pub enum TransactionError {
     Target(TargetError),
-    /// What it did is not what was expected.
+    /// The result differs from the expected one.
     Effect(String),
 }
 
 impl TransactionError {
-    /// Whether the transaction may be tried again.
     pub fn is_conflict(&self) -> bool {
         matches!(self, TransactionError::Target(error) if error.is_conflict())
     }
 
-    /// Whether nobody will ever say what became of it.
+    /// True if the outcome will never be known.
     pub fn is_lost(&self) -> bool {
         matches!(self, TransactionError::Target(error) if error.kind == ErrorKind::Unreachable)
     }
 
-    /// What the driver does about it, after `retries` retries.
+    /// Failure for the driver, after `retries` retries.
     #[cold]
     pub fn into_failure(self, retries: u32) -> Failure {
         match self {
@@ -36,8 +34,7 @@ impl TransactionError {
     }
 }
 
-/// What the driver does about an error: a database that is gone stops everything, a statement that
-/// failed counts.
+/// Failure for the driver: a lost database stops everything, a failed statement counts as an error.
 pub fn failure(error: TargetError) -> Failure {
     match error.kind {
         ErrorKind::Unreachable | ErrorKind::Full | ErrorKind::Damaged | ErrorKind::NotInstalled => {

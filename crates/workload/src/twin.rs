@@ -1,13 +1,13 @@
-//! A twin: a plan whose load has the profile of a database that was observed at work, without its data and without its SQL.
+//! Twin: a plan whose load has the profile of an observed database, without its data and without its SQL.
 //!
 //! From the bottom up:
-//! * `error`: what stands in the way.
-//! * `profile`: what the observation tells, for each transaction.
-//! * `kinds`: kinds of transaction whose mean is a profile, with whole statements in each.
-//! * `shape`: how many statements of which sort a transaction has, with how many rows and how long texts.
-//! * `fit`: what was observed beside what the twin does, figure by figure.
+//! * `error`: reasons against a twin.
+//! * `profile`: amounts per transaction, from the observation.
+//! * `kinds`: kinds of transaction, with whole statements, whose mean is a profile.
+//! * `shape`: statements per transaction by sort, with numbers of rows and lengths of texts.
+//! * `fit`: comparison of observation and twin, figure by figure.
 //! * `sql`: tables and statements.
-//! * `of_run`: a twin of the observation that a run is.
+//! * `of_run`: twin of an observation in a run.
 //! * `text`: its plan, with the fit.
 
 mod error;

@@ -1,4 +1,4 @@
-//! Tables lifted from real databases of every engine, at every level.
+//! Column stores populated from real databases of every engine, at every level.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ fn prepare(url: &str, statements: &[&str]) {
     target.checkpoint().unwrap();
 }
 
-/// Every level holds the table `dbdyno_t` of [`ROWS`] rows, and says how.
+/// Every level reproduces the table `dbdyno_t` of [`ROWS`] rows and reports its codecs.
 fn all_levels(source: &dyn Source) {
     let mut sizes = Vec::new();
     for level in Level::ALL {

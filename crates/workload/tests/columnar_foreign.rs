@@ -1,5 +1,5 @@
 //! Databases that others have made: of any encoding and declaration, with tables that cannot be read, locked or broken.
-//! One table never ends the others, and nothing is left out without a reason.
+//! One table never ends the others, and nothing is omitted without a reason.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 #[path = "common/lifting.rs"]
@@ -27,14 +27,12 @@ fn out(lifted: &Lifted) -> Vec<String> {
     lifted.left_out.iter().map(ToString::to_string).collect()
 }
 
-/// The columns of a table in the store, in the order of their names.
 fn columns(lifted: &Lifted, label: &str) -> Vec<String> {
     let mut columns: Vec<String> = of(lifted, label).codecs.into_values().flatten().collect();
     columns.sort();
     columns
 }
 
-/// The only value of a query of the copy.
 fn value(lifted: &Lifted, sql: &str) -> String {
     let target = lifted.store.target();
     let mut session = target.open_session().unwrap();
@@ -115,7 +113,7 @@ fn texts_of_utf16_and_of_no_encoding_at_all() {
     );
 }
 
-/// The page of a table is overwritten: what is in the others can still be read.
+/// The page of a table is overwritten: the others can still be read.
 #[test]
 fn a_damaged_table_of_sqlite_ends_no_other() {
     let made = file(
@@ -175,7 +173,6 @@ fn types_of_duckdb_that_a_column_store_has_no_room_for() {
     }
 }
 
-/// A server, and URLs of its databases.
 struct Server(LocalServer);
 
 impl Server {
@@ -204,7 +201,7 @@ impl Server {
 fn databases_of_postgres_in_any_encoding() {
     let server = Server::start();
     let mut admin = server.session("postgres");
-    // The text, and what is no text there: a byte without a meaning, in UTF-8 or at all.
+    // Valid text, and bytes without a meaning, in UTF-8 or at all.
     for (encoding, text, bytes, odd) in [
         ("LATIN1", "chr(228)", 2, None),
         ("EUC_JP", "U&'\\3042'", 3, None),
@@ -315,7 +312,7 @@ fn tables_of_postgres_that_cannot_be_read_end_no_other() {
     assert!(none.to_string().contains("it is not populated"), "{none}");
 }
 
-/// Lifts while `holder` has a lock, which it gives back as soon as it is named.
+/// Populates while `holder` has a lock, which it releases as soon as it is named.
 fn lifted_past(source: &dyn Source, holder: Box<dyn Session>, release: &str) -> (Lifted, String) {
     let (holder, said) = (Mutex::new(holder), Mutex::new(String::new()));
     let tell = |event: Event<'_>| {
@@ -354,7 +351,7 @@ fn a_lock_that_is_waited_for_is_named_with_its_session() {
         "{said}"
     );
 
-    // Whoever interrupts does not wait for it.
+    // An interrupt does not wait for the lock.
     let mut holder = server.session("postgres");
     holder.batch("BEGIN; LOCK TABLE public.t").unwrap();
     let stop = AtomicBool::new(false);

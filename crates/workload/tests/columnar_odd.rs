@@ -1,5 +1,4 @@
-//! Tables as people really have them: tiny, with long texts, of any name, views, heirs, dates of long ago, values that
-//! no level can hold.
+//! Unusual tables: tiny, with long texts, of any name, views, child tables, ancient dates, unsupported values.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 #[path = "common/lifting.rs"]
@@ -37,7 +36,7 @@ fn long_texts_take_the_memory_that_they_take() {
         let lifted = valid(file.source.as_ref(), level, Chosen::default());
         assert_eq!(lifted.doubt, None, "{level}");
         let bytes = lifted.bytes().unwrap();
-        // Digits of random bytes become half as long, never less.
+        // Random hexadecimal digits compress to a half, never less.
         let least = if level == Level::None {
             BYTES
         } else {
@@ -213,7 +212,7 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
     }
 }
 
-/// More of them than an engine gives values in one row, where every column is asked for a count and a sum.
+/// More columns than an engine returns in one row of counts and sums.
 #[test]
 fn tables_of_many_columns() {
     const COLUMNS: usize = 900;

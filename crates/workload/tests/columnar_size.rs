@@ -1,4 +1,4 @@
-//! What lifting would take, predicted and then seen: a short version of scripts/columnar-size-coverage.sh.
+//! Predicted and actual sizes: a short version of scripts/columnar-size-coverage.sh.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,6 @@ mod shapes;
 /// More than two whole groups of rows, so that there is something to sample.
 const ROWS: u64 = 260_000;
 
-/// The store's finest piece of memory.
 const GRAIN_BYTES: f64 = 262_144.0;
 
 fn source(url: &str) -> Box<dyn Source> {
@@ -41,7 +40,7 @@ fn truth(source: &dyn Source, level: Level) -> f64 {
         chosen: Chosen::default(),
         level,
         memory_bytes: Some(2_000_000_000),
-        // With several, which rows are packed together depends on who is faster.
+        // With several streams, the rows that are packed together depend on their speed.
         jobs: Some(1),
     };
     let lifted = lift(source, &options, &AtomicBool::new(false), &|_| {}).unwrap();

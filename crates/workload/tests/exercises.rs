@@ -1,5 +1,5 @@
-//! Every test of the library on every embedded engine, proof that a wrong database is noticed, and that tables of others are
-//! left alone on every engine.
+//! Every test of the library on every embedded engine, proof that a wrong database is detected, and that tables of
+//! others stay untouched on every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
 
@@ -74,7 +74,7 @@ fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
     load::drive(Clients::Blocking(clients), &how)
 }
 
-/// Runs a test once; gives the outcome and everything that was found wrong.
+/// Runs a test once; returns the outcome and all differences.
 fn carry_out(
     place: &Workspace,
     library: &Library,
@@ -107,7 +107,7 @@ fn carry_out_with(
     (outcome, wrong)
 }
 
-/// SQL behind the tool's back.
+/// Changes the database without the tool.
 fn tamper(place: &Workspace, sql: &str) {
     place.target.open_session().unwrap().batch(sql).unwrap();
 }
@@ -147,7 +147,7 @@ fn everything_on(engine: &'static str) {
     let mut done = 0;
     for test in library.tests() {
         let missing = test.needs.iter().find_map(|f| place.target.lacks(*f));
-        // What is below the database is no exercise.
+        // Tests below the database are no exercises.
         if missing.is_some() || test.definition.exercise.is_below_database() {
             continue;
         }
@@ -167,7 +167,7 @@ fn everything_on(engine: &'static str) {
         assert_eq!(outcome.errors(), 0, "{engine} {code}");
         done += 1;
     }
-    // What is missing is declared, not forgotten: quicksort on both, and one more on each.
+    // Missing tests are declared, not forgotten: quicksort on both, and one more on each.
     assert_eq!(done, 21, "{engine}");
 }
 
@@ -181,8 +181,7 @@ fn the_whole_library_runs_on_duckdb() {
     everything_on("duckdb");
 }
 
-/// A row changed before the test: found by the proof that precedes every reading test, after which
-/// the table is loaded anew.
+/// A row changed before the test: the proof that precedes every reading test finds it, and the table is reloaded.
 #[test]
 fn a_changed_row_is_noticed() {
     let library = Library::embedded().unwrap();
@@ -198,7 +197,7 @@ fn a_changed_row_is_noticed() {
                 "UPDATE dbdyno_small SET pad = substr(pad, 2) WHERE id = 78",
             ),
             ("T521", "UPDATE dbdyno_large SET amount = 1 WHERE id = 500"),
-            // Neither count nor sum nor length changes: only the comparison of every cell sees it.
+            // Neither count nor sum nor length changes: only the comparison of every cell detects it.
             (
                 "T426",
                 "UPDATE dbdyno_large SET pad = upper(pad) WHERE id = 501",
@@ -222,7 +221,7 @@ fn a_changed_row_is_noticed() {
     }
 }
 
-/// A row changed while the test is on its way, after the proof: the operations notice.
+/// A row changed during the test, after the proof: the operations detect it.
 #[test]
 fn a_row_changed_during_the_test_is_noticed_by_the_operations() {
     let library = Library::embedded().unwrap();
@@ -247,7 +246,7 @@ fn a_row_changed_during_the_test_is_noticed_by_the_operations() {
     }
 }
 
-/// Updates that the database forgot, or that somebody else added, are found by the sum of versions.
+/// The sum of versions reveals updates that the database forgot, or that somebody else added.
 #[test]
 fn lost_and_foreign_updates_are_noticed() {
     let library = Library::embedded().unwrap();
@@ -313,7 +312,6 @@ fn an_index_that_vanished_is_noticed() {
     assert!(wrong.iter().any(is_told), "{wrong:?}");
 }
 
-/// A table that somebody dropped is loaded anew.
 #[test]
 fn tables_are_loaded_again_when_they_are_gone() {
     let library = Library::embedded().unwrap();

@@ -1,4 +1,4 @@
-//! The analytical database against real engines: loader, answers, and what is refused.
+//! The analytical database on real engines: loader, answers and refusals.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 #[path = "olap/answers.rs"]

@@ -1,4 +1,4 @@
-//! The order-entry database against real engines: loader, resumption, and every condition of the gate.
+//! The order-entry database on real engines: loader, resumption, and every condition of the check.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 #[path = "oltp/backups.rs"]

@@ -1,4 +1,4 @@
-//! A server that is restarted between two points of a run: the run says so, and looks at the database again.
+//! A server that is restarted between two points of a run: the run reports it, and checks the database again.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerKind, ServerSpec};
 use workload::Library;
 
-/// Two levels, on any machine.
 const PLAN: &str = "name = \"restart\"\n\
     [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
     stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
@@ -22,7 +21,6 @@ const PLAN: &str = "name = \"restart\"\n\
     [[step]]\nuse = \"oltp\"\nseconds = 0.5\n\
     [step.oltp]\ndo = \"run\"\nusers = \"1,2\"\ncheck = \"light\"\nstop = false\n";
 
-/// Restarts the server behind the first level.
 struct Restarting<'s> {
     server: &'s LocalServer,
     restarts: u32,
@@ -87,7 +85,7 @@ fn assert_told(run: &Run) {
             "{words}: {after:#?}"
         );
     }
-    // Nothing that is behind was restarted again.
+    // No later point saw another restart.
     let behind = run.points.last().unwrap();
     assert_eq!(&behind.work.server_since, is);
     assert!(!says(behind, "was restarted since"), "{behind:#?}");

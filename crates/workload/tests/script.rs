@@ -13,7 +13,7 @@ use workload::exercise::Exercise;
 use workload::{Bench, Library, Meter, Script, exercise_for};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
-/// Servers of all tests, by their URLs, which work in them one at a time.
+/// Servers of all tests, by URL; tests use one at a time.
 static RUNNING: Shared<Arc<dyn Target>> = Shared::new();
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -21,7 +21,6 @@ fn my_turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// In one's turn.
 fn server(url: &str) -> Arc<dyn Target> {
     RUNNING.get(url, || open(url))
 }
@@ -52,7 +51,7 @@ fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
     })
 }
 
-/// Servers, whose jobs an event loop can look after. They do not wait for a disk.
+/// Servers that support an event loop. They do not wait for a disk.
 const SERVERS: [&str; 2] = [
     "postgres+local:?fsync=off&deadlock_timeout=10ms",
     "mysql+local:?innodb_buffer_pool_size=64M&innodb_log_file_size=64M&innodb_flush_log_at_trx_commit=0\
@@ -65,7 +64,6 @@ enum By {
     Loop,
 }
 
-/// Does so many transactions in each of `jobs` jobs.
 fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcome {
     exercise.prepare().unwrap();
     let how = Drive {
@@ -89,7 +87,7 @@ fn ask(target: &Arc<dyn Target>, sql: &str) -> u64 {
     session.fetch(statement, &[]).unwrap().digest
 }
 
-/// The example of the documentation, without its teardown, so that what it left can be looked at.
+/// The example of the documentation, without its teardown, so that its data can be checked.
 fn shop() -> String {
     let text = include_str!("../../../docs/examples/shop.toml");
     text.replace("[setup]\n", "[setup]\nwhen = \"run\"\n")
@@ -97,7 +95,7 @@ fn shop() -> String {
 
 const SOLD: &str = "SELECT count(*) FROM dbdyno_sale";
 const MISSING: &str = "SELECT 10000000000 - sum(stock) FROM dbdyno_item";
-/// Every sale paid the price that its item has.
+/// Every sale paid the price of its item.
 const WRONG_PRICES: &str = "SELECT count(*) FROM dbdyno_sale s JOIN dbdyno_item i ON i.id = s.item WHERE s.paid <> i.price";
 
 fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
@@ -140,7 +138,7 @@ fn the_example_on_sqlite() {
     );
 }
 
-/// The loop and threads do the very same transactions: as many sales, as many rows.
+/// The loop and threads run the very same transactions: as many sales, as many rows.
 #[test]
 fn the_example_on_servers_by_loop_and_by_threads() {
     let _turn = my_turn();
@@ -152,7 +150,7 @@ fn the_example_on_servers_by_loop_and_by_threads() {
     }
 }
 
-/// A script whose statements are `statements`, on one small table.
+/// A script of `statements` on one small table.
 fn small(head: &str, statements: &str) -> String {
     format!(
         "name = 'small'\n{head}\n\
@@ -167,7 +165,7 @@ fn statement(sql: &str, more: &str) -> String {
     format!("[[transaction.statement]]\nsql = \"{sql}\"\n{more}\n")
 }
 
-/// Does something on an embedded database, and on servers on threads and in a loop.
+/// Runs `check` on an embedded database, and on servers on threads and in a loop.
 fn on_every_kind(check: impl Fn(&Arc<dyn Target>, By)) {
     let directory = tempfile::tempdir().unwrap();
     let sqlite = open(&format!("sqlite:{}/t.db", directory.path().display()));
@@ -232,8 +230,8 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
     });
 }
 
-/// Two rows are updated in random order by eight jobs, with a pause between them in which another job takes the other row:
-/// servers find deadlocks. They are retried, counted, and nothing is done twice; without retries they are failed operations.
+/// Eight jobs update two rows in random order, with a pause in which another job takes the other row: servers find
+/// deadlocks. They are retried and counted, and nothing is done twice; without retries they are failed operations.
 #[test]
 fn deadlocks_are_retried_within_a_bound() {
     let _turn = my_turn();
@@ -280,7 +278,7 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     );
 }
 
-/// A transaction that conflicts whenever it is tried: its pauses make the time, on threads and in the loop.
+/// A transaction that conflicts at every attempt: its pauses make up the time, on threads and in the loop.
 #[test]
 fn retries_come_after_pauses() {
     let _turn = my_turn();
@@ -314,7 +312,7 @@ fn retries_come_after_pauses() {
     session.batch("DROP FUNCTION dbdyno_conflict()").unwrap();
 }
 
-/// What travels together changes the round trips and nothing else.
+/// The pipeline changes the round trips and nothing else.
 #[test]
 fn every_pipeline_does_the_same() {
     let _turn = my_turn();
@@ -339,7 +337,7 @@ fn every_pipeline_does_the_same() {
     }
 }
 
-/// A result that is larger than the socket and every buffer, and a request that is as well.
+/// A result that is larger than the socket and every buffer, and such a request.
 #[test]
 fn long_requests_and_long_results_go_through() {
     let _turn = my_turn();

@@ -1,4 +1,4 @@
-//! What users felt of a backup.
+//! Impact of a backup on the users.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +9,16 @@ use stats::Histogram;
 
 use super::step::BackupStep;
 
-/// Of a normal distribution, on both sides of a 95 % interval.
+/// Quantile of the normal distribution for a two-sided 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
-/// The percentile that is compared.
 const PERCENTILE: f64 = 95.0;
 
-/// The work of the users before a backup, and beside it.
+/// Work of the users before and during a backup.
 pub(super) struct Felt {
     pub alone: Outcome,
     pub beside: Outcome,
 }
 
-/// A figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Figure {
     value: f64,
@@ -29,8 +27,7 @@ struct Figure {
 }
 
 impl Felt {
-    /// The samples of the machine during a backup that began then, with what the users got done in each, and how long they
-    /// waited.
+    /// Adds the users' operations and latencies to the samples of the machine.
     pub fn over_time(
         &self,
         samples: Vec<Sample>,
@@ -40,7 +37,7 @@ impl Felt {
         let Some((backup, users)) = began.zip(self.beside.started) else {
             return samples;
         };
-        // Counted from the start of the backup; what users did before it is none of its time.
+        // The intervals count from the start of the backup; work before it is left out.
         let shifted = |since: &load::Interval| {
             let at = (users + since.at).checked_duration_since(backup)?;
             Some(load::Interval {
@@ -55,7 +52,6 @@ impl Felt {
         series(&samples, &beside, interval)
     }
 
-    /// Enters figures and their intervals.
     pub fn enter(&self, point: &mut Point, asked: &BackupStep) {
         let of = |outcome: &Outcome| {
             let total = outcome.total();
@@ -63,7 +59,7 @@ impl Felt {
             Some((rate, p95_us(&total.response)?))
         };
         let (Some(alone), Some(beside)) = (of(&self.alone), of(&self.beside)) else {
-            // Too short for a single transaction: nothing is known.
+            // Without a single transaction nothing is known.
             return;
         };
         let figures = &mut point.figures;
@@ -90,7 +86,7 @@ impl Felt {
     }
 }
 
-/// Of arrivals that do not know of each other: Poisson's.
+/// Rate with Poisson's interval, which holds for independent arrivals.
 fn rate(count: u64, elapsed_s: f64) -> Option<Figure> {
     let count = count as f64;
     let spread = Z * count.sqrt();
@@ -101,7 +97,7 @@ fn rate(count: u64, elapsed_s: f64) -> Option<Figure> {
     })
 }
 
-/// Between the ranks that a binomial distribution gives.
+/// 95th percentile, with an interval between the ranks that a binomial distribution gives.
 fn p95_us(times: &Histogram) -> Option<Figure> {
     let share = PERCENTILE / 100.0;
     let count = times.count() as f64;
@@ -128,7 +124,6 @@ mod tests {
         assert_eq!(rate(0, 4.0), None);
         let mut times = Histogram::new();
         (1..=1000).for_each(|us| times.record_ns(us * 1000));
-        // Ranks 936.5 and 963.5 of 1000.
         let of = p95_us(&times).unwrap();
         let near = |value: f64, wanted: f64| (value / wanted - 1.0).abs() < 0.01;
         assert!(
@@ -150,7 +145,7 @@ mod tests {
                 kinds: vec![kind],
             }
         };
-        // Users who began two intervals before the backup.
+        // The users began two intervals before the backup.
         let began = Instant::now();
         let beside = Outcome {
             started: began.checked_sub(each * 2),

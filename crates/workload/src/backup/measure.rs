@@ -1,4 +1,4 @@
-//! The points of backups: a user works, the database is backed up, the backup restored, and the copy proven.
+//! Points of backups: a user works, the database is backed up, the backup is restored, and the copy is verified.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,11 @@ use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 
 const GB: f64 = 1e9;
-/// Users beside a backup work no longer than this, were they not stopped with it.
+/// Limit of the users' work during a backup, in case nothing stops it.
 const BESIDE_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
-/// The name of the point in time that a backup is restored to.
+/// Name of the point in time to which a backup is restored.
 const POINT: &str = "dbdyno";
 
-/// The backups of one run.
 pub(super) struct Measurement<'a> {
     pub context: &'a RunContext<'a>,
 }
@@ -47,7 +46,7 @@ impl Measure for Measurement<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        // A name without a directory has an empty one.
+        // A file name without a directory has an empty parent.
         let beside = archive.path().parent();
         let beside = beside
             .filter(|directory| !directory.as_os_str().is_empty())
@@ -67,14 +66,12 @@ impl Measure for Measurement<'_> {
     }
 }
 
-/// A backup that was made, and what is known of its source.
 struct BackupTaken {
     seen: BackupRun,
     evidence: Evidence,
     felt: Option<Felt>,
 }
 
-/// What was seen of the making of a backup.
 struct BackupRun {
     point: Point,
     told: BackedUp,
@@ -82,7 +79,6 @@ struct BackupRun {
     started: Option<Instant>,
 }
 
-/// Where a point is measured.
 struct PointContext<'a> {
     context: &'a RunContext<'a>,
     step: &'a Step,
@@ -130,7 +126,7 @@ impl PointContext<'_> {
             Ok(()) => self.work_and_back_up(method, &repository, progress),
             Err(error) => Err(self.failed(error.into())),
         };
-        // Whatever happened before; what it says is worth less than that.
+        // A failure of the work itself explains more than the failure to finish.
         let finished = method.method.finish();
         let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
@@ -164,7 +160,7 @@ impl PointContext<'_> {
         }
         let evidence = &made.evidence;
         let restored = restore_and_prove(method, &repository, (&self.on.engine, evidence));
-        // A server that was stopped on the way is no finding about the backup.
+        // The stop of a server by the user is not a finding about the backup.
         if self.context.stop.load(Ordering::Relaxed) {
             return Err(Measured::Interrupted);
         }
@@ -172,7 +168,7 @@ impl PointContext<'_> {
         Ok(Measured::Points(vec![made.seen.point]))
     }
 
-    /// A backup that was kept nowhere, of which nothing can be restored or proven.
+    /// A backup to nowhere, which can be neither restored nor verified.
     fn discarded(
         &self,
         made: BackupTaken,
@@ -200,7 +196,8 @@ impl PointContext<'_> {
         Measured::Points(vec![point])
     }
 
-    /// Users work before the backup, beside it or behind it, as asked; with what a restored copy has to be then.
+    /// Users work before, during or after the backup, as the step requests. Returns the state that the restored copy
+    /// must have.
     fn work_and_back_up(
         &self,
         method: &Chosen<'_>,
@@ -232,8 +229,8 @@ impl PointContext<'_> {
         })
     }
 
-    /// Every backup begins alike: nothing is left to be written, not even what reading marks in pages, and what is read is in the
-    /// page cache, which a server that was just started has left empty.
+    /// Every backup starts from the same state: all pages and hint bits are written, and all files that it reads are in
+    /// the page cache, which is empty after the start of a server.
     fn settle(&self) -> Ended<()> {
         let target = self.on.first();
         target.checkpoint().map_err(|e| self.failed(e.into()))?;
@@ -242,7 +239,7 @@ impl PointContext<'_> {
         backup.warm().map_err(|e| self.failed(e.into()))
     }
 
-    /// Users work on after the backup; a point is named, and they work on after that.
+    /// Users work after the backup, a restore point is named, and they work on after it.
     fn work_past_a_point(&self, method: &Chosen<'_>, repository: &Repository) -> Ended<Evidence> {
         let stop = self.context.stop;
         let journal = repository.journal("acknowledged-behind");
@@ -260,7 +257,6 @@ impl PointContext<'_> {
         })
     }
 
-    /// The backup while the users work at their rate.
     fn back_up_beside(
         &self,
         method: &Chosen<'_>,
@@ -304,7 +300,7 @@ impl PointContext<'_> {
         End::Time(Duration::from_secs_f64(self.asked.work_seconds))
     }
 
-    /// Loads the order-entry database where there is none; one that is there is worked on as it is.
+    /// Loads the order-entry database unless there is one, which is used as it is.
     fn load(&self, target: &dyn Target) -> Ended<()> {
         let there = || -> oltp::Result<bool> {
             Ok(Metadata::read(target.open_session()?.as_mut())?.is_some())
@@ -325,7 +321,7 @@ impl PointContext<'_> {
         loaded.map(|_| ()).map_err(|e| self.failed(e))
     }
 
-    /// Until it is dropped, server, programs and users have no more processors than these.
+    /// Limits server, programs and users to these processors until the guard is dropped.
     fn hold(&self, few: Option<Few>) -> Ended<Option<FewerProcessors>> {
         let held = few.map(|few| FewerProcessors::first(few.few)).transpose();
         held.map_err(|e| {
@@ -335,7 +331,7 @@ impl PointContext<'_> {
         })
     }
 
-    /// Bytes that a backup of the method holds.
+    /// Logical size of a backup by the method, in bytes.
     fn logical_bytes(&self, method: &Chosen<'_>) -> Ended<u64> {
         let backup = self.on.first().backup();
         let backup = backup.map_err(|why| self.invalid(Remark::NoBackup { why }))?;
@@ -344,7 +340,6 @@ impl PointContext<'_> {
         bytes.map_err(|e| self.failed(e.into()))
     }
 
-    /// Before anything is written there.
     fn make_sure_of_room(&self, method: &Chosen<'_>, parent: &Path) -> Ended<()> {
         let logical_bytes = self.logical_bytes(method)?;
         let needed = Needed::by(&method.about, self.asked, logical_bytes);
@@ -364,7 +359,7 @@ impl PointContext<'_> {
         }
     }
 
-    /// Users enter orders until the end or until they are stopped, and what is acknowledged is logged.
+    /// Users enter orders until the end or until they are stopped; acknowledged transactions are logged.
     fn work(&self, journal: &Path, end: End, stop: &AtomicBool) -> Ended<Outcome> {
         let blank = self.blank();
         let users = self.asked.users;
@@ -406,7 +401,6 @@ impl PointContext<'_> {
         Ok(outcome)
     }
 
-    /// The backup, under the eyes of the host.
     fn back_up(
         &self,
         method: &Chosen<'_>,
@@ -439,7 +433,7 @@ impl PointContext<'_> {
                 failure: None,
             })
         });
-        // A backup that fails is a finding, and no reason to end the run.
+        // A backup that fails is a finding and does not end the run.
         let observed = observed.map_err(|ended| match ended {
             Measured::Broken(error) => self.invalid(Remark::BackupFailed { error }),
             ended => ended,
@@ -491,7 +485,6 @@ impl PointContext<'_> {
         });
     }
 
-    /// Whether the repository is on the file system of the data.
     fn shares_device(&self, repository: &Repository) -> bool {
         use std::os::unix::fs::MetadataExt;
         let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
@@ -524,7 +517,8 @@ impl PointContext<'_> {
         figures.backup_cpu_s_per_gb = cpu_s.and_then(|s| per(s, logical / GB));
     }
 
-    /// Processor time of this process where the engine runs in it, else of database and driver together; without programs.
+    /// Processor time in s: of this process if the engine runs in it, else of database and driver; without external
+    /// programs.
     fn cpu_s(&self, figures: &Figures) -> Option<f64> {
         let elapsed_s = figures.elapsed_s?;
         match self.on.first().server_process() {
@@ -573,7 +567,6 @@ impl PointContext<'_> {
     }
 }
 
-/// A job whose one operation is a backup.
 struct Client<'c> {
     method: &'c Chosen<'c>,
     into: &'c Path,

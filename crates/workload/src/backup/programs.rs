@@ -1,4 +1,4 @@
-//! What the programs of a backup took of the machine.
+//! Resources that the external programs of a backup used.
 
 use archive::{Figures, Point, Remark};
 use lab::checks::notes_on_others;
@@ -6,9 +6,9 @@ use target::ProgramUse;
 
 use super::figures::MB;
 
-/// Gives what the programs took to the driver, which executed them: the host saw it as that of others. What held the jobs back
-/// is not told, because they waited for the programs, and not for the server.
-/// `shares_device` says whether the repository is where the database is: what is written elsewhere is none of its device.
+/// Charges the programs' use to the driver, which started them; the host had counted it as that of others. The point
+/// has no wait profile, because the jobs waited for the programs and not for the server. With `shares_device` false,
+/// writes to the repository are not charged to the database's device.
 pub(super) fn take_in(
     point: &mut Point,
     programs: ProgramUse,
@@ -43,7 +43,7 @@ fn move_to_driver(
     let cpu = (figures.cpu_by_others_pct).zip(figures.cpu_by_driver_pct);
     if let Some(((others, driver), threads)) = cpu.zip(threads) {
         let pct = 100.0 * programs.cpu.as_secs_f64() / (elapsed_s * f64::from(threads));
-        // Both clocks are coarse: of what the host saw there can be less.
+        // Both clocks are coarse, so the host may have counted less than the programs report.
         let moved = pct.min(others);
         figures.cpu_by_others_pct = Some(others - moved);
         figures.cpu_by_driver_pct = Some(driver + moved);
@@ -61,10 +61,10 @@ fn move_to_driver(
     );
 }
 
-/// Part of the data that comes from the device at least, where its rate is the device's.
+/// Minimum share of the data that must come from the device for its rate to be the device's.
 const FROM_DEVICE_MIN: f64 = 0.5;
 
-/// What was in the page cache was backed up at the speed of memory.
+/// Data in the page cache were backed up at the speed of memory.
 pub(super) fn from_cache(read_mb: f64, logical_mb: f64) -> Option<Remark> {
     (read_mb < logical_mb * FROM_DEVICE_MIN).then_some(Remark::BackupFromCache {
         read_mb,
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Four seconds on four processors, of which others had a half, and wrote 100 MB.
+    /// Four seconds on four processors; other processes used half of them and wrote 100 MB.
     fn point() -> Point {
         let key = PointKey {
             repetition: 1,
@@ -130,18 +130,15 @@ mod tests {
         assert_eq!(whole.figures.driver_cpu_pct, Some(4.0 * 51.0));
         assert_eq!(whole.figures.write_by_others_mb_per_s, Some(0.0));
         assert_eq!((whole.notes.len(), whole.held_back.bottleneck), (0, None));
-        // Half of it was by somebody else.
         let mut half = point();
         take_in(&mut half, programs(4, 50_000_000), (Some(4), true));
         assert_eq!(half.figures.cpu_by_others_pct, Some(25.0));
         assert_eq!(half.figures.write_by_others_mb_per_s, Some(12.5));
         assert_eq!(half.notes.len(), 2);
-        // A repository on another device.
         let mut elsewhere = point();
         take_in(&mut elsewhere, programs(8, 100_000_000), (Some(4), false));
         assert_eq!(elsewhere.figures.write_by_others_mb_per_s, Some(25.0));
         assert_eq!(elsewhere.notes.len(), 1);
-        // More than the host saw.
         let mut more = point();
         take_in(&mut more, programs(80, 1_000_000_000), (Some(4), true));
         assert_eq!(more.figures.cpu_by_driver_pct, Some(51.0));

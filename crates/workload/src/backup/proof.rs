@@ -1,4 +1,4 @@
-//! Whether a restored database is the one that was backed up.
+//! Comparison of a restored database with its source.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,13 +10,12 @@ use target::{OWN_TABLES, Target};
 
 use crate::oltp;
 
-/// What a restored database has to be.
 pub enum Evidence {
-    /// What its source was: nobody worked after the log of acknowledged transactions ended.
+    /// The state of the source after the log of acknowledged transactions ended.
     Same { digests: Digests, journal: PathBuf },
-    /// What its source became while users worked: all of the first log, and nothing but what is in the second.
+    /// All of the first log, and nothing that the second log does not contain, because users worked during the backup.
     Beside { before: PathBuf, beside: PathBuf },
-    /// What its source was at a named point behind the backup, with the log between the two, and without that of later.
+    /// State at a named point after the backup: the log up to it, and nothing of the log after it.
     Point {
         name: String,
         digests: Digests,
@@ -26,7 +25,6 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The point to restore to.
     pub fn point(&self) -> Option<&str> {
         match self {
             Self::Point { name, .. } => Some(name),
@@ -34,7 +32,7 @@ impl Evidence {
         }
     }
 
-    /// What is said of a copy that is all of it.
+    /// Notes about a copy that passed.
     pub(super) fn notes(&self, proven: &Proven, files: u64, took_s: f64) -> Vec<Remark> {
         let same = |digests: &Digests| Remark::RestoreProven {
             files,
@@ -65,24 +63,19 @@ impl Evidence {
     }
 }
 
-/// What a restore was found to be worth.
 pub struct Proven {
-    /// What makes the backup worthless.
     pub reasons: Vec<Remark>,
     pub conditions: u64,
-    /// Acknowledged transactions that have to be there.
+    /// Acknowledged transactions that the copy must contain.
     pub acknowledged: u64,
-    /// Of the other log: those that may be there, or must not.
+    /// Transactions of the second log, which the copy may or must not contain.
     pub others: u64,
 }
 
-/// The digests of all tables of a database, by their names.
+/// Digests of all tables by name.
 pub type Digests = BTreeMap<String, Digest>;
 
-/// Reads every row of every table but the register, which knows tables by what some restores make anew.
-///
-/// # Errors
-/// When the target fails.
+/// Reads every row of every table except the register, because some restores assign new identities to tables.
 pub fn digests(target: &dyn Target) -> target::Result<Digests> {
     let source = target.source()?;
     let mut reader = source.open_reader()?;
@@ -107,10 +100,7 @@ pub fn digests(target: &dyn Target) -> target::Result<Digests> {
     Ok(digests)
 }
 
-/// Holds a restored database against what it has to be, and against the twelve conditions.
-///
-/// # Errors
-/// When the restored database fails.
+/// Checks a restored database against the evidence and the twelve conditions.
 pub(super) fn prove(
     restored: &dyn Target,
     engine: &str,
@@ -136,7 +126,7 @@ pub(super) fn prove(
     let other = other.map(|other| oltp::reconcile(restored, other));
     let other = other.transpose()?;
     let is_sound = match (evidence, &other) {
-        // What users did beside follows the first log, and is no more than the second one tells.
+        // Transactions during the backup follow the first log, and all of them are in the second.
         (Evidence::Beside { .. }, Some(beside)) => own.holds_all() && beside.holds_no_more(),
         (Evidence::Point { .. }, Some(later)) => own.is_sound() && later.holds_none(),
         _ => own.is_sound(),
@@ -184,10 +174,7 @@ fn differences(before: &Digests, after: &Digests) -> Vec<Remark> {
     reasons
 }
 
-/// Commits a change that changes no value: what a user waits for after a restore.
-///
-/// # Errors
-/// When the target fails.
+/// Commits an update that changes no value, to time the first commit after a restore.
 pub(super) fn first_commit(restored: &dyn Target) -> target::Result<Duration> {
     let begun = Instant::now();
     let mut session = restored.open_session()?;

@@ -1,5 +1,5 @@
-//! The directory of a backup: made by dbdyno, removed with the point, and whole only once its manifest is there. What a dbdyno
-//! that was killed left is removed by the next one that makes a backup in the same place.
+//! Directory of a backup: created by dbdyno, complete once it has a manifest, and removed with the point. The next
+//! backup in the same parent removes directories whose dbdyno was killed.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
@@ -11,24 +11,22 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-/// What the directories are called by.
 const PREFIX: &str = "dbdyno-backup-";
-/// Locked for as long as the backup has an owner.
+/// File that is locked while the backup has an owner.
 const OWNER: &str = "owner";
-/// Servers and programs of a dbdyno that was killed end a moment later, and write until then.
+/// Servers and programs of a killed dbdyno end a moment later and write until then.
 const REMOVAL_TRIES: u32 = 100;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
-/// Written last, and durable: a backup without one was interrupted.
+/// The manifest is written last and durably: a backup without one was interrupted.
 const MANIFEST: &str = "manifest.toml";
 const FORMAT: u32 = 1;
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The directory of one backup and its restored copy.
 pub struct Repository {
     directory: TempDir,
-    /// Directories of others in the same place that were killed, and that are gone.
+    /// Removed directories of killed owners in the same parent.
     pub left_behind: Vec<PathBuf>,
-    // Unlocked after the directory is gone.
+    // The lock is released after the directory is removed.
     _owner: File,
 }
 
@@ -50,7 +48,7 @@ pub struct Entry {
 }
 
 impl Manifest {
-    /// Bytes of the files below a directory; all where it has no name.
+    /// Bytes of the files below a directory; of all files if the name is empty.
     pub fn bytes_below(&self, directory: &str) -> u64 {
         let files = self.files.iter();
         let below = files.filter(|file| Path::new(&file.path).starts_with(directory));
@@ -59,13 +57,14 @@ impl Manifest {
 }
 
 impl Repository {
-    /// Makes a directory that was not there before. Others can pass through it, so that a server with a user of its own can be
-    /// given the restored files, and read nothing in it.
+    /// Creates a new directory. Others may traverse it but not list it, so that a server that runs as another user can
+    /// be given the restored files.
     pub fn create(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
-        // By its name without links: a relative path would depend on who uses it.
+        // A relative path or a link would depend on who uses it.
         let parent = parent.canonicalize()?;
-        // Nobody else makes or removes one meanwhile, so that one without an owner was left behind.
+        // The lock keeps others from creating or removing a directory meanwhile, so one without an owner was left
+        // behind by a killed process.
         let lock = File::open(&parent)?;
         lock.lock()?;
         let left_behind = remove_left_behind(&parent)?;
@@ -98,7 +97,6 @@ impl Repository {
         self.path().join("restored")
     }
 
-    /// Where a log of acknowledged transactions goes.
     pub fn journal(&self, name: &str) -> PathBuf {
         self.path().join(format!("{name}.journal"))
     }
@@ -107,7 +105,6 @@ impl Repository {
         self.path().join(MANIFEST)
     }
 
-    /// Says that the backup is whole, and what it consists of.
     pub fn seal(&self, method: &str) -> io::Result<Manifest> {
         let manifest = Manifest {
             format: FORMAT,
@@ -123,7 +120,7 @@ impl Repository {
         Ok(manifest)
     }
 
-    /// Holds the files against the manifest; what is wrong, in words, or their number.
+    /// Checks the files against the manifest. Returns their number, or a sentence about the difference.
     pub fn check(&self) -> io::Result<Result<u64, String>> {
         let text = match fs::read_to_string(self.manifest()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -150,7 +147,6 @@ impl Repository {
     }
 }
 
-/// Removes the directories whose owners were killed; their paths.
 fn remove_left_behind(parent: &Path) -> io::Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for entry in fs::read_dir(parent)? {
@@ -163,7 +159,7 @@ fn remove_left_behind(parent: &Path) -> io::Result<Vec<PathBuf>> {
         }
         let is_gone = match File::open(path.join(OWNER)) {
             Ok(owner) => owner.try_lock().is_ok() && remove_but_owner(&path).is_ok(),
-            // Its owner was killed before it wrote anything, or it is none of ours and stays.
+            // The owner was killed before it wrote anything, or the directory is not dbdyno's and stays.
             Err(_) => fs::remove_dir(&path).is_ok(),
         };
         if is_gone {
@@ -174,7 +170,7 @@ fn remove_left_behind(parent: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(removed)
 }
 
-/// Removes everything by which the directory would not be known again, if some of it cannot be removed.
+/// Keeps the files that identify the directory unless everything else could be removed.
 fn remove_but_owner(directory: &Path) -> io::Result<()> {
     let remove = || {
         for entry in fs::read_dir(directory)? {
@@ -198,7 +194,6 @@ fn remove_but_owner(directory: &Path) -> io::Result<()> {
     removed
 }
 
-/// All files below a directory, by their paths.
 fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_owned()];
@@ -211,7 +206,7 @@ fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
                 left.push(path);
                 continue;
             }
-            // Of a link, where it leads to is what it holds.
+            // The content of a link is its target path.
             let (bytes, sha256) = if kind.is_symlink() {
                 (0, of_link(&path)?)
             } else {

@@ -1,4 +1,4 @@
-//! A backup restored elsewhere, with its proofs; what its point says of it.
+//! Restore of a backup elsewhere, with its checks, and the figures and reasons for its point.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,6 @@ use super::figures::{TB_PER_H, per};
 use super::proof::{self, Evidence, Proven};
 use super::repository::Repository;
 
-/// The method of a point, with what is asked of it.
 pub struct Chosen<'m> {
     pub name: String,
     pub about: BackupMethod,
@@ -17,7 +16,6 @@ pub struct Chosen<'m> {
     pub method: &'m dyn Method,
 }
 
-/// A backup that was restored, with its proofs.
 pub struct RestoreSeen {
     pub copy_took: Duration,
     pub replay_took: Duration,
@@ -27,10 +25,10 @@ pub struct RestoreSeen {
     pub proof_took: Duration,
 }
 
-/// Restores a backup elsewhere, and holds the copy against everything that is known of its source.
+/// Restores a backup elsewhere and checks the copy against the evidence about its source.
 ///
 /// # Errors
-/// Why the backup is worth nothing.
+/// The reason why the backup is invalid.
 pub fn restore_and_prove(
     method: &Chosen<'_>,
     repository: &Repository,
@@ -75,7 +73,7 @@ pub fn restore_and_prove(
     })
 }
 
-/// Enters what a restore gave: figures and proofs, or why the figures of the backup are invalid.
+/// Enters figures and checks of a restore, or the reasons why the figures of the backup are invalid.
 pub(super) fn enter_restore(
     point: &mut Point,
     (logical_bytes, evidence): (u64, &Evidence),

@@ -1,19 +1,18 @@
-//! The room that a method needs in the repository, at most.
+//! Upper limit of the space that a method needs in the repository.
 
 use target::BackupMethod;
 
 use super::step::BackupStep;
 use crate::volume::of_small_transactions;
 
-/// Room for the log of the engine that a backup holds or a restored copy begins, and for the tables of the proof: for each.
+/// Spare room, in backup and in restored copy each, for the engine's log and the tables of the proof.
 const SPARE_BYTES: u64 = 64 << 20;
 
-/// Bytes in the repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Needed {
-    /// As if nothing were compressed: how well a database compresses is not known before.
+    /// Size without compression, because the ratio is unknown beforehand.
     pub backup_bytes: u64,
-    /// Log of the users' work, where the method archives it.
+    /// Log of the users' work, if the method archives it.
     pub archive_bytes: u64,
     pub restored_bytes: u64,
 }

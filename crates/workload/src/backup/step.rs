@@ -1,4 +1,4 @@
-//! What a step asks of backups.
+//! Table `[step.backup]` of a plan.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,6 @@ use target::{BackupMethod, Target};
 use super::code::method_of;
 use crate::oltp::{WAREHOUSES_MAX, WarehouseRows};
 
-/// `[step.backup]`.
 pub(super) const TABLE: TableKind = TableKind {
     name: "backup",
     keys: Keys {
@@ -35,56 +34,49 @@ pub(super) const TABLE: TableKind = TableKind {
     read: lab::plan::read::<BackupStep>,
 };
 
-/// Size of the database where nothing is said.
 pub const WAREHOUSES_DEFAULT: u32 = 1;
-/// Most channels: as many processes as pgBackRest starts.
+/// pgBackRest starts no more processes.
 const CHANNELS_MAX: u32 = 999;
-/// Most users, each with a connection of its own.
+/// Each user has a connection of its own.
 const USERS_MAX: u32 = 1024;
-/// Highest rate that a method is held to: the most that PostgreSQL takes.
+/// PostgreSQL takes no more.
 const MB_PER_S_MAX: u32 = 1073;
-/// Longest work of the user before a backup.
 const WORK_SECONDS_MAX: f64 = 86_400.0;
 
-/// What is backed up, how, and to where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BackupStep {
-    /// Methods of the engine; all when nothing is said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
-    /// Channels that copy at once, one point for each, of methods that can have several; one when nothing is said.
+    /// Parallel channels of methods that support them, one point for each (default: 1).
     #[serde(default, skip_serializing_if = "Channels::is_one")]
     pub channels: Channels,
-    /// Size of the order-entry database that is loaded where there is none.
+    /// Size of the order-entry database that is loaded if there is none.
     #[serde(default = "warehouses")]
     pub warehouses: u32,
-    /// How many of the specification's rows each warehouse has.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warehouse_rows: WarehouseRows,
-    /// Seconds for which a user enters orders before each backup.
     #[serde(default = "work_seconds")]
     pub work_seconds: f64,
     #[serde(default = "users", skip_serializing_if = "is_one")]
     pub users: u32,
-    /// Transactions per second that the users are offered before the backup and beside it; without it nobody works beside.
+    /// Transactions per second offered before and during the backup (default: no work during it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_per_s: Option<f64>,
-    /// Restores to a point in time behind the backup, with work before and after the point.
+    /// Restore to a point in time after the backup, with work before and after that point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub point_in_time: bool,
-    /// Rate that methods are held to which can be: as of a medium of that rate.
+    /// Rate limit for methods that support one, such as the rate of a medium.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_mb_per_s: Option<u32>,
-    /// Processors that server, programs and users have.
     #[serde(default, skip_serializing_if = "Processors::is_all")]
     pub processors: Processors,
-    /// Directory in which a directory for each backup is made; that of the archive when nothing is said.
+    /// Directory for the directories of the backups (default: that of the archive).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
 }
 
-/// Processors of those that dbdyno may use, the first by their numbers.
+/// Number of the processors that dbdyno may use, lowest numbers first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ProcessorsAsWritten", into = "ProcessorsAsWritten")]
 pub(super) enum Processors {
@@ -94,7 +86,6 @@ pub(super) enum Processors {
     Number(u32),
 }
 
-/// `"all"`, `"half"` or `8`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum ProcessorsAsWritten {
@@ -136,10 +127,10 @@ impl Processors {
         *self == Self::All
     }
 
-    /// How many of those that dbdyno may use: `None` is all of them.
+    /// Number of processors; `None` means all that dbdyno may use.
     ///
     /// # Errors
-    /// A sentence where there are not so many.
+    /// A sentence if there are fewer.
     pub fn here(self) -> Result<Option<Few>, String> {
         match self {
             Self::All => Ok(None),
@@ -163,7 +154,6 @@ impl Processors {
     }
 }
 
-/// So many of the processors that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Few {
     pub few: usize,
@@ -174,7 +164,6 @@ pub(super) struct Few {
 #[serde(try_from = "ChannelsAsWritten", into = "Vec<u32>")]
 pub(super) struct Channels(Vec<u32>);
 
-/// `4`, `"1,2,4"` or `[1, 2, 4]`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ChannelsAsWritten {
@@ -244,7 +233,7 @@ fn work_seconds() -> f64 {
 }
 
 impl BackupStep {
-    /// Of how many whole warehouses what is loaded has the rows.
+    /// Number of full-size warehouses with as many rows as are loaded.
     pub fn whole_warehouses(&self) -> f64 {
         self.warehouse_rows.whole(self.warehouses)
     }
@@ -288,8 +277,7 @@ impl BackupStep {
         }
     }
 
-    /// What is measured of these methods: the names with their levels, and the channels of each. A name that is none of theirs
-    /// has one point.
+    /// Points of these methods: names with levels, and the channels of each. An unknown name has one point.
     pub fn points(&self, methods: &[BackupMethod]) -> Vec<(String, &[u32])> {
         let all = methods.iter().map(|method| method.name.to_owned());
         let names = if self.methods.is_empty() {
@@ -309,13 +297,13 @@ impl BackupStep {
         names.into_iter().map(with_channels).collect()
     }
 
-    /// Seconds of the users' work for each backup: before it, up to a point behind it, and after that.
+    /// Seconds of the users' work per backup: before it, up to the restore point, and after that.
     pub fn work_seconds_in_all(&self) -> f64 {
         let times = if self.point_in_time { 3.0 } else { 1.0 };
         self.work_seconds * times
     }
 
-    /// The obstacle where repositories would lie inside the directory of the data.
+    /// Obstacle if repositories would lie inside the data directory.
     pub fn repository_inside(&self, target: &dyn Target) -> Option<Remark> {
         let data = target.data_directory().ok()?.canonicalize().ok()?;
         let asked = std::path::absolute(self.repository.as_deref()?).ok()?;
@@ -329,7 +317,7 @@ impl BackupStep {
     }
 }
 
-/// The path without links, as far as it exists.
+/// Path without links, as far as it exists.
 fn existing(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|path| path.canonicalize().ok())
 }

@@ -1,4 +1,4 @@
-//! What a proof finds, on a real database; and what a repository knows of its files.
+//! Proofs on real databases, and the files of repositories.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,6 @@ use super::step::BackupStep;
 use crate::oltp::commit_log::Record;
 use crate::oltp::{self, Constants, LoadOptions, Pacing, WarehouseRows, World, reconcile};
 
-/// An order-entry database as loaded.
 fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
     let path = directory.join("source");
     let url = TargetUrl::parse(&format!("{engine}:{}{more}", path.display())).unwrap();
@@ -38,7 +37,6 @@ fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
     target
 }
 
-/// Begins the log of a repository; nothing is acknowledged yet.
 fn begin_log(target: &dyn Target, repository: &Repository) -> oltp::CommitLog {
     let world = World {
         warehouses: 1,
@@ -50,7 +48,7 @@ fn begin_log(target: &dyn Target, repository: &Repository) -> oltp::CommitLog {
     reconcile::begin(session.as_mut(), &repository.journal("log"), &world).unwrap()
 }
 
-/// Backs up, restores and proves; what is wrong, and whether everything was proven.
+/// Backs up, restores and verifies. Returns the reasons, and `true` if everything was verified.
 fn outcome(
     (engine, target): (&str, &dyn Target),
     name: &str,
@@ -94,7 +92,6 @@ fn outcome(
     }
 }
 
-/// An order that no table holds.
 const LOST: Record = Record::NewOrder {
     w: 1,
     d: 1,
@@ -109,7 +106,6 @@ fn all_are_proven(target: (&str, &dyn Target), before: &Digests) {
     }
 }
 
-/// Flips a byte at the begin of a page in the middle of a file.
 fn flip(file: &Path) {
     flip_where(file, |bytes| {
         let at = bytes.len() / 2 / 8192 * 8192;
@@ -123,8 +119,8 @@ fn flip_where(file: &Path, flip: impl FnOnce(&mut [u8])) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Flips a byte of every block of a database of columns but the first: of some, such as those of indexes, nobody reads anything
-/// before they are used.
+/// Flips a byte in every block of a column database but the first, because nobody reads some blocks, such as those of
+/// indexes, until they are used.
 fn flip_in_blocks(file: &Path) {
     const BLOCK_BYTES: usize = 256 << 10;
     flip_where(file, |bytes| {
@@ -133,7 +129,7 @@ fn flip_in_blocks(file: &Path) {
     });
 }
 
-/// Copies and exports of a database of columns, whose files no other file may be reached from but these.
+/// Copies and exports of a column database, one file per copy.
 #[test]
 fn databases_of_columns_are_proven_and_what_is_planted_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -166,7 +162,7 @@ fn databases_of_columns_are_proven_and_what_is_planted_is_found() {
             flip(&repository.backup().join(file));
         });
         assert_eq!(code(damaged), "damaged");
-        // A byte of a value need not keep Parquet from being read: then the rows tell.
+        // Parquet may still be readable after a byte of a value changed; then the rows reveal it.
         let forged = outcome(target, name, &before, |repository, _| {
             let file = repository.backup().join(file);
             match name {
@@ -187,7 +183,6 @@ fn every_method_is_proven_and_what_is_planted_is_found() {
     let target = ("sqlite", target.as_ref());
     all_are_proven(target, &before);
 
-    // An acknowledged order that the backup does not hold.
     let lost = outcome(target, "online", &before, |_, log| {
         log.append(&LOST, true).unwrap();
     });
@@ -199,7 +194,6 @@ fn every_method_is_proven_and_what_is_planted_is_found() {
     };
     assert_eq!(orders.missing, 1);
 
-    // A row that differs, and a table that is missing.
     let mut other = before.clone();
     other.get_mut("item").unwrap().sum ^= 1;
     other.insert("gone".into(), Default::default());
@@ -212,7 +206,7 @@ fn every_method_is_proven_and_what_is_planted_is_found() {
         "{found:?}"
     );
 
-    // A flipped byte: found by the checksum, and by the engine where the manifest was forged as well.
+    // The checksum reveals a flipped byte; if the manifest was forged as well, the engine does.
     let flip = |repository: &Repository| flip(&repository.backup().join("backup.sqlite"));
     let found = outcome(target, "online", &before, |repository, _| flip(repository));
     assert!(
@@ -237,7 +231,7 @@ fn a_repository_knows_its_files_and_when_it_is_whole() {
     fs::create_dir(file("log")).unwrap();
     fs::write(file("data"), "rows").unwrap();
     fs::write(file("log/1"), "changes").unwrap();
-    // As a process that was killed before the end leaves it.
+    // State after a process was killed before the end.
     let check = || repository.check().unwrap();
     assert_eq!(
         check(),
@@ -311,15 +305,15 @@ fn a_method_needs_room_for_what_it_keeps() {
         (tar.backup_bytes, tar.archive_bytes, tar.restored_bytes),
         (each, 0, each)
     );
-    // The full backup, the changes upon it, and both put together.
+    // Full backup, incremental changes, and both combined.
     assert_eq!(needed("basebackup-incremental", "").bytes(), 3 * each);
     assert_eq!(needed("basebackup-null", "").bytes(), 0);
-    // The server that it is restored into has a log of its own.
+    // The server to which it is restored has a log of its own.
     assert_eq!(
         needed("mariadb-backup", "").restored_bytes,
         each + (1 << 30)
     );
-    // The log up to the backup, up to a point behind it, and after that.
+    // Log up to the backup, up to the restore point, and after it.
     let archive = needed("pgbackrest-none", "").archive_bytes;
     assert!(archive > 0);
     let to_a_point = needed("pgbackrest-none", "point_in_time = true");

@@ -1,5 +1,4 @@
-//! Tests below the database: I/Os on a file beside the target's data, so that it can be said how much of the device
-//! the database delivers.
+//! Tests below the database: I/Os on a file next to the target's data, to compare the database with its device.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,29 +25,24 @@ use lab::RunContext;
 use lab::Step;
 use lab::nodes::urls_of;
 
-/// Transfers that write the file.
 const FORMAT_BYTES: u64 = 1 << 20;
 
-/// Seconds before those that count.
 pub const WARM_UP_S: u32 = 1;
 
-/// Seconds that count of a test of the library that says so many, where its step says nothing else.
+/// Measured seconds: of the step, or else of the library's test.
 pub fn seconds(step: &Step, of_test: u32) -> u32 {
     step.seconds.map_or(of_test, |s| s.ceil() as u32).max(2)
 }
 
-/// What a test of the library says of its I/Os.
 #[derive(Debug, Clone, Copy)]
 pub struct FileTest<'a> {
-    /// Parameters of a WD, as vdbench writes them.
+    /// Parameters of a WD in vdbench's syntax.
     pub workload: &'a str,
     pub file_mib: u64,
-    /// Seconds that count.
     pub seconds: u32,
 }
 
-/// The file. It has no name, so that it meets no other file and is gone with its process, and is opened again through its
-/// descriptor.
+/// Anonymous file: it collides with no other file and is gone with its process. It is reopened through its descriptor.
 struct Scratch {
     file: File,
     folder: PathBuf,
@@ -64,12 +58,10 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Where this process opens it.
     fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
     }
 
-    /// A sentence about it, in words that say where it is.
     fn told(&self, sentence: &str) -> String {
         let folder = self.folder.display();
         let place = format!("the temporary file in {folder}");
@@ -77,24 +69,23 @@ impl Scratch {
     }
 }
 
-/// Whether there is a place for the file of a target.
+/// Checks that the file of a target can be written.
 ///
 /// # Errors
-/// When the data lie elsewhere or nowhere, or when nothing can be written directly there.
+/// When the data lie elsewhere or nowhere, or direct writes fail there.
 pub(crate) fn check_place(target: &Nodes) -> std::result::Result<(), Remark> {
     scratch(target).map(drop)
 }
 
-/// The file of a target, new.
 fn scratch(target: &Nodes) -> std::result::Result<Scratch, Remark> {
-    // A server elsewhere may tell a path that there is here as well.
+    // A remote server may report a path that exists here as well.
     let urls = urls_of(&target.record()).unwrap_or_default();
     if urls.iter().any(|url| !target::runs_here(url)) {
         return Err(Remark::DataElsewhere);
     }
     let folder = match target.data_path() {
         Some(file) => file.parent().map(Path::to_owned),
-        // Beside the server's own folder, never in it.
+        // Next to the server's own folder, never in it.
         None => {
             let untold = |why: String| Remark::DataPlaceUnknown { why };
             let own = target.first().server_directory().map_err(untold)?;
@@ -118,7 +109,7 @@ fn scratch(target: &Nodes) -> std::result::Result<Scratch, Remark> {
     })
 }
 
-/// Measures one point: the file is written anew, then worked on.
+/// Measures one point: writes the file, then works on it.
 ///
 /// # Errors
 /// A text of the library that is no workload.
@@ -133,7 +124,7 @@ pub(crate) fn measure(
         started_at: started_at.to_string(),
         ..blank(context, step, key, (target, test))
     };
-    // A device that is full or fails is a finding, and no end of the run.
+    // A device that is full or fails is a finding and does not end the run.
     let failed = |reason: Remark| {
         Ok(Measured::Points(vec![Point {
             reasons: vec![reason],
@@ -219,7 +210,7 @@ pub(crate) fn measure(
         other => other,
     };
     Ok(Measured::Points(vec![Point {
-        // As often as those of the tests that it is held against.
+        // The intervals are those of the tests with which it is compared.
         samples: beside(samples.collect(), &measured.samples, context.interval),
         devices,
         interfaces: used.interfaces,
@@ -232,7 +223,7 @@ pub(crate) fn measure(
     }]))
 }
 
-/// What the host did, with the rates of the intervals that ended about then.
+/// Samples of the host, with the rates of the intervals that ended nearest to each.
 fn beside(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sample> {
     let near = |at_s: f64| {
         let mut intervals = intervals.iter();
@@ -245,7 +236,6 @@ fn beside(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sampl
     each.collect()
 }
 
-/// A point of which nothing is known but what it was meant to be.
 fn blank(
     context: &RunContext<'_>,
     step: &Step,
@@ -272,7 +262,7 @@ fn format(run: &Run, options: &Options<'_>) -> std::result::Result<Option<Outcom
     written.transpose()
 }
 
-/// The run that the test's parameters stand for, in the words of a parameter file.
+/// Run of the test's parameters, in the language of parameter files.
 fn run_of(
     test: &Test,
     key: &PointKey,

@@ -1,4 +1,4 @@
-//! Which tables and columns of a source are meant.
+//! Selection of tables and columns of a source.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,26 +7,24 @@ use target::source::{SourceColumn, SourceTable, Stored};
 
 use super::{ColumnarError, Result};
 
-/// Names of tables and columns, as they are typed.
+/// Names of tables and columns, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// Tables, as NAME or SCHEMA.NAME, with * and ? for what is not said; with a minus in front, all but these. All that
-    /// have rows of their own when there are none.
+    /// Tables as NAME or SCHEMA.NAME, with the wildcards * and ?; a leading minus excludes. Empty means all base
+    /// tables.
     pub tables: Vec<String>,
-    /// Columns, as TABLE.COLUMN: of a table with such only these; with a minus in front, all but these.
+    /// Columns as TABLE.COLUMN: a table with such an entry has only these; a leading minus excludes.
     pub columns: Vec<String>,
-    /// What becomes of columns and values that no level can hold.
     pub unfit: Unfit,
 }
 
-/// What becomes of columns and values that no level can hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unfit {
     #[default]
     Fail,
-    /// Such a column is left out, and a table with such a value.
+    /// Omits the column, or the table with the value.
     Skip,
-    /// The column is kept as its text.
+    /// Stores the column as text.
     Text,
 }
 
@@ -45,15 +43,13 @@ impl FromStr for Unfit {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Tables, each with the columns that are meant.
     pub tables: Vec<SourceTable>,
-    /// What nobody said to leave out.
+    /// Tables and columns that are missing although nobody excluded them.
     pub left_out: Vec<LeftOut>,
-    /// Columns that no level can hold, where everything ends for it; they are none of the tables'.
+    /// Unsupported columns, which end the run; they are in none of the tables.
     pub unfit: Vec<LeftOut>,
 }
 
-/// A table or column that is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     pub name: String,
@@ -67,10 +63,10 @@ impl fmt::Display for LeftOut {
 }
 
 impl Chosen {
-    /// The tables that are meant, each with the columns that are meant.
+    /// Selects tables and columns.
     ///
     /// # Errors
-    /// When a name is none or means several, or a table keeps no column.
+    /// When a name is unknown or ambiguous, or a table has no column left.
     pub fn of(&self, all: Vec<SourceTable>) -> Result<Selection> {
         let mut selection = self.named(all)?;
         leave_out_unreadable(&mut selection);
@@ -108,7 +104,7 @@ impl Chosen {
         }
         for name in minus {
             let name = &name[1..];
-            // That it is one at all.
+            // Refuses an unknown name.
             find_tables(&all, name)?;
             selection.tables.retain(|table| !is_meant(table, name));
             selection.left_out.retain(|out| !matches(name, &out.name));
@@ -144,7 +140,7 @@ impl Chosen {
         Ok(())
     }
 
-    /// Does with columns that no level can hold what was said.
+    /// Treats columns that no level supports as requested.
     fn fit(&self, selection: &mut Selection) {
         let Selection {
             tables,
@@ -158,7 +154,7 @@ impl Chosen {
                 let why = column.kind.as_ref().err()?;
                 Some(LeftOut {
                     name: format!("{label}.{}", column.name),
-                    // SQLite's columns may be without a type.
+                    // SQLite's columns need no declared type.
                     why: if column.declared.is_empty() {
                         why.clone()
                     } else {
@@ -181,7 +177,7 @@ impl Chosen {
 
 impl Selection {
     /// # Errors
-    /// When nothing is left, with what was left out.
+    /// When nothing is left, with the list of omissions.
     pub fn refuse_nothing(&self) -> Result<()> {
         if !self.tables.is_empty() {
             return Ok(());
@@ -194,7 +190,6 @@ impl Selection {
     }
 }
 
-/// Tables of which no row can be read.
 fn leave_out_unreadable(selection: &mut Selection) {
     let Selection {
         tables, left_out, ..
@@ -213,7 +208,7 @@ fn leave_out_unreadable(selection: &mut Selection) {
     });
 }
 
-/// Columns that cannot be read are none of the table's, and told.
+/// Removes columns that cannot be read from the table and reports them.
 fn leave_out_omitted(selection: &mut Selection) {
     let Selection {
         tables, left_out, ..
@@ -226,12 +221,11 @@ fn leave_out_omitted(selection: &mut Selection) {
     }
 }
 
-/// Whether a table is meant by a name or a pattern.
 fn is_meant(table: &SourceTable, name: &str) -> bool {
     matches(name, &table.name) || matches(name, &table.label())
 }
 
-/// Whether a text is what a pattern says: * is any number of characters, ? is one.
+/// Matches a pattern in which * is any number of characters and ? is one.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.chars().next() {
         None => text.is_empty(),
@@ -248,7 +242,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The tables of a name: of the whole one, schema included, before that of others without; all of a pattern.
+/// Tables of a name: an exact match with schema goes before matches without one; a pattern means all matches.
 fn find_tables<'a>(all: &'a [SourceTable], name: &str) -> Result<Vec<&'a SourceTable>> {
     let of = |is_it: &dyn Fn(&SourceTable) -> bool| -> Vec<&'a SourceTable> {
         all.iter().filter(|table| is_it(table)).collect()
@@ -305,7 +299,7 @@ fn find_column(chosen: &[SourceTable], name: &str) -> Result<(usize, String)> {
     })
 }
 
-/// A name that the typed one may stand for: no more than a third of it is wrong.
+/// Known name that resembles the typed one, with an edit distance of at most a third.
 fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let wrong_most = (name.chars().count() / 3).min(3);
     let nearest = known

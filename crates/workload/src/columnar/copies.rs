@@ -1,10 +1,9 @@
-//! Names of the copies: the store has no schemas, and does not tell names apart by their case.
+//! Names of the copies: the store has no schemas and ignores the case of names.
 
 use std::collections::HashSet;
 
 use target::source::SourceTable;
 
-/// Names that the store uses for itself.
 const OF_THE_STORE: [&str; 6] = [
     "rowid",
     target::lifted::SNAPSHOT,
@@ -14,8 +13,8 @@ const OF_THE_STORE: [&str; 6] = [
     "dbdyno_staged_",
 ];
 
-/// The same tables as they are called in the store. A name that the store can have, and that no other has, stays; so
-/// those who ask the copies find them.
+/// The tables under their names in the store. A unique name that the store allows is unchanged, so that queries find
+/// the copy.
 pub(super) fn copies(tables: &[SourceTable]) -> Vec<SourceTable> {
     let names = named(
         tables
@@ -27,7 +26,6 @@ pub(super) fn copies(tables: &[SourceTable]) -> Vec<SourceTable> {
         .collect()
 }
 
-/// The same of one table alone.
 pub(super) fn copy_of(table: &SourceTable) -> SourceTable {
     let names = named(std::iter::once((table.name.clone(), table.label())));
     copy(table, names.into_iter().collect())
@@ -44,7 +42,7 @@ fn copy(table: &SourceTable, name: String) -> SourceTable {
     copy
 }
 
-/// A name for each, from its own one and a longer one.
+/// Unique names, from a short and a long candidate each.
 fn named(names: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let names: Vec<(String, String)> = names.collect();
     let key = |name: &str| name.to_lowercase();
@@ -70,7 +68,7 @@ fn named(names: impl Iterator<Item = (String, String)>) -> Vec<String> {
             let numbered = (1..).map(|number| format!("copy {number} of {longer}"));
             let mut candidates = std::iter::once(longer.clone()).chain(numbered);
             let free = candidates.find(|name| is_plain(name) && taken.insert(key(name)));
-            // Numbers do not end.
+            // The series of numbers is infinite.
             free.unwrap_or(longer)
         })
         .collect()

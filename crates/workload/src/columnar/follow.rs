@@ -1,5 +1,4 @@
-//! A lifted copy that follows its source: rows whose keys lie where something changed are read again, and take the
-//! place of the older ones in one transaction.
+//! Refresh of a copy: rows with keys in the changed ranges are read again and replace the old ones in one transaction.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,20 +12,18 @@ use target::source::{Digest, Reader, Source, SourceTable};
 
 use super::{ColumnarError, Result};
 
-/// Where rows of a table have changed.
 #[derive(Debug, Clone)]
 pub struct Changed {
-    /// The table, as the source describes it.
     pub table: SourceTable,
-    /// A column of integers that tells them from others.
+    /// Integer column that identifies rows.
     pub key: &'static str,
     pub keys: Range<u64>,
 }
 
-/// Brings a copy up to what its source has committed; gives the rows that were read again.
+/// Applies committed changes of the source to a copy. Returns the rows that were read again.
 ///
 /// # Errors
-/// What source or store say. The copy is then what it was before.
+/// Of source or store; the copy is then unchanged.
 pub fn follow(source: &dyn Source, store: &Store, changed: &[Changed]) -> Result<u64> {
     let mut reader = source.open_reader()?;
     let mut change = store.change()?;
@@ -44,10 +41,7 @@ pub fn follow(source: &dyn Source, store: &Store, changed: &[Changed]) -> Result
     Ok(rows)
 }
 
-/// In what the rows of source and copy differ where something has changed; nothing where they are the same.
-///
-/// # Errors
-/// What source or store say.
+/// Differences between source and copy in the changed ranges; empty if they are equal.
 pub fn differing(
     source: &dyn Source,
     store: &Store,
@@ -86,22 +80,20 @@ pub fn differing(
     Ok(None)
 }
 
-/// How far a copy was behind its source, after a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lag {
-    /// From the commit at the source until the change was seen in the copy.
+    /// Time from the commit at the source until the change was visible in the copy.
     pub took: Duration,
-    /// Rows that were read again for it.
     pub rows: u64,
 }
 
-/// Changes the source, and brings the copy up to it: an operation ends when the change is seen in the copy.
+/// Changes the source and refreshes the copy: an operation ends when the change is visible in the copy.
 pub struct Follower<'s> {
     pub change: Box<dyn BlockingClient + 's>,
     pub source: Arc<dyn Target>,
     pub store: Arc<Store>,
     pub changed: Vec<Changed>,
-    /// For each commit at the source, the time until it was seen in the copy and the rows that were read again.
+    /// One entry per commit at the source.
     pub lags: Arc<Mutex<Vec<Lag>>>,
 }
 
@@ -109,7 +101,7 @@ impl BlockingClient for Follower<'_> {
     fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
         let done = self.change.operate(request)?;
         let committed = Instant::now();
-        // A source is of one moment; this one has to be of now.
+        // A source reads one moment, and a refresh needs the current one.
         let source = self.source.source().map_err(crate::exercise::failure)?;
         let rows = follow(source.as_ref(), &self.store, &self.changed).map_err(failed)?;
         let took = committed.elapsed();

@@ -1,7 +1,7 @@
-//! Streams tables from a source into a store, and proves that they arrived.
+//! Streams tables from a source into a store and verifies them.
 //!
-//! Every stream decodes, counts and hashes its rows and fills the store itself; packing goes on beside. When a
-//! table is whole, it is read back and hashed again, and source and store are asked for the same sums.
+//! Every stream decodes, counts and hashes its rows and fills the store, while packing runs in parallel. A complete
+//! table is read back and hashed again, and the sums of source and store are compared.
 
 mod lifted_table;
 mod table;
@@ -24,37 +24,31 @@ use table::Run;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiftOptions {
     pub chosen: Chosen,
-    /// How hard they are compressed.
     pub level: Level,
-    /// Bytes that they may take, with what lifting and queries need; most of what is available when nothing is
-    /// said.
+    /// Memory limit in bytes, with the overhead of populating and queries (default: most of what is available).
     pub memory_bytes: Option<u64>,
-    /// Streams, and threads that pack what is left behind them; one for each processor when nothing is said. One stream where the
-    /// source cannot have more.
+    /// Reading streams, and packing threads (default: one per processor; one stream if the source supports no more).
     pub jobs: Option<u32>,
 }
 
 pub struct Lifted {
     pub store: Store,
-    /// What is known of each, in the order in which they were lifted.
+    /// Tables in the order in which they were populated.
     pub tables: Vec<LiftedTable>,
     pub jobs: u32,
-    /// Of which moment the rows are.
+    /// Time of the rows' snapshot.
     pub moment: &'static str,
-    /// Bytes that they may take.
     pub memory_bytes: u64,
-    /// Time from the first row to the last one packed, of all tables.
+    /// Time from the first row to the last one packed, for all tables.
     pub populate_took: Duration,
-    /// Memory of the process beyond what it had before.
     pub grown: Grown,
-    /// What nobody said to leave out.
+    /// Tables and columns that are missing although nobody excluded them.
     pub left_out: Vec<LeftOut>,
-    /// Why no sizes in memory are told; empty when they are.
+    /// Reason why sizes in memory are unknown.
     pub doubt: Option<Remark>,
 }
 
 impl Lifted {
-    /// Whether every table is whole, right and kept as asked for.
     pub fn is_valid(&self) -> bool {
         self.tables.iter().all(|table| table.reasons.is_empty())
     }
@@ -63,26 +57,26 @@ impl Lifted {
         self.tables.iter().map(|table| table.digest.rows).sum()
     }
 
-    /// Bytes of all tables in memory; `None` where what was counted is not all.
+    /// Bytes of all tables in memory; `None` if the count is incomplete.
     pub fn bytes(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.memory_bytes).sum()
     }
 
-    /// Bytes of all tables on disk; `None` where one is not known.
+    /// Bytes of all tables on disk; `None` if one is unknown.
     pub fn disk_bytes(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.disk_bytes).sum()
     }
 
-    /// How many times less all tables take than on disk.
+    /// Size on disk ÷ size in memory, of all tables.
     pub fn compress_factor(&self) -> Option<f64> {
         compress_factor(&self.tables)
     }
 }
 
-/// Lifts tables. When it fails, nothing of them is left.
+/// Populates a store. After an error, nothing is left of the tables.
 ///
 /// # Errors
-/// When a name is none, a column cannot be held, the tables do not fit, source or store fails, or `stop` was set.
+/// When a name is unknown, a column is unsupported, the tables do not fit, source or store fails, or `stop` was set.
 pub fn lift(
     source: &dyn Source,
     options: &LiftOptions,
@@ -94,7 +88,7 @@ pub fn lift(
     })
 }
 
-/// As [`lift`]; without whoever looks after it nothing is compared, and nothing but sizes can be believed.
+/// Like [`lift`]; without a watch nothing is compared, and only sizes are reliable.
 pub(super) fn populate(
     source: &dyn Source,
     options: &LiftOptions,
@@ -178,7 +172,7 @@ pub(super) fn populate(
     })
 }
 
-/// What is not known is not refused: the store ends with an error when its memory does.
+/// An unknown size is not refused: the store fails when memory runs out.
 fn refuse_too_large(tables: &[SourceTable], level: Level, memory_bytes: u64) -> Result<()> {
     let disk_bytes: u64 = tables.iter().filter_map(|table| table.disk_bytes).sum();
     let expected = level.expected_bytes(disk_bytes);

@@ -1,6 +1,6 @@
-//! Lifted tables as steps of a plan: the tables of the first target that has some of its own are lifted into every
-//! target that is a replica; each table is a point, and all of them together. Steps with changes measure what
-//! keeping them fresh takes.
+//! Column stores as steps of a plan: the tables of the first target with tables of its own are copied to every target
+//! that is a replica. Each table is a point, and so are all tables together. Steps with changes measure the cost of
+//! refreshes.
 
 mod change;
 mod failed;
@@ -27,11 +27,9 @@ use crate::olap::{self, OlapError, TABLES};
 use change::Cycle;
 pub(crate) use failed::{Failed, missing};
 
-/// All tables of a target.
 pub const ALL: &str = "LIFT-ALL";
-/// In front of the name of a table.
 const OF_TABLE: &str = "LIFT-";
-/// Table that says what the analytical database is; without it nothing could be asked.
+/// Table that describes the analytical database; queries need it.
 const FACTS: [&str; 1] = ["dbdyno_olap"];
 const MB: f64 = 1e6;
 
@@ -50,8 +48,7 @@ fn table_of(code: &str) -> Option<&'static str> {
         .find(|table| table.to_uppercase() == name)
 }
 
-/// The points of a step at a target, from a key that has everything but the test; none where it has nothing to do
-/// with the step.
+/// Points of a step at a target, made from `base`; none if the target has no part in the step.
 pub(crate) fn keys(columnar: &ColumnarStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
     match columnar.order {
         ColumnarOrder::Change => change::keys(base, &columnar.dop, target),
@@ -70,7 +67,7 @@ fn lifted_keys(base: &PointKey) -> Vec<PointKey> {
     codes.map(key).collect()
 }
 
-/// Why nothing can be lifted into a target, or no copy can follow.
+/// Reason why a target cannot be populated, or no copy can be refreshed.
 pub(crate) fn obstacle(targets: &[Nodes]) -> Option<Remark> {
     match source_of(targets) {
         Some(source) if source.nodes.len() > 1 => Some(Remark::ClusterNotLifted),
@@ -79,7 +76,6 @@ pub(crate) fn obstacle(targets: &[Nodes]) -> Option<Remark> {
     }
 }
 
-/// Tables lifted into memory as a workload of plans.
 pub struct Columnar;
 
 impl Workload for Columnar {
@@ -104,7 +100,7 @@ impl Workload for Columnar {
         Ok(agenda)
     }
 
-    /// Lifted tables are written to memory.
+    /// The copies are in memory.
     fn written(&self, _steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
     }
@@ -129,9 +125,9 @@ impl Workload for Columnar {
         step.table::<ColumnarStep>().order == ColumnarOrder::Change
     }
 
-    /// A replica ends with its process: what a run that was interrupted had lifted into it is lifted again.
+    /// A replica ends with its process, so a resumed run populates it again.
     fn refill(&self, context: &RunContext<'_>, target: u32) -> std::result::Result<(), Done> {
-        // What a cycle that was broken off has changed is not to be lifted.
+        // Changes of an interrupted cycle must not be copied.
         if let Some(source) = source_of(context.targets)
             && let Err(error) = olap::undo_refreshes(source.first().as_ref())
         {
@@ -157,19 +153,16 @@ impl Workload for Columnar {
     }
 }
 
-/// The copies that are made in one run.
 struct Copies<'a> {
     context: &'a RunContext<'a>,
-    /// What was lifted into a target in a repetition and step.
+    /// Reports by target, repetition and step.
     lifted: HashMap<(u32, u32, u32), Report>,
-    /// The tables of the source, which takes a while to describe them.
+    /// Tables of the source, cached because their description takes time.
     described: Option<Vec<SourceTable>>,
 }
 
-/// What is known of the tables of one target.
 struct Report {
     tables: Vec<LiftedTable>,
-    /// Notes of all tables together.
     notes: Vec<Remark>,
     populate_s: f64,
 }
@@ -207,7 +200,7 @@ impl Copies<'_> {
         }
     }
 
-    /// A cycle of changes: all its points at a degree of parallelism.
+    /// Cycle of changes: all its points at a degree of parallelism.
     fn change(
         &mut self,
         (step, columnar): (&Step, &ColumnarStep),
@@ -266,7 +259,7 @@ impl Copies<'_> {
         };
         let points = cycle.carry_out(key.threads, &blank);
         if points.is_err() {
-            // The first error is the one to tell. A copy of which nobody knows whose rows it has is lifted anew.
+            // The first error is reported. A copy whose rows are uncertain is populated again.
             let _ = olap::undo_refreshes(source.first().as_ref());
             target
                 .first()
@@ -301,7 +294,6 @@ fn failed(error: ColumnarError, blank: Point) -> Measured {
     }
 }
 
-/// Lifts the analytical database into a replica.
 fn fill(
     context: &RunContext<'_>,
     target: u32,
@@ -313,7 +305,7 @@ fn fill(
         .ok_or_else(missing)?
         .first()
         .source()?;
-    // Before the next is made: two at the same time might not fit.
+    // Before the next copy is made: two at the same time might not fit.
     replica.empty();
     let names = TABLES.iter().chain(&FACTS);
     let options = LiftOptions {
@@ -326,7 +318,7 @@ fn fill(
         jobs,
     };
     let lifted = lift(source.as_ref(), &options, context.stop, &|_| {})?;
-    // The queries need all of them.
+    // The queries need all tables.
     if let Some(out) = lifted.left_out.first() {
         return Err(ColumnarError::Unknown(out.to_string()));
     }
@@ -362,7 +354,6 @@ fn no_sizes(why: Remark) -> Remark {
     Remark::SizesUntold { why: Box::new(why) }
 }
 
-/// The point of a table, or of all.
 fn point(report: &Report, blank: Point) -> Point {
     let is_of = |table: &&LiftedTable| match table_of(&blank.key.test) {
         Some(name) => table.name == name,
@@ -403,7 +394,7 @@ fn point(report: &Report, blank: Point) -> Point {
         reasons: tables
             .iter()
             .flat_map(|table| {
-                // Of all tables together it must be said which.
+                // Among all tables together, the reason needs the table's name.
                 let reason = |reason: &Remark| {
                     if is_all {
                         Remark::OfTable {

@@ -1,4 +1,4 @@
-//! Memory that lifting may take, and that it took.
+//! Memory limit and memory use of the column store.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,22 +6,21 @@ use std::time::Duration;
 use archive::Remark;
 use target::lifted::MEMORY_BYTES_MIN;
 
-/// How often the process's memory is looked at.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// Share of the available memory that is used when nothing is said.
+/// Default share of the available memory.
 const SHARE: f64 = 0.8;
 
-/// Bytes that lifted tables may take when nothing is said; `None` where the kernel does not tell.
+/// Default memory limit in bytes; `None` if the kernel does not report the available memory.
 pub fn usable_bytes() -> Option<u64> {
     Some((host::memory::available_bytes()? as f64 * SHARE) as u64)
 }
 
 pub use stats::words::bytes as words;
 
-/// The same for tables that are lifted, with what the engine needs to pack anything.
+/// Bytes of a limit for populating, which includes the engine's needs for packing.
 ///
 /// # Errors
-/// When it is none, or too small for the engine.
+/// When it is no size, or too small for the engine.
 pub fn limit_of(text: &str) -> Result<u64, String> {
     let bytes = bytes_of(text)?;
     if bytes < MEMORY_BYTES_MIN {
@@ -34,25 +33,24 @@ pub fn limit_of(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of a size as one writes it: "500MB", "4GiB".
+/// Bytes of a size such as "500MB" or "4GiB".
 ///
 /// # Errors
-/// When it is none.
+/// When it is no size.
 pub fn bytes_of(text: &str) -> Result<u64, String> {
     let bytes = target::server::parse_bytes(text).filter(|bytes| *bytes > 0);
     bytes.ok_or_else(|| format!("{text} is not a size; expected a size such as 500MB or 4GiB"))
 }
 
-/// Memory of the process beyond what it had before; `None` where the kernel does not tell.
+/// Growth of the process's memory; `None` if the kernel does not report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grown {
-    /// At most.
     pub peak_bytes: Option<u64>,
     pub left_bytes: Option<u64>,
 }
 
-/// Does `work`, and gives the memory that the process had meanwhile and behind it beyond what it had before; `beside`
-/// adds what the kernel counts elsewhere, files in memory.
+/// Runs `work` and returns the growth of the process's memory at its peak and afterwards; `beside` returns bytes that
+/// the kernel counts elsewhere, such as files in memory.
 pub fn grown_by<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> (T, Grown) {
     let now = || host::memory::resident_bytes().map(|bytes| bytes + beside());
     let before = now();
@@ -82,12 +80,11 @@ pub fn grown_by<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) ->
     (outcome, grown)
 }
 
-/// Memory that lifting may have beside the tables, and that the allocator may still hold behind it.
+/// Overhead of populating, which the allocator may still hold afterwards.
 const BESIDE_BYTES: u64 = 512_000_000;
 
-/// Why what was counted for the tables, one by one, is not their size; `None` when nothing speaks against it. What the
-/// engine has allocated in all must be the sum, and the process can have grown by what is left of packing besides, but not
-/// by many times of it.
+/// Reason to doubt the sum of the tables' sizes; `None` if it is plausible. The engine's total allocation must equal
+/// the sum, and the process may have grown by the overhead of packing but not by a multiple.
 pub fn doubt(counted: u64, engine_bytes: u64, process_bytes: Option<u64>) -> Option<Remark> {
     if engine_bytes.abs_diff(counted) > engine_bytes / 100 {
         return Some(Remark::SizesContradict {
@@ -111,7 +108,7 @@ mod tests {
         const ALONE: &str = "DBDYNO_TEST_GROWTH_ALONE";
         const BYTES: usize = 64 << 20;
         if std::env::var_os(ALONE).is_none() {
-            // The memory is that of the process, in which other tests give theirs back.
+            // The memory is the process's, in which other tests free theirs.
             let ended = testing::again!().env(ALONE, "1").output().unwrap();
             let said = String::from_utf8_lossy(&ended.stdout);
             assert!(ended.status.success(), "{said}");
@@ -134,7 +131,7 @@ mod tests {
         const MB: u64 = 1_000_000;
         assert_eq!(doubt(100 * MB, 100 * MB, Some(230 * MB)), None);
         assert_eq!(doubt(100 * MB, 100 * MB, None), None);
-        // What 126.8 MB of long texts once were said to take.
+        // Sizes that 126.8 MB of long texts were once said to have.
         let counted = doubt(MB / 2, 133 * MB, Some(300 * MB)).unwrap().to_string();
         assert!(counted.contains("add up to 500.0 kB"), "{counted}");
         let grown = doubt(100 * MB, 100 * MB, Some(900 * MB))

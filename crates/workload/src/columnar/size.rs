@@ -1,10 +1,10 @@
-//! What lifting tables would take, from a sample of their blocks.
+//! Estimated size of tables in a column store, from a sample of their blocks.
 //!
-//! * [`budget`]: how much may be read.
-//! * [`sample`]: pieces from all over a table, in a store of their own.
-//! * [`measure`]: what they take at each level, packed as a lift packs, and how alike they are.
-//! * [`mod@predict`]: what the whole then takes, with an interval.
-//! * [`mod@fit`]: which tables a memory holds, and how many cores are needed.
+//! * [`budget`]: limit of the reading.
+//! * [`sample`]: pieces from all over a table, in a separate store.
+//! * [`measure`]: size of the pieces at each level, and their similarity.
+//! * [`mod@predict`]: size of the whole, with an interval.
+//! * [`mod@fit`]: tables that fit in a given memory, and cores.
 
 pub mod budget;
 pub mod fit;
@@ -35,49 +35,40 @@ pub struct SizeOptions {
     pub chosen: Chosen,
     pub levels: Vec<Level>,
     pub budget: Budget,
-    /// Of the choice of the blocks.
     pub seed: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sizes {
-    /// Table by table, in the order in which they were named, or stand in the catalogue.
+    /// Tables in the user's or the catalogue's order.
     pub tables: Vec<SizedTable>,
-    /// Of which moment the rows are.
+    /// Time of the rows' snapshot.
     pub moment: &'static str,
-    /// Time that reading rows took.
     pub read_took: Duration,
-    /// What nobody said to leave out.
+    /// Tables and columns that are missing although nobody excluded them.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What is known of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizedTable {
     /// Schema and name in the source.
     pub label: String,
-    /// Bytes of its rows on the source's disk.
     pub disk_bytes: Option<u64>,
     pub rows: Option<Interval>,
-    /// Bytes that it takes at each level, or why that is not known.
+    /// Bytes at each level, or the reason why they are unknown.
     pub levels: Vec<(Level, std::result::Result<Interval, String>)>,
     pub sampled: Sampled,
-    /// What a reader should know.
     pub notes: Vec<Remark>,
 }
 
-/// What was read of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sampled {
-    /// What its addresses are; empty where it was read as a whole for want of them.
+    /// Unit of the addresses; empty if the table has none and was read as a whole.
     pub unit: String,
-    /// How many addresses there are.
     pub extent: u64,
-    /// Pieces of the whole table, where these have as many rows each, because addresses have gaps.
+    /// Pieces of the whole table, if they have equal numbers of rows because addresses have gaps.
     pub population: Option<u64>,
-    /// The pieces, by their addresses.
     pub pieces: Vec<Piece>,
-    /// Whether that is the whole table.
     pub is_whole: bool,
     pub took: Duration,
 }
@@ -87,7 +78,7 @@ impl Sampled {
         self.pieces.iter().map(Piece::count).sum()
     }
 
-    /// Share that was read: of the addresses, or of the pieces where these have as many rows each.
+    /// Share that was read: of the addresses, or of the pieces if these have equal numbers of rows.
     pub fn share(&self) -> f64 {
         if let Some(population) = self.population {
             return self.pieces.len() as f64 / population.max(1) as f64;
@@ -103,13 +94,13 @@ impl Sampled {
 }
 
 impl SizedTable {
-    /// Bytes at a level; `None` where they are not known.
+    /// Bytes at a level, if known.
     pub fn at(&self, level: Level) -> Option<Interval> {
         let found = self.levels.iter().find(|(of, _)| *of == level)?;
         found.1.clone().ok()
     }
 
-    /// How many times less it takes than on disk: a larger size is a smaller factor.
+    /// Size on disk ÷ size in memory: a larger size is a smaller factor.
     pub fn compress_factor(&self, level: Level) -> Option<Interval> {
         let size = self.at(level)?;
         Some(factor(self.disk_bytes? as f64, size))
@@ -117,13 +108,13 @@ impl SizedTable {
 }
 
 impl Sizes {
-    /// Bytes of all tables at a level; `None` where that of one is not known.
+    /// Bytes of all tables at a level; `None` if that of one is unknown.
     pub fn total(&self, level: Level) -> Option<Interval> {
         let all: Option<Vec<Interval>> = self.tables.iter().map(|table| table.at(level)).collect();
         Some(predict::sum(&all?))
     }
 
-    /// How many times less all take than on disk.
+    /// Size on disk ÷ size in memory, of all tables.
     pub fn compress_factor(&self, level: Level) -> Option<Interval> {
         let disk: Option<u64> = self.tables.iter().map(|table| table.disk_bytes).sum();
         Some(factor(disk? as f64, self.total(level)?))
@@ -140,10 +131,10 @@ fn factor(disk_bytes: f64, size: Interval) -> Interval {
     }
 }
 
-/// Says what lifting would take; reads no more than the budget.
+/// Estimates sizes in a column store; reads no more than the budget.
 ///
 /// # Errors
-/// When a name is none, a column cannot be held, source or store fails, or `stop` was set.
+/// When a name is unknown, a column is unsupported, source or store fails, or `stop` was set.
 pub fn size(
     source: &dyn Source,
     options: &SizeOptions,
@@ -167,7 +158,7 @@ fn sizes(
     if !selection.unfit.is_empty() {
         return Err(unfit::refused(source, &tables, &selection.unfit)?);
     }
-    // The small ones first: what they leave of the time is the large ones'.
+    // Small tables come first, so that large ones can use the time that they leave.
     let mut order: Vec<usize> = (0..tables.len()).collect();
     order.sort_by_key(|at| tables[*at].disk_bytes.unwrap_or(0));
     let mut time = options.budget.time;
@@ -192,7 +183,7 @@ fn sizes(
                 if is_unfit && options.chosen.unfit == Unfit::Fail {
                     return Err(unfit::refused(source, &tables, &[])?);
                 }
-                // Of no other table either where the source is gone.
+                // Other tables cannot be read either once the source is gone.
                 source.open_reader()?;
                 selection.left_out.push(LeftOut {
                     name: table.label(),
@@ -219,8 +210,8 @@ fn sizes(
     })
 }
 
-/// What a table may have of the time that is left for it and those behind it: as large as it is among them, and
-/// for a small one a quarter of what each would have if all were alike.
+/// Share of the remaining time: proportional to the table's size among those left, but for a small table at least a
+/// quarter of an equal share.
 fn share_of<'a>(table: &SourceTable, left: impl Iterator<Item = &'a SourceTable>) -> f64 {
     let weight = |table: &SourceTable| table.disk_bytes.unwrap_or(0).max(1) as f64;
     let weights: Vec<f64> = left.map(weight).collect();
@@ -228,7 +219,7 @@ fn share_of<'a>(table: &SourceTable, left: impl Iterator<Item = &'a SourceTable>
     (weight(table) / weights.iter().sum::<f64>()).clamp(least, 1.0)
 }
 
-/// What is known of a table. Columns with values that no level can hold are read as texts where that was asked for.
+/// Result for a table. Columns with unsupported values are read as text if so requested.
 fn fitting(
     source: &dyn Source,
     table: &SourceTable,
@@ -254,7 +245,6 @@ fn fitting(
     }
 }
 
-/// A table of which no size can be told.
 fn unknown(table: &SourceTable, options: &SizeOptions, why: &str) -> SizedTable {
     SizedTable {
         label: table.label(),
@@ -324,7 +314,7 @@ fn one(
     Ok(sized)
 }
 
-/// Rows of the table, by those of the pieces; `None` from too few.
+/// Rows of the table, estimated from those of the pieces; `None` if there are too few.
 fn rows(sample: &Sample) -> Option<Interval> {
     let counts: Vec<f64> = sample.pieces.iter().map(|p| p.count() as f64).collect();
     let half = sample::half_share(&counts, sample.population);
@@ -357,7 +347,6 @@ fn notes(sample: &Sample) -> Vec<Remark> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A table of which the size is known or not.
     pub(crate) fn sized(label: &str, disk_bytes: u64, bytes_high: Option<f64>) -> SizedTable {
         let size = bytes_high.map(|high| Interval {
             estimate: high / 2.0,

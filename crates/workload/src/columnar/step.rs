@@ -1,11 +1,10 @@
-//! What a step asks of lifted tables.
+//! Table `[step.columnar]` of a plan.
 
 use crate::columnar::JOBS_MAX;
 use crate::olap::step::check_dop;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
 
-/// `[step.columnar]`.
 pub(crate) const TABLE: TableKind = TableKind {
     name: "columnar",
     keys: Keys {
@@ -16,16 +15,15 @@ pub(crate) const TABLE: TableKind = TableKind {
     read: lab::plan::read::<ColumnarStep>,
 };
 
-/// What a step does with lifted tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnarStep {
     #[serde(rename = "do")]
     pub order: ColumnarOrder,
-    /// Streams that read; one for each processor when nothing is said, one where the source cannot have more.
+    /// Reading streams (default: one per processor; one if the source supports no more).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// Degrees of parallelism at which a copy is changed; as the target is opened when nothing is said.
+    /// Degrees of parallelism at which a copy is changed (default: that of the target).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dop: Vec<u32>,
 }
@@ -33,11 +31,10 @@ pub struct ColumnarStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnarOrder {
-    /// Lifts the tables of the analytical workload from the first target that has tables of its own into every
-    /// one that has none.
+    /// Copies the tables of the analytical workload from the first target with tables of its own to every replica.
     Lift,
-    /// Inserts, updates and deletes orders: at every target that has tables of its own, and for each copy of the
-    /// first of them once more, while the copy follows.
+    /// Inserts, updates and deletes orders at every target with tables of its own, and once more at the first of them
+    /// for each copy that follows.
     Change,
 }
 

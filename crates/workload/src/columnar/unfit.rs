@@ -1,14 +1,14 @@
-//! Columns with values that no level can hold: all of them at once, so that they are named in one message.
+//! Columns with unsupported values: all at once, so that one message names them.
 
 use target::source::{Misfit, Reader, Source, SourceTable};
 
 use super::chosen::LeftOut;
 use super::{ColumnarError, Result};
 
-/// Rows of each table that are looked at for such values.
+/// Rows of each table that are searched for such values.
 const LOOK_ROWS: u64 = 1_000_000;
 
-/// The error that names the columns that are `known`, and those of which the first rows of `tables` show the same.
+/// Error that names the `known` columns, and those that the first rows of `tables` reveal.
 pub(super) fn refused(
     source: &dyn Source,
     tables: &[SourceTable],
@@ -39,7 +39,7 @@ pub(super) fn refused(
     })
 }
 
-/// What readers have found in the table that they read last, each column once.
+/// Misfits that readers found in their last table, each column once.
 pub(super) fn misfits(readers: &mut [Box<dyn Reader>]) -> Vec<Misfit> {
     let mut found: Vec<Misfit> = Vec::new();
     for misfit in readers.iter_mut().flat_map(|reader| reader.misfits()) {
@@ -50,7 +50,6 @@ pub(super) fn misfits(readers: &mut [Box<dyn Reader>]) -> Vec<Misfit> {
     found
 }
 
-/// The columns of a table with such values.
 pub(super) fn named(table: &SourceTable, misfits: &[Misfit]) -> Vec<LeftOut> {
     let named = misfits.iter().map(|misfit| LeftOut {
         name: format!("{}.{}", table.label(), table.columns[misfit.place].name),

@@ -1,4 +1,4 @@
-//! What looks after the reading of a source: it says what is waited for, and ends what its user interrupts.
+//! Watch over the reading of a source: it reports lock waits and cancels statements when the user interrupts.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -11,19 +11,18 @@ use target::source::Source;
 use super::{ColumnarError, Result};
 use crate::loading::{Event, Observer};
 
-/// How often it is looked whether the user has interrupted.
+/// Interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often the source is asked what is waited for; a wait that is shorter is none to speak of.
+/// Interval between queries for lock waits; shorter waits do not matter.
 const ASK: Duration = Duration::from_secs(2);
-/// When sessions that were opened meanwhile are broken off as well.
+/// Delay after which sessions that were opened meanwhile are cancelled too.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What was waited for last.
 #[derive(Default)]
 pub(super) struct Watch(Mutex<Option<String>>);
 
 impl Watch {
-    /// Why a table is left out: for a lock, with its holder, or for what the source says.
+    /// Reason why a table is omitted: a lock with its holder, or the source's error.
     pub fn reason(&self, error: &target::TargetError) -> String {
         let waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match waited.as_ref().filter(|_| error.is_conflict()) {
@@ -33,10 +32,10 @@ impl Watch {
     }
 }
 
-/// Does `work` while another thread looks after it.
+/// Runs `work` while another thread watches.
 ///
 /// # Errors
-/// Those of `work`; once the user has interrupted, whatever failed did so for that reason.
+/// Those of `work`; after an interrupt, the interrupt.
 pub(super) fn watched<T>(
     source: &dyn Source,
     stop: &AtomicBool,
@@ -67,7 +66,7 @@ pub(super) fn watched<T>(
             }
         });
         let outcome = work(watch);
-        // Also when it panics, the other end of the channel goes.
+        // The other end of the channel also goes when `work` panics.
         drop(done);
         outcome
     });

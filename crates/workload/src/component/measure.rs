@@ -20,11 +20,9 @@ use crate::library::{Kind, SizeClass};
 use crate::room::shortage;
 use crate::{Amount, Bench, Exercise, Library, Meter, Proven, Sweep, Test, below, exercise_for};
 
-/// The tests of one run.
 pub(super) struct Tests<'a> {
     context: &'a RunContext<'a>,
     library: Arc<Library>,
-    /// The tables of each node of each target that were proven in this run.
     proven: Vec<Vec<Arc<Proven>>>,
 }
 
@@ -58,8 +56,7 @@ impl<'a> Tests<'a> {
     /// Measures one point of a step.
     ///
     /// # Errors
-    /// Only what is wrong before anything was measured: a test or size that does not exist, an engine
-    /// that fails to be set up.
+    /// Only errors before anything is measured: an unknown test or size, or an engine that cannot be set up.
     fn point(&self, step: &Step, key: &PointKey, progress: &Progress) -> Result<Measured> {
         let context = self.context;
         let target = &context.targets[key.target as usize];
@@ -140,7 +137,7 @@ impl Task<'_> {
         };
         match self.target.nodes.len() {
             1 => bench(0, meter),
-            // The nodes' meters are apart, because each node proves its own rows.
+            // The nodes' meters are separate, because each node verifies its own rows.
             many => Box::new(OnNodes::new(
                 (0..many)
                     .map(|node| bench(node, &Arc::new(Meter::default())))
@@ -185,7 +182,7 @@ impl Task<'_> {
         Ok(Measured::Points(vec![observed.finish()]))
     }
 
-    /// What the test itself has to say of the point: its proof, and what its figures mean.
+    /// Adds the test's own proof and notes to the point.
     fn complete(
         &self,
         exercise: &mut dyn Exercise,
@@ -223,8 +220,8 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// What became of a point that was not measured: a statement that fails is a finding about the target, anything else
-    /// the end of the run.
+    /// Result of a point that was not measured: a statement that fails is a finding about the target, anything else
+    /// ends the run.
     fn ended(&self, error: TargetError) -> Measured {
         match error.kind {
             ErrorKind::Statement => Measured::Points(vec![self.failed(error.message)]),
@@ -232,7 +229,7 @@ impl Task<'_> {
         }
     }
 
-    /// What became of the rate, where operations arrive at one for a time.
+    /// Achieved rate of an open step.
     fn offered(&self, outcome: &Outcome) -> Option<checks::Offered> {
         let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
             return None;
@@ -242,7 +239,7 @@ impl Task<'_> {
             .flatten()
     }
 
-    /// In an event loop where the engine can be asked without waiting, else a thread for every job.
+    /// Drives in an event loop if the engine supports it, else with a thread per job.
     fn drive_all(
         &self,
         exercise: &mut dyn Exercise,
@@ -299,7 +296,7 @@ impl Task<'_> {
         }
     }
 
-    /// What is true of every point of this test on this target.
+    /// Notes on every point of this test on this target.
     fn standing_notes(&self) -> Vec<Remark> {
         let lacks = |f| self.target.lacks(f);
         let mut notes = Vec::new();
@@ -334,7 +331,7 @@ impl Task<'_> {
         }
     }
 
-    /// A point whose preparation or proof failed: no figures, one reason.
+    /// Point without figures, because its preparation or proof failed.
     fn failed(&self, message: String) -> Point {
         Point {
             work: self.work_done("unknown", &CacheState::Unknown),

@@ -82,7 +82,6 @@ impl Exercise for OnNodes {
         notes.collect()
     }
 
-    /// The kinds are the same on every node.
     fn transactions(&self) -> Vec<TransactionKind> {
         let mut all: Vec<TransactionKind> = Vec::new();
         for kind in self.exercises.iter().flat_map(|e| e.transactions()) {
@@ -110,7 +109,6 @@ impl Exercise for OnNodes {
     }
 }
 
-/// Every exercise with its share of the jobs.
 fn shares(
     jobs: u32,
     exercises: &mut [Box<dyn Exercise>],

@@ -1,4 +1,4 @@
-//! Which tests a step asks for, at which jobs and threads, and what stands in their way.
+//! Tests of a step, their jobs and threads, and obstacles.
 
 use archive::Remark;
 use lab::{LabError, Nodes, Result, Step};
@@ -6,19 +6,18 @@ use target::Feature;
 
 use crate::{Library, Sweep, Test, below};
 
-/// The tests of a step, in the order of the plan or of the library.
 pub(super) fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
     if let Some(at) = &step.script {
         let unread = || LabError::Plan("a script was not read".into());
         return Ok(vec![library.script_at(&at.place()).ok_or_else(unread)?]);
     }
     if step.tests.is_empty() {
-        // What lies below the database is asked for by name: it says nothing of the database.
+        // Tests below the database are not about it, so they have to be named.
         let is_own =
             |test: &&Test| test.script().is_none() && !test.definition.exercise.is_below_database();
         let mut all: Vec<_> = library.tests().filter(is_own).collect();
-        // Components in the order of the scorecard; within one, tests that write come last, so that
-        // the tables of the reading ones stay as they were loaded.
+        // Components are in the scorecard's order. Within one, writing tests come last, so that they do not alter the
+        // tables that others read.
         all.sort_by_key(|t| {
             (
                 t.definition.component,
@@ -32,8 +31,7 @@ pub(super) fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a 
     Ok(tests.collect::<std::result::Result<_, _>>()?)
 }
 
-/// Tests and jobs of a step as far as they can be told without a target: all that an engine of this name
-/// might be asked.
+/// Tests and jobs of a step as far as they are known without a target: the most that this engine might run.
 ///
 /// # Errors
 /// A test that does not exist.
@@ -53,7 +51,7 @@ pub(super) fn foreseen<'a>(
     Ok(points.collect())
 }
 
-/// What works on tables, or below any, may do without SQL of its own; a computation is nothing else.
+/// Tests on tables or below the database may lack SQL of their own; a computation consists of nothing else.
 fn is_wordless(test: &Test, engine: &str) -> bool {
     let exercise = &test.definition.exercise;
     !exercise.uses_tables() && !exercise.is_below_database() && test.sql(engine).is_empty()
@@ -81,7 +79,7 @@ pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<Remark> {
     lacking.or_else(wordless)
 }
 
-/// Whether a test writes to its target, be it to make what it reads or the stored code that it calls.
+/// True if a test writes to its target, including its tables and stored code.
 fn writes_to(test: &Test, engine: &str) -> bool {
     let makes_data = match test.script() {
         Some(script) => script.makes_data(engine),
@@ -90,14 +88,14 @@ fn writes_to(test: &Test, engine: &str) -> bool {
     makes_data || test.definition.writes || !test.set_up_sql(engine).is_empty()
 }
 
-/// Why a test that could be swept is measured at one point alone; `None` when it is swept.
+/// Reason why a test that could be swept is measured at one point; `None` if it is swept.
 pub(super) fn sweep_obstacle(
     test: &Test,
     contention: bool,
     lacks: impl Fn(Feature) -> Option<String>,
 ) -> Option<String> {
     match test.definition.sweep {
-        // No engine's writer is in the way.
+        // The limit of one writer does not concern files.
         Sweep::Jobs if test.definition.exercise.is_below_database() => None,
         Sweep::Jobs if test.definition.writes && !contention => lacks(Feature::ConcurrentWriters),
         Sweep::Threads => lacks(Feature::ParallelStatement),
@@ -119,12 +117,11 @@ fn or_powers(list: &[u32], last: u32) -> Vec<u32> {
     }
 }
 
-/// Jobs of a step's points, of tests that sweep them.
 pub(super) fn jobs_swept(step: &Step, cores: u32) -> Vec<u32> {
     or_powers(&step.jobs, 4 * cores)
 }
 
-/// Jobs and threads of a test's points on a target that lacks nothing.
+/// Jobs and threads of a test's points on a target without restrictions.
 fn swept(test: &Test, step: &Step, cores: u32) -> Vec<(u32, u32)> {
     match test.definition.sweep {
         Sweep::Jobs => jobs_swept(step, cores)

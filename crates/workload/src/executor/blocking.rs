@@ -1,11 +1,10 @@
-//! Waits for every answer, on a thread of its own: for engines whose calls block.
+//! Execution on a thread of its own, for engines whose calls block.
 
 use load::{Done, Failure};
 
 use super::{Ended, Executor, Next, Opening, Source};
 use crate::transaction_error::TransactionError;
 
-/// Carries transactions out, statement by statement.
 pub struct Blocking<S: Source> {
     executor: Executor<S>,
 }
@@ -15,7 +14,7 @@ impl<S: Source> Blocking<S> {
         Self { executor }
     }
 
-    /// Carries the transaction at hand out from this group on; on an error the group stands in `number`.
+    /// Executes the transaction from this group on; after an error, `number` is the group that failed.
     #[inline]
     fn attempt(&mut self, number: &mut usize) -> Result<Ended, TransactionError> {
         loop {
@@ -40,7 +39,7 @@ impl<S: Source> Blocking<S> {
 }
 
 impl<S: Source> Executor<S> {
-    /// Carries the group out; `calls` counts those that had to be waited for.
+    /// Executes the group; `calls` counts the round trips.
     fn carry_out(&mut self, calls: &mut u64) -> Result<(), TransactionError> {
         let Self {
             source,
@@ -64,7 +63,7 @@ impl<S: Source> Executor<S> {
             for number in 0..source.statements(*asked) {
                 let (prepared, is_kept) = source.prepared(*asked, number);
                 let statement = prepared.statement;
-                // The row is taken out meanwhile, because parameters may be those kept by other statements.
+                // The row is taken out meanwhile, because parameters may come from rows of other statements.
                 let kept = replies.first_mut(place).filter(|_| is_kept);
                 let mut first = kept.map(std::mem::take);
                 *calls += 1;

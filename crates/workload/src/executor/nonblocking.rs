@@ -1,4 +1,4 @@
-//! Waits for no answer, in an event loop: for engines whose answers can be awaited.
+//! Execution in an event loop, for engines whose answers can be awaited.
 
 use std::os::fd::RawFd;
 
@@ -8,37 +8,34 @@ use target::{ErrorKind, Request, Result as TargetResult, Sent, TargetError};
 use super::{Ended, Executor, Next, Opening, Source};
 use crate::transaction_error::TransactionError;
 
-/// Carries transactions out, group by group.
 pub struct Nonblocking<S: Source> {
     executor: Executor<S>,
     descriptor: RawFd,
     sent: Part,
-    /// Whether a part of it is still to be sent.
+    /// True while a part of it is still to be sent.
     is_writing: bool,
 }
 
 #[derive(Debug)]
 enum Part {
     Nothing,
-    /// The group of this number of the transaction at hand.
+    /// The group of this number of the current transaction.
     Group(usize),
-    /// A rollback, and what comes after it.
+    /// A rollback, and the state after it.
     Rollback(After),
-    /// The pause before the transaction is tried once more, from this group on.
+    /// The pause before a retry from this group on.
     Pause(usize),
 }
 
 #[derive(Debug)]
 enum After {
-    /// The transaction has ended, as it should.
     End,
-    /// It is tried once more, from this group on.
     Again(usize),
     Failed(Failure),
 }
 
 impl<S: Source> Nonblocking<S> {
-    /// `None` where the engine's calls block.
+    /// `None` if the engine's calls block.
     pub fn new(mut executor: Executor<S>) -> Option<Self> {
         let descriptor = executor.session.nonblocking()?.descriptor();
         Some(Self {
@@ -60,7 +57,7 @@ impl<S: Source> Nonblocking<S> {
         executor.source.waited_for(1);
         match executor.send() {
             Ok(sent) => self.waits(sent),
-            // Nothing of the group has left, but the transaction may have begun before.
+            // Nothing of the group was sent, but the transaction may have begun before.
             Err(wrong) => self.went_wrong(wrong, number),
         }
     }
@@ -75,7 +72,6 @@ impl<S: Source> Nonblocking<S> {
         }
     }
 
-    /// Everything that was sent was answered.
     #[inline]
     fn answered(&mut self) -> Turn {
         if let Part::Group(number) = self.sent {
@@ -116,7 +112,6 @@ impl<S: Source> Nonblocking<S> {
         Turn::Finished(self.executor.end(ended))
     }
 
-    /// The transaction cannot go on: it is rolled back, and begun anew after a conflict.
     #[cold]
     fn went_wrong(&mut self, wrong: TransactionError, number: usize) -> Turn {
         match self.executor.again(wrong, Some(number)) {
@@ -153,7 +148,7 @@ impl<S: Source> Nonblocking<S> {
         let wrong = TransactionError::Target(error);
         Turn::Finished(Err(match self.executor.again(wrong, group) {
             Err(failure) => failure,
-            // A connection that broke is no conflict.
+            // A broken connection is no conflict.
             Ok(_) => Failure::Fatal("the connection broke during a conflict".into()),
         }))
     }
@@ -168,7 +163,6 @@ impl<S: Source> Drop for Nonblocking<S> {
 }
 
 impl<S: Source> Executor<S> {
-    /// Encodes the group and sends what can be sent.
     #[inline]
     fn send(&mut self) -> Result<Sent, TransactionError> {
         let Self {
@@ -215,7 +209,7 @@ impl<S: Source> Executor<S> {
         session.send()
     }
 
-    /// Sends what is left, if anything is, and takes what has come; `None` when all was answered.
+    /// Sends the rest and reads answers; `None` when all have arrived.
     #[inline]
     fn exchange(&mut self, is_writing: bool) -> TargetResult<Option<Sent>> {
         let session = self.session.nonblocking().ok_or_else(blocks)?;
@@ -223,7 +217,7 @@ impl<S: Source> Executor<S> {
             session.send()?;
         }
         let all = session.receive(&mut self.replies)?;
-        // An answer may have set free what follows it.
+        // An answer may have made room for the rest.
         let sent = if session.waits_for_room() {
             Sent::Part
         } else {
@@ -232,16 +226,15 @@ impl<S: Source> Executor<S> {
         Ok((!all).then_some(sent))
     }
 
-    /// Waits until all was answered.
     fn await_answers(&mut self) -> TargetResult<()> {
         let session = self.session.nonblocking().ok_or_else(blocks)?;
         session.await_replies(&mut self.replies)
     }
 
-    /// Everything was answered: what was wrong, or the rows of each part.
+    /// Checks the complete answers: the first error, or the rows of each part.
     #[inline]
     fn settle(&mut self) -> Result<(), TransactionError> {
-        // Where an engine cannot be sent all of it at once.
+        // Some engines cannot be sent the whole group at once.
         self.source.waited_for(self.replies.round_trips() - 1);
         if let Some(error) = self.replies.take_error() {
             return Err(TransactionError::Target(error));
@@ -258,7 +251,7 @@ impl<S: Source> Executor<S> {
             let mut rows = 0;
             if let Some(last) = statements.checked_sub(1) {
                 rows = self.replies.rows(request - 1).unwrap_or(0);
-                // A call of a procedure returns a row and tells of none.
+                // A call of a procedure returns a row but reports no count.
                 let (_, is_kept) = self.source.prepared(*asked, last);
                 if rows == 0 && is_kept {
                     let first = self.replies.first(self.source.place(*asked, at));

@@ -1,34 +1,33 @@
-//! Where the statements of transactions come from.
+//! Origin of the statements of transactions.
 
 use load::Failure;
 use target::{Replies, Session, Statement, Value};
 
 use crate::transaction_error::TransactionError;
 
-/// Says what is asked in a transaction, given what was answered so far.
+/// Provider of the statements of a transaction, given the answers so far.
 pub trait Source: Send {
-    /// A part of a group: one statement, or several where an engine needs them, of which the last answers.
+    /// Part of a group: one statement, or several where an engine needs them, of which the last one answers.
     type Ask: Copy + Send;
 
-    /// Takes a transaction up, and draws its inputs, which a retry keeps.
+    /// Begins a transaction and draws its inputs, which a retry reuses.
     fn take_up(&mut self, request: load::Request);
 
-    /// Puts the group of this number, from 0, together.
+    /// Assembles the group of this number, counted from 0.
     fn ask(&mut self, number: usize, group: &mut Group<Self::Ask>);
 
-    /// Where the first row of the `at`-th part of a group is kept.
+    /// Index at which the first row of the `at`-th part of a group is stored.
     fn place(&self, asked: Self::Ask, at: usize) -> usize;
 
-    /// Number of the statements of a part.
     fn statements(&self, asked: Self::Ask) -> usize;
 
-    /// One of them, and whether its first row is kept.
+    /// Prepared statement, and `true` if its first row is stored.
     fn prepared(&self, asked: Self::Ask, statement: usize) -> (Prepared, bool);
 
-    /// Does something with its parameters; `replies` has the rows that were kept.
+    /// Calls `work` with its parameters; `replies` has the stored rows.
     ///
     /// # Errors
-    /// When one has no value; else what `work` says.
+    /// When a parameter has no value, or those of `work`.
     fn with_parameters<T>(
         &self,
         asked: Self::Ask,
@@ -37,84 +36,75 @@ pub trait Source: Send {
         work: impl FnOnce(&[Value<'_>]) -> Result<T, TransactionError>,
     ) -> Result<T, TransactionError>;
 
-    /// Holds the rows of a part against what is expected. On a thread of its own before what is behind it in its group is
-    /// asked.
+    /// Checks the number of rows of a part. A blocking executor checks before it sends the next part of the group.
     ///
     /// # Errors
-    /// When they are fewer or more.
+    /// When the number is wrong.
     fn check_rows(&self, _asked: Self::Ask, _rows: u64) -> Result<(), TransactionError> {
         Ok(())
     }
 
-    /// Takes the answers to the group of this number; what comes next.
+    /// Takes the answers to the group of this number and decides what comes next.
     ///
     /// # Errors
-    /// When they are not what was expected.
+    /// When an answer is wrong.
     fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError>;
 
-    /// The transaction has ended as it should, with so many rows.
+    /// Ends a transaction that succeeded with so many rows.
     ///
     /// # Errors
     /// When it cannot be accounted for.
     fn end(&mut self, ended: Ended, rows: u64) -> Result<(), Failure>;
 
-    /// Times that a transaction is begun anew because another one was in the way.
     fn retries_max(&self) -> u32;
 
-    /// From which group on it is begun anew when this one met a conflict: from the first, unless what was before stands.
+    /// First group of a retry after a conflict in this one: the first of all, unless earlier groups are committed.
     fn resumes_at(&self, _number: usize) -> usize {
         0
     }
 
     fn tried_again(&mut self) {}
 
-    /// It has failed; where the connection was lost in a commit, nobody will ever say what became of it.
+    /// Ends a transaction that failed; if the connection was lost in a commit, its outcome stays unknown.
     ///
     /// # Errors
-    /// When that cannot be written down.
+    /// When that cannot be logged.
     fn failed(&mut self, _is_unknown: bool) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The connection is given up in the middle of a commit.
+    /// The connection is abandoned in the middle of a commit.
     fn given_up(&mut self) {}
 
-    /// So many answers were waited for.
     fn waited_for(&mut self, _round_trips: u64) {}
 
-    /// Whether a group may commit without being told to.
+    /// True if a group may commit without a commit statement.
     fn commits_by_itself(&self) -> bool {
         false
     }
 
     fn measurement_begins(&mut self, _session: &mut dyn Session) {}
 
-    /// The session is about to be closed.
     fn leaves(&mut self, _session: &mut dyn Session) {}
 }
 
-/// A statement as it was prepared.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared {
-    /// The session's name for it.
     pub statement: Statement,
     pub returns: bool,
 }
 
-/// How a transaction is begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
     Write,
-    /// As one that only reads.
     Read,
 }
 
 #[derive(Debug, Clone)]
 pub struct Group<A> {
-    /// Whether a transaction begins in front of them, and how.
+    /// Kind of transaction that begins before them.
     pub begin: Option<Opening>,
     pub asks: Vec<A>,
-    /// Whether a commit follows them.
     pub commit: bool,
 }
 
@@ -129,32 +119,28 @@ impl<A> Default for Group<A> {
 }
 
 impl<A> Group<A> {
-    /// Forgets everything, for the next one.
     #[inline]
     pub fn clear(&mut self) {
         self.asks.clear();
         (self.begin, self.commit) = (None, false);
     }
 
-    /// True when there is nothing to ask.
     pub fn is_empty(&self) -> bool {
         self.begin.is_none() && !self.commit && self.asks.is_empty()
     }
 }
 
-/// The answers to a group, part by part.
 pub struct Answers<'a> {
     /// Rows that each part returned or changed.
     pub rows: &'a [u64],
-    /// Its first row, where it is kept.
+    /// First rows, if stored.
     pub replies: &'a Replies,
 }
 
-/// What comes after the answers to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Group,
-    /// A rollback, on purpose: the order names an item that there is not.
+    /// Intended rollback, such as for an order with an unknown item.
     RollBack,
     Done(Ended),
 }
@@ -162,6 +148,5 @@ pub enum Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     Committed,
-    /// By a rollback, on purpose.
     RolledBack,
 }

@@ -1,4 +1,4 @@
-//! Appends incompressible blocks of 1 MiB, one a transaction: sequential write through the database.
+//! Appends incompressible blocks of 1 MiB, one per transaction: sequential write through the database.
 
 use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
@@ -12,7 +12,7 @@ use crate::tables;
 pub const TABLE: &str = "dbdyno_blob";
 /// The 1 MByte of the published tests.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Blocks of one job are numbered apart from those of the next.
+/// Jobs number their blocks in separate ranges.
 const BLOCKS_PER_JOB: u64 = 1 << 32;
 /// Blocks whose content is read back and compared.
 const BLOCKS_PROVEN_MAX: u64 = 4;
@@ -67,7 +67,7 @@ impl Exercise for BlobWrite {
         }
         let read = session.prepare(&format!("SELECT payload FROM {TABLE} WHERE id = ?"))?;
         let mut block = vec![0; BLOCK_BYTES];
-        // The blocks of the first job are numbered from 0 on; how far it came, the others' do not say.
+        // The blocks of the first job have the numbers from 0 on; only its count gives the last of them.
         let of_first_job = outcome.clients.first().map_or(0, |job| job.operations);
         for index in 0..BLOCKS_PROVEN_MAX.min(of_first_job) {
             data::incompressible(0, &mut block);
@@ -75,7 +75,7 @@ impl Exercise for BlobWrite {
             let mut right = Fetched { rows: 1, digest: 0 };
             right.add_text(0, &block);
             let found = session.fetch(read, &[Value::Int(index as i64)])?;
-            // A block whose transaction failed is not there, and the count of all is right nevertheless.
+            // A block of a failed transaction is missing although the total is right.
             if outcome.errors() > 0 && found.rows == 0 {
                 continue;
             }
@@ -92,9 +92,8 @@ impl Exercise for BlobWrite {
     }
 }
 
-/// Makes each block differ from the one before without generating a whole new one: the driver must
-/// not spend its time on random numbers. The number is put into every 4 KiB, so that storage which
-/// looks for equal pages finds none.
+/// Makes each block differ from the one before at little cost, because the driver must not spend its time on random
+/// numbers. The number is in every 4 KiB, so that deduplicating storage finds no equal pages.
 fn stamp(index: u64, block: &mut [u8]) {
     for page in block.chunks_mut(4096) {
         page[..8].copy_from_slice(&index.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Loads many rows in one transaction; bringing them to the data files belongs to the timing.
+//! Loads many rows in one transaction; the time includes flushing them to the data files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +15,8 @@ use crate::tables;
 
 pub const TABLE: &str = "dbdyno_load";
 
-/// Codecs that do not compress. A segment in which every value is the same is stored as a constant
-/// whatever was asked for (`version` is 0 in all rows), and an engine may keep no validity at all.
+/// Codecs that do not compress. A segment of equal values is always stored as a constant (`version` is 0 in all rows),
+/// and an engine may store no validity at all.
 const PLAIN: [&str; 3] = ["uncompressed", "constant", "empty validity"];
 
 fn is_plain(codec: &str) -> bool {
@@ -26,7 +26,7 @@ fn is_plain(codec: &str) -> bool {
 pub struct BulkLoad {
     bench: Bench,
     compressed: bool,
-    /// How the target is set without us.
+    /// Compression setting of the target before the test.
     usual: bool,
 }
 
@@ -44,7 +44,7 @@ impl BulkLoad {
         self.bench.target.lacks(Feature::Compression).is_none()
     }
 
-    /// A codec that was asked for and silently not used is a wrong figure.
+    /// Detects a requested codec that the engine silently ignored.
     fn storage_is_as_asked(&self) -> Result<Option<Remark>> {
         let codecs = self.bench.target.storage_of(TABLE)?;
         let plain = codecs.keys().all(|codec| is_plain(codec));
@@ -93,7 +93,7 @@ impl Exercise for BulkLoad {
             small: 0,
         });
         let mut reasons = Vec::new();
-        // Rows are numbered without a gap only when every job finished its load.
+        // Rows are numbered without a gap only if every job finished its load.
         if outcome.errors() == 0 && !outcome.interrupted && found != right {
             reasons.push(Remark::LoadedRowsWrong { rows: committed });
         }
@@ -110,7 +110,7 @@ impl Exercise for BulkLoad {
 impl Drop for BulkLoad {
     fn drop(&mut self) {
         if self.can_compress() {
-            // The next load that cares sets it again, and fails when that cannot be done.
+            // The next load that depends on it sets it again, and fails if that is impossible.
             let _ = self.bench.target.set_compression(self.usual);
         }
     }
@@ -118,7 +118,7 @@ impl Drop for BulkLoad {
 
 struct Loader {
     worker: Worker,
-    /// Number of the next row, of all jobs together: however many loads a job does, no row is loaded twice.
+    /// Number of the next row of all jobs together, so that no row is loaded twice.
     next: Arc<AtomicU64>,
     rows: u64,
 }

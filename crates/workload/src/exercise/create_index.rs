@@ -10,7 +10,6 @@ use crate::data;
 use crate::library::Table;
 use crate::owned::placed;
 
-/// Keys looked up through the new index.
 const KEYS_PROVEN: u64 = 16;
 
 pub struct CreateIndex {
@@ -31,7 +30,7 @@ impl CreateIndex {
 impl Exercise for CreateIndex {
     fn prepare(&mut self) -> Result<Prepared> {
         let prepared = prepare_tables(&self.bench, &[self.table])?;
-        // One may be left of a run that was killed.
+        // A killed run may have left one.
         let mut session = self.bench.target.open_session()?;
         session.drop_index_if_exists(self.table.name(), &self.index_name())?;
         drop(session);
@@ -40,7 +39,7 @@ impl Exercise for CreateIndex {
     }
 
     fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
-        // Only one job: an index of this name can be created once.
+        // An index of this name can be created only once.
         (0..jobs.min(1))
             .map(|_| {
                 let session = self.bench.target.open_session()?;
@@ -75,7 +74,7 @@ impl Exercise for CreateIndex {
         }
         drop(session);
         let mut session = self.bench.target.open_session()?;
-        // Fails when the index was not created.
+        // This fails if the index was not created.
         if let Err(error) = session.drop_index(self.table.name(), &self.index_name()) {
             reasons.push(Remark::IndexMissing {
                 error: error.to_string(),

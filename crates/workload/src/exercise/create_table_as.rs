@@ -1,4 +1,4 @@
-//! Creates tables from the rows of another one, each job from its share, compares them with it and drops them.
+//! Creates tables from the rows of another one, each job from its share, compares them and drops them.
 
 use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
@@ -11,13 +11,12 @@ use crate::expectation::{Expectation, Sizes};
 use crate::library::Table;
 use crate::tables;
 
-/// What the tables begin with; the number of the job follows.
+/// Prefix of the tables; the number of the job follows.
 const MADE: &str = "dbdyno_made_";
 
 pub struct CreateTableAs {
     bench: Bench,
     table: Table,
-    /// Tables that the jobs make.
     made: Vec<String>,
 }
 
@@ -34,14 +33,12 @@ impl CreateTableAs {
         self.bench.size.rows(self.table)
     }
 
-    /// First and last row of a job's share.
     fn share(&self, job: u32, jobs: u32) -> (u64, u64) {
         let before = |job: u32| self.rows() * u64::from(job) / u64::from(jobs);
         (before(job) + 1, before(job + 1))
     }
 }
 
-/// Drops the tables that a run left which was killed.
 fn drop_left(session: &mut dyn Session) -> Result<()> {
     let left = session.relations()?;
     for name in left.keys().filter(|name| name.starts_with(MADE)) {
@@ -86,7 +83,7 @@ impl Exercise for CreateTableAs {
     fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>> {
         let mut session = self.bench.target.open_session()?;
         let mut reasons = Vec::new();
-        // Jobs that were ended made no table, or none that is whole.
+        // Interrupted jobs made no complete table.
         if outcome.errors() == 0 && !outcome.interrupted {
             let each = self.made.iter().map(|name| format!("SELECT * FROM {name}"));
             let all = format!("({}) made", each.collect::<Vec<_>>().join(" UNION ALL "));

@@ -1,4 +1,4 @@
-//! Computes something in one statement: the tests of the processor.
+//! Computes an expression in one statement: the tests of the processor.
 
 use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
@@ -11,12 +11,12 @@ use crate::library::Computation;
 pub struct Expression {
     bench: Bench,
     computed: Computation,
-    /// What the published size computes, where that is more.
+    /// Input of the published size, if that is larger.
     published: Option<Computation>,
 }
 
 impl Expression {
-    /// Computes what is published, or in all other sizes what is smaller, if there is such.
+    /// Computes the published input at the published size, and the smaller one, if any, at all others.
     pub fn new(bench: Bench, published: Computation, smaller: Option<Computation>) -> Self {
         let smaller = smaller.filter(|_| !bench.size.is_published());
         Self {
@@ -51,12 +51,12 @@ impl Exercise for Expression {
             .collect()
     }
 
-    /// Every answer was compared when it came.
+    /// Every answer was compared on arrival.
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
 
-    /// What the published input would have taken, where another one was computed.
+    /// Note with the extrapolated time of the published input, if a smaller one was computed.
     fn notes(&self, outcome: &Outcome) -> Vec<Remark> {
         let service = outcome.total().service;
         let published = self.published.filter(|_| !service.is_empty());

@@ -10,7 +10,7 @@ use crate::data::{self, Rows};
 use crate::tables;
 
 pub const TABLE: &str = "dbdyno_insert";
-/// Keys of one job lie apart from those of the next, so that jobs do not wait for each other's rows.
+/// Jobs insert into separate key ranges, so that they do not wait for each other's rows.
 const KEYS_PER_JOB: u64 = 1 << 40;
 
 pub struct Insert {
@@ -72,7 +72,7 @@ struct Inserter {
 impl BlockingClient for Inserter {
     fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let (statement, first, rows) = (self.statement, self.next, self.rows);
-        // A key that was tried is not used again, whatever became of its transaction.
+        // A key is not used again, even if its transaction failed.
         self.next += rows;
         let ((), retries) = self.worker.transact(|session| {
             let mut source = Rows::range(first, first + rows - 1, u64::MAX);

@@ -1,4 +1,4 @@
-//! Reads rows by primary or secondary key; every row is compared with what was loaded.
+//! Reads rows by primary or secondary key; every row is compared with the generator's.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data;
 use crate::library::{Keys, Table};
 
-/// Size of the block that a cold lookup has to read, at least.
+/// Smallest block that a cold lookup can read.
 const BLOCK_BYTES: u64 = 4096;
 
 pub struct Lookup {
@@ -92,7 +92,7 @@ impl Exercise for Lookup {
             .collect()
     }
 
-    /// Every row was compared when it came.
+    /// Every row was compared on arrival.
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
@@ -102,7 +102,6 @@ impl Exercise for Lookup {
     }
 }
 
-/// Chooses keys and knows the answers.
 enum Choice {
     Primary {
         random: Random,
@@ -122,7 +121,7 @@ enum Choice {
 }
 
 impl Choice {
-    /// The next key with its answer; `None` when the keys are used up.
+    /// Next key with its answer; `None` when the keys are used up.
     #[inline]
     fn next(&mut self) -> Option<(i64, Fetched)> {
         match self {

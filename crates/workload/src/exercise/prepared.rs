@@ -8,33 +8,25 @@ use crate::bench::Bench;
 use crate::library::{Cache, Table};
 use crate::tables;
 
-/// The state of data and caches before a point.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prepared {
-    /// State of the data, e.g. "fresh, analysed".
+    /// Such as "fresh, analysed".
     pub state: String,
     pub cache: CacheState,
     pub reasons: Vec<Remark>,
 }
 
-/// A test bound to a target.
 pub trait Exercise {
     /// Brings data and caches into the declared state.
-    ///
-    /// # Errors
-    /// When the target fails.
     fn prepare(&mut self) -> Result<Prepared>;
 
-    /// One client per job, each with a session of its own.
+    /// One client per job, each with its own session.
     ///
     /// # Errors
-    /// When a session cannot be opened or a statement is not right.
+    /// When a session cannot be opened or a statement is invalid.
     fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>>;
 
-    /// The same for an event loop; `None` where the engine's calls block, so that clients are needed.
-    ///
-    /// # Errors
-    /// As [`Exercise::clients`].
+    /// Clients for an event loop; `None` if the engine's calls block.
     fn nonblocking_clients(
         &mut self,
         _jobs: u32,
@@ -42,41 +34,33 @@ pub trait Exercise {
         Ok(None)
     }
 
-    /// What belongs to the timing after the last job has finished.
-    ///
-    /// # Errors
-    /// When the target fails.
+    /// Finishes work that the timing includes, after the last job has ended.
     fn close(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Proves what the clients did against what the database holds; says what is wrong.
-    ///
-    /// # Errors
-    /// When the target fails.
+    /// Checks the clients' work against the content of the database. Returns the differences.
     fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>>;
 
-    /// What a reader should know of what the clients did.
     fn notes(&self, _outcome: &Outcome) -> Vec<Remark> {
         Vec::new()
     }
 
-    /// What each kind of transaction did, where the test has kinds.
     fn transactions(&self) -> Vec<TransactionKind> {
         Vec::new()
     }
 
-    /// Operations of the test in one operation of a client (loop passes of a statement).
+    /// Operations of the test per operation of a client (loop passes of a statement).
     fn operations_scale(&self) -> u64 {
         1
     }
 
-    /// Bytes of user data in a row that a client reports, where MB/s of user data mean something.
+    /// Bytes of user data in a row, if MB/s of user data mean something.
     fn row_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Bytes that a point of `outcome` has to read from the device when its cache was cold.
+    /// Bytes that a point with `outcome` must read from the device if its cache was cold.
     fn device_read_bytes(&self, _outcome: &Outcome) -> Option<u64> {
         None
     }
@@ -87,7 +71,7 @@ pub(crate) fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared
     let mut reasons = Vec::new();
     for table in needed {
         tables::ensure(bench, *table)?;
-        // The proof reads every row, so it leaves the table in memory as well.
+        // The proof reads every row, so it also brings the table into memory.
         reasons.extend(tables::proof(bench, *table)?);
     }
     let cache = match bench.test.definition.cache {
@@ -104,7 +88,6 @@ pub(crate) fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared
     })
 }
 
-/// Makes the table that a writing test fills, empty and in the shape it wants.
 pub(crate) fn prepare_empty(bench: &Bench, shape: &str, table: &str) -> Result<Prepared> {
     let mut session = bench.target.open_session()?;
     tables::recreate(session.as_mut(), bench, shape, table)?;

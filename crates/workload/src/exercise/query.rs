@@ -57,7 +57,7 @@ impl Exercise for Query {
             .collect()
     }
 
-    /// Every answer was compared when it came.
+    /// Every answer was compared on arrival.
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
@@ -67,7 +67,7 @@ impl Exercise for Query {
     }
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
-        // A column store may hold the table in less; a fifth is more than any of them reaches here.
+        // A column store may compress the table, but none reaches a fifth of the size here.
         Some(outcome.rows() * ROW_BYTES / 5)
     }
 }

@@ -1,4 +1,4 @@
-//! A script as an exercise: sets up, hands out its jobs, and cleans up.
+//! A script as an exercise: setup, jobs, teardown.
 
 mod plan;
 mod source;
@@ -21,19 +21,17 @@ use plan::Ready;
 use source::{Accounts, ScriptSource};
 use tally::{Tallies, Tally};
 
-/// A script on a target.
 pub struct Scripted {
     bench: Bench,
     script: Arc<Script>,
-    /// Jobs that were opened and not handed out.
+    /// Executors that are opened but not yet handed out.
     opened: Vec<Executor<ScriptSource>>,
     tallies: Arc<Tallies>,
-    /// How far the sequences have come since the data were set up.
+    /// Values of the sequences since the data were set up.
     sequences: Arc<AtomicU64>,
 }
 
 impl Scripted {
-    /// The script of the bench's test.
     pub fn new(bench: Bench, script: Arc<Script>) -> Self {
         Self {
             bench,
@@ -49,11 +47,11 @@ impl Scripted {
         kinds.map(|kind| kind.name.as_str()).collect()
     }
 
-    /// Sets data up or removes them. What removes something does so in dbdyno's own place: elsewhere stand tables of others that may
-    /// bear the same names.
+    /// Sets data up or removes them. The session uses dbdyno's own schema, because other schemas may have tables of the
+    /// same names.
     fn batches(&self, sql: &[String]) -> Result<()> {
         let mut session = self.bench.target.open_script_session()?;
-        // Its time limits are for what is measured.
+        // The time limit applies to measured statements only.
         session.limit_statements(None)?;
         sql.iter().try_for_each(|text| {
             if removes(text) {
@@ -104,7 +102,7 @@ impl Exercise for Scripted {
             (false, When::Run) => "set up for this run",
         };
         let fingerprint = self.bench.test.fingerprint(&engine);
-        // What nobody sets up is as the points before left it.
+        // Without a setup the data are as the points before left them.
         let is_once = script.when == When::Run;
         let goes_on = is_once || set_up.is_empty();
         let before = self.bench.proven.script(&fingerprint).filter(|_| goes_on);
@@ -112,7 +110,7 @@ impl Exercise for Scripted {
         self.sequences = before.unwrap_or_else(|| self.bench.proven.insert_script(&fingerprint));
         let is_due = is_due && self.bench.is_due_for_both("set-up", is_once);
         if !set_up.is_empty() && is_due {
-            // What an earlier run left that was killed.
+            // A killed run may have left data.
             self.batches(script.teardown.of(&engine))?;
             self.batches(set_up)?;
             self.bench.checkpoint()?;
@@ -150,7 +148,7 @@ impl Exercise for Scripted {
     }
 
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
-        // The tables of both sides are removed behind the one that ends last.
+        // The tables of both sides are removed after the one that ends last.
         let is_last = self.bench.shared.is_none() || !self.bench.is_due_for_both("teardown", false);
         if self.script.when == When::Point && is_last {
             self.batches(self.script.teardown.of(&self.bench.engine))?;

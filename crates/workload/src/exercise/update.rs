@@ -1,4 +1,4 @@
-//! Transactions that update rows by primary key; the sum of all versions proves them afterwards.
+//! Transactions that update rows by primary key; afterwards the sum of all versions proves them.
 
 use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
@@ -100,7 +100,7 @@ struct Updater {
 
 impl BlockingClient for Updater {
     fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        // Chosen before the transaction, so that a retry updates the same rows.
+        // The keys are chosen before the transaction, so that a retry updates the same rows.
         for key in &mut self.keys {
             *key = self.random.range(self.first, self.last) as i64;
         }

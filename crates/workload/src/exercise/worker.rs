@@ -1,4 +1,4 @@
-//! What all clients share: a session whose counters are kept, and the way errors become failures.
+//! Base of all clients: a session with counters, and the mapping of errors to failures.
 
 use std::sync::Arc;
 
@@ -9,15 +9,13 @@ use crate::backoff::Backoff;
 use crate::bench::Meter;
 pub use crate::transaction_error::failure;
 
-/// Times a transaction is begun anew before it counts as failed.
+/// Retries of a transaction before it counts as failed.
 const RETRIES_MAX: u32 = 1000;
 
-/// A job's session, which leaves its counters behind when the job is over.
+/// Session of a job, which hands over its counters when the job is over.
 pub struct Worker {
     pub session: Box<dyn Session>,
-    /// Rows changed by committed transactions.
     pub changed: u64,
-    /// Sum kept for the proof.
     pub sum: u64,
     meter: Arc<Meter>,
     before: Counters,
@@ -36,12 +34,12 @@ impl Worker {
         }
     }
 
-    /// Leaves everything up to now out of the counters.
+    /// Excludes everything so far from the counters.
     pub fn measurement_begins(&mut self) {
         self.before = self.session.counters();
     }
 
-    /// Does `work` in one transaction; gives its result and how often it was begun anew.
+    /// Runs `work` in one transaction; returns its result and the number of retries.
     ///
     /// # Errors
     /// A failure for the driver, after a rollback.
@@ -58,7 +56,7 @@ impl Worker {
             match attempt {
                 Ok(value) => return Ok((value, retries)),
                 Err(error) => {
-                    // What went wrong first is the cause: a server whose disk is full may be unable to roll back as well.
+                    // The first error is the cause: a server whose disk is full may also be unable to roll back.
                     session.rollback().map_err(|rollback| match error.kind {
                         ErrorKind::Full => failure(error.clone()),
                         _ => failure(rollback),

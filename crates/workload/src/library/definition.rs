@@ -1,4 +1,4 @@
-//! The format of a test's TOML file.
+//! Format of a test's TOML file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,37 +9,30 @@ use serde::Deserialize;
 use crate::expectation::Expectation;
 use crate::script::Script;
 
-/// A test as its file says it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// Code, e.g. "T611".
+    /// Such as "T611".
     pub code: String,
-    /// Title in tables and reports.
     pub title: String,
-    /// What it measures and what a reader should know.
     pub about: String,
-    /// Part of the platform that it loads.
     pub component: Component,
-    /// True when the code stands in the published reports.
+    /// True if the published reports use the code.
     pub published: bool,
-    /// Importance for the two kinds of systems.
     pub importance: Importance,
-    /// Features the target must have, by name.
     #[serde(default)]
     pub needs: Vec<String>,
     pub sweep: Sweep,
     #[serde(default)]
     pub writes: bool,
-    /// Whether an operation is a query, so that queries per minute apply.
+    /// True if an operation is a query, so that queries per minute apply.
     #[serde(default)]
     pub queries: bool,
-    /// Where the data are meant to come from.
     pub cache: Cache,
-    /// True when the figure cannot be compared between engines, with the reason in `about`.
+    /// True if the figure cannot be compared between engines; `about` says why.
     #[serde(default)]
     pub engine_specific: bool,
-    /// The test whose SQL and stored code this one uses; its own when nothing is said.
+    /// Test whose SQL and stored code this one shares.
     #[serde(default)]
     pub sql_of: Option<String>,
     pub exercise: Kind,
@@ -63,7 +56,7 @@ pub enum Weight {
 }
 
 impl Definition {
-    /// Whether the test writes to the database at all: an index is built without changing a row.
+    /// True if the test writes to the database, even without changing a row, as building an index does.
     pub fn leaves_traces(&self) -> bool {
         self.writes || matches!(self.exercise, Kind::CreateIndex { .. })
     }
@@ -79,30 +72,27 @@ impl Weight {
     }
 }
 
-/// What is swept from point to point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweep {
-    /// Jobs: 1, 2, 4 … 4 × cores.
+    /// 1, 2, 4 … 4 × cores.
     Jobs,
     /// Threads inside one statement: 1, 2, 4 … cores.
     Threads,
     One,
 }
 
-/// Where the data are meant to come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// From memory; the table was read just before.
+    /// The table was read just before.
     Warm,
-    /// From the device; engine and kernel were made to forget the files.
+    /// The files were dropped from the caches of engine and kernel.
     Cold,
     Any,
 }
 
 impl Cache {
-    /// What is said of a point.
     pub fn state(self) -> CacheState {
         match self {
             Self::Warm => CacheState::Warm,
@@ -112,7 +102,6 @@ impl Cache {
     }
 }
 
-/// One of the three tables a test works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Table {
@@ -120,14 +109,12 @@ pub enum Table {
     Small,
     /// Larger than the engine's cache; read only.
     Large,
-    /// For transactions that change rows.
     Oltp,
 }
 
 impl Table {
     pub const ALL: [Table; 3] = [Self::Small, Self::Large, Self::Oltp];
 
-    /// Its name in the database.
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "dbdyno_small",
@@ -137,100 +124,91 @@ impl Table {
     }
 }
 
-/// How the keys of lookups are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Keys {
-    /// Uniformly from all rows.
     Primary,
-    /// Uniformly from all secondary keys.
     Secondary,
     /// One row of every block of rows in random order, each block once over all jobs.
     EachBlockOnce,
 }
 
-/// What a job does; the parameters of an exercise.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Kind {
-    /// One statement that computes something; `passes` loop passes each, giving `answer`.
+    /// One statement that computes `passes` loop passes and returns `answer`.
     Expression {
-        /// Bound to the statement's only parameter.
         parameter: i64,
-        /// Operations that one statement counts for.
         passes: u64,
-        /// The one integer it must return.
         answer: i64,
-        /// What is computed instead in every size but the published one, which takes long.
+        /// Smaller input for every size but the published one, whose input takes long.
         #[serde(default)]
         smaller: Option<Computation>,
     },
     Lookup {
         table: Table,
         keys: Keys,
-        /// Rows that surely fill a block of the engine, for [`Keys::EachBlockOnce`].
+        /// Rows that certainly fill a block of the engine, for [`Keys::EachBlockOnce`].
         #[serde(default)]
         rows_per_block: Option<u64>,
-        /// The same for engines whose blocks are larger.
+        /// Rows for engines with larger blocks.
         #[serde(default)]
         rows_per_block_on: BTreeMap<String, u64>,
-        /// Whether the lookups of an operation are one transaction.
+        /// True if the lookups of an operation are one transaction.
         #[serde(default)]
         transaction: bool,
     },
-    /// A query over whole tables.
-    Query { table: Table, answer: Expectation },
-    /// Transactions that update rows by primary key.
+    Query {
+        table: Table,
+        answer: Expectation,
+    },
     Update {
         table: Table,
-        /// Whether writing the changes to the data files belongs to the timing.
+        /// True if the time includes flushing the changes to the data files.
         checkpoint: bool,
     },
-    /// Transactions that insert rows into an empty table.
     Insert {},
     /// One transaction per operation that loads many rows into an empty table.
     BulkLoad {
-        /// Whether the table is stored compressed.
         compressed: bool,
     },
     /// Transactions that append one incompressible block of 1 MiB each.
     BlobWrite {},
-    /// I/Os below the database, on a file beside its data.
+    /// I/Os below the database, on a file next to its data.
     Below {
-        /// Parameters of a WD, as vdbench writes them.
+        /// Parameters of a WD in vdbench's syntax.
         workload: String,
-        /// Size of the file, MiB.
         file_mib: u64,
-        /// Seconds that count, where the plan says nothing else.
+        /// Measured seconds unless the plan sets them.
         seconds: u32,
     },
-    /// The transactions of a script, which no file of the library can be.
+    /// Transactions of a script; no file of the library has this kind.
     #[serde(skip)]
     Script(Arc<Script>),
-    /// Creates an index over a table, and drops it after it was checked.
-    CreateIndex { table: Table },
-    /// Creates tables from the rows of another, and drops them after they were compared with it.
-    CreateTableAs { table: Table },
+    /// Creates an index over a table and drops it after a check.
+    CreateIndex {
+        table: Table,
+    },
+    /// Creates tables from the rows of another and drops them after a comparison.
+    CreateTableAs {
+        table: Table,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Computation {
-    /// Bound to the statement's only parameter.
     pub parameter: i64,
-    /// Operations that one statement counts for.
     pub passes: u64,
-    /// The one integer it must return.
     pub answer: i64,
 }
 
 impl Kind {
-    /// Whether it works on tables; a statement that only computes does not, nor do I/Os below the database.
+    /// False for pure computations and for I/Os below the database.
     pub fn uses_tables(&self) -> bool {
         !matches!(self, Self::Expression { .. } | Self::Below { .. })
     }
 
-    /// Whether it makes tables without a primary key.
     pub fn makes_keyless_tables(&self) -> bool {
         matches!(
             self,
@@ -238,7 +216,7 @@ impl Kind {
         )
     }
 
-    /// Operations that a statement which computes counts for at a size; 1 of everything else.
+    /// Operations that a computing statement counts as at a size; 1 for all other kinds.
     pub fn passes(&self, is_published: bool) -> u64 {
         match self {
             Self::Expression {
@@ -250,12 +228,11 @@ impl Kind {
         }
     }
 
-    /// Whether no database takes part.
     pub fn is_below_database(&self) -> bool {
         matches!(self, Self::Below { .. })
     }
 
-    /// Whether an operation works on all rows of a table, and so grows with it.
+    /// True if an operation works on all rows of a table, and so grows with it.
     pub fn uses_a_whole_table(&self) -> bool {
         matches!(
             self,
@@ -264,13 +241,11 @@ impl Kind {
     }
 }
 
-/// How much a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Amount {
-    /// Operations per job.
     pub operations: u64,
-    /// Rows per operation, where that is a choice.
+    /// Rows per operation, if that is a choice.
     #[serde(default = "one")]
     pub rows: u64,
 }
@@ -279,42 +254,36 @@ fn one() -> u64 {
     1
 }
 
-/// Amounts of the size classes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// The class `quick`; the classes between are multiples of it.
+    /// The class `quick`; the classes up to the published one are multiples of it.
     pub quick: Amount,
     /// `quick` for engines that are far faster or slower than the others.
     #[serde(default)]
     pub quick_on: BTreeMap<String, Amount>,
     pub published: Amount,
-    /// Part of the operations done before as ramp-up, unrecorded.
+    /// Unrecorded ramp-up, as a share of the operations.
     #[serde(default)]
     pub ramp_up: f64,
 }
 
-/// A size class: rows of the tables and the multiple of the `quick` amounts.
+/// Size class: rows of the tables and multiple of the `quick` amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizeClass {
     /// Multiple of the `quick` amounts; 0 stands for the published ones.
     pub factor: u64,
-    /// Rows of the small table.
     pub small: u64,
-    /// Rows of the large table.
     pub large: u64,
-    /// Rows of the table of transactions.
     pub oltp: u64,
 }
 
 impl SizeClass {
-    /// Whether it is that of the published evaluations.
     pub fn is_published(&self) -> bool {
         self.factor == 0
     }
 
-    /// Rows of a table in this class.
     pub fn rows(&self, table: Table) -> u64 {
         match table {
             Table::Small => self.small,

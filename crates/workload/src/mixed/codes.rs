@@ -1,21 +1,19 @@
-//! The codes of the points, and what each of them is.
+//! Codes of the points.
 
 use super::same;
 use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp::step::OltpStep;
 use crate::{olap, oltp};
 
-/// Order entry on its own.
 pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
 
 pub const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
 
-/// Order entry with queries beside it.
 pub const USERS: &str = "MIXED-OLTP";
 
 pub const QUERIES: &str = "MIXED-OLAP";
 
-/// The same where queries are asked of the tables on which the users work: each code with that on other tables.
+/// Codes for queries on the users' tables, each with that on separate tables.
 const ON_SAME_TABLES: [(&str, &str); 4] = [
     ("HTAP-OLTP-ALONE", USERS_ALONE),
     ("HTAP-OLAP-ALONE", QUERIES_ALONE),
@@ -40,7 +38,7 @@ pub(crate) const TITLES: [(&str, &str); 8] = [
     (QUERIES, "Mixed: queries with concurrent order entry"),
 ];
 
-/// What a code is on these tables.
+/// Variant of a code for these tables.
 pub(crate) fn on(tables: QueryTables, code: &'static str) -> &'static str {
     let same = ON_SAME_TABLES.into_iter().find(|(_, other)| *other == code);
     match (tables, same) {
@@ -49,7 +47,7 @@ pub(crate) fn on(tables: QueryTables, code: &'static str) -> &'static str {
     }
 }
 
-/// The code of the same measurement on other tables.
+/// Code of the same measurement on separate tables.
 pub(crate) fn role(code: &str) -> &str {
     let same = ON_SAME_TABLES.into_iter().find(|(same, _)| *same == code);
     same.map_or(code, |(_, other)| other)
@@ -60,12 +58,12 @@ pub fn title(code: &str) -> String {
     known.map_or(code, |(_, title)| title).to_owned()
 }
 
-/// Whether a point is of order entry, be it alone or not.
+/// True for a point of order entry, alone or not.
 pub(crate) fn is_of_users(code: &str) -> bool {
     [USERS_ALONE, USERS].contains(&role(code))
 }
 
-/// Users, of order entry or of queries.
+/// Number of users, of order entry or of queries.
 pub(crate) fn jobs_of(code: &str, oltp: &OltpStep, olap: &OlapStep) -> u32 {
     if is_of_users(code) {
         oltp.users()[0]
@@ -74,7 +72,7 @@ pub(crate) fn jobs_of(code: &str, oltp: &OltpStep, olap: &OlapStep) -> u32 {
     }
 }
 
-/// The fingerprint of what a point is of. Order entry beside a copy goes on in the engine that the copy comes from.
+/// Fingerprint of a point's definition. Order entry with a copy runs in the engine from which the copy comes.
 pub(crate) fn definition(code: &str, engine: &str) -> String {
     match (is_of_users(code), role(code) == code) {
         (true, _) => oltp::fingerprint(engine),

@@ -1,8 +1,8 @@
 //! Analytical queries on the tables on which the users of order entry work.
 //!
-//! Rows move while they are asked, so that nobody knows the right answers: each query runs in a [`snapshot`] of its own, which is
-//! proven to be one. Where nobody works, answers are the same each time. A [`copy`] of the tables in a column store follows the users;
-//! how old what a query sees of it is is its [`freshness`].
+//! The right answers are unknown because the rows change, so each query runs in a [`snapshot`] that is verified
+//! to be one. Without users, answers are the same each time. A [`copy`] of the tables in a column store can follow the
+//! users; the age of its rows is their [`freshness`].
 
 pub mod copy;
 pub mod freshness;
@@ -32,18 +32,17 @@ pub(super) struct QueryContext<'a> {
     pub context: &'a RunContext<'a>,
     pub olap: &'a OlapStep,
     pub key: &'a PointKey,
-    /// The point without anything measured.
     pub blank: Point,
     /// The order-entry database, or the copy of it.
     pub on: &'a Nodes,
-    /// By what the age of a copy is told that follows the users.
+    /// Clock for the age of a copy that follows the users.
     pub clock: Option<Clock<'a>>,
     pub least: Duration,
-    /// Whether nobody changes the tables meanwhile.
+    /// True if nobody changes the tables meanwhile.
     pub is_quiet: bool,
 }
 
-/// Asks every query once, waits until `begin` lets it go on, and asks in whole passes for at least so long.
+/// Runs every query once, waits for `begin`, and runs whole passes for at least the given time.
 pub(super) fn in_passes(
     place: &QueryContext<'_>,
     progress: &Progress,
@@ -63,27 +62,24 @@ pub(super) fn in_passes(
     }
 }
 
-/// What the users of a point have in common.
 #[derive(Default)]
 struct SharedResults {
-    /// The first answer to each query, where nobody changes the tables.
+    /// First answer to each query, if nobody changes the tables.
     answers: Mutex<HashMap<u32, Answer>>,
     queries: AtomicU64,
-    /// Time of the queries alone.
     took_us: AtomicU64,
     checks: AtomicU64,
     ages: Mutex<Vec<Age>>,
 }
 
 impl<'a> QueryContext<'a> {
-    /// The queries that are asked, in their order.
     fn queries(&self) -> Vec<&'static Query> {
         let asked = self.olap.asked();
         let is_asked = |query: &&Query| asked.is_empty() || asked.contains(&query.number);
         queries().iter().filter(is_asked).collect()
     }
 
-    /// Users who have asked everything once, at the degree of the point; sessions opened later have that of the target.
+    /// Users who have run every query once, at the degree of the point; sessions opened later have that of the target.
     fn users<'k>(&self, kept: &'k SharedResults) -> target::Result<Vec<User<'k>>>
     where
         'a: 'k,
@@ -101,7 +97,6 @@ impl<'a> QueryContext<'a> {
             for query in self.queries() {
                 let asked = user.snapshots.ask(query)?;
                 if self.is_quiet {
-                    // Later answers are compared with it.
                     user.differing(query, asked.answer);
                 }
             }
@@ -153,7 +148,7 @@ impl<'a> QueryContext<'a> {
         freshness::tell(&ages, &mut point.figures);
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (asked, took_us) = (read(&kept.queries), read(&kept.took_us));
-        // What proves the snapshots is asked between the queries, and is not in their time.
+        // Checks of the snapshots run between the queries, so their time is excluded.
         point.figures.queries_per_min =
             (took_us > 0).then(|| 60e6 * f64::from(self.key.jobs) * asked as f64 / took_us as f64);
         point.notes.insert(
@@ -209,7 +204,7 @@ struct User<'k> {
 }
 
 impl User<'_> {
-    /// In what an answer differs from the first one to its query, which it becomes where there is none.
+    /// Difference between an answer and the first one to its query, which is stored.
     fn differing(&self, query: &Query, answer: Answer) -> Option<String> {
         let answers = self.kept.answers.lock();
         let mut answers = answers.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a step asks of order entry with analytical queries beside it.
+//! Contradictions between the tables of both workloads.
 
 use super::same;
 use crate::olap::work::Cache;
@@ -6,7 +6,7 @@ use crate::olap::work::Cache;
 use crate::olap::step::{OlapOrder, OlapStep, QueryTables};
 use crate::oltp::step::{OltpStep, Order};
 
-/// What contradicts itself in the tables of both workloads when they are used together.
+/// Refuses keys of the two workloads that contradict each other when they run together.
 pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
     let wrong = [
         (

@@ -26,21 +26,19 @@ use lab::Nodes;
 use lab::RunContext;
 use lab::Step;
 
-/// What the schema with the order-entry database is called.
 const ORDER_ENTRY_SCHEMA: &str = "oltp";
-/// Who waits for the users looks so often whether all is to be stopped.
+/// Interval at which a thread that waits for the users checks for a stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A copy of the order-entry tables, and the same as a database that is asked.
+/// Copy of the order-entry tables, also opened as a database.
 struct Copied {
     copy: OrderEntryCopy,
     on: Nodes,
 }
 
-/// The cycles in which a copy followed.
 type Followed = Result<Vec<Cycle>, ColumnarError>;
 
-/// Tells users and copies that the queries are over when they are, also by a panic: they would go on without end.
+/// Signals users and copies that the queries are over, even after a panic; otherwise they would never end.
 struct OverAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for OverAtEnd<'_> {
@@ -49,7 +47,6 @@ impl Drop for OverAtEnd<'_> {
     }
 }
 
-/// Where a point is measured, and with what.
 pub(super) struct MixedPoint<'a> {
     pub context: &'a RunContext<'a>,
     pub analytical: &'a Asks<'a>,
@@ -62,10 +59,8 @@ pub(super) struct MixedPoint<'a> {
     pub progress: &'a Progress,
 }
 
-/// The order-entry database, as it is after its load.
 struct Fresh {
     nodes: Nodes,
-    /// How it came to be so.
     how: String,
 }
 
@@ -110,7 +105,7 @@ impl MixedPoint<'_> {
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
         let mut copied = self.copied(&fresh)?;
         let (seen, asked, followed) = self.drive(&level, &fresh, copied.as_mut());
-        // Where no query could be asked nobody worked beside them.
+        // Without queries there was no concurrent load.
         let seen = match seen {
             Some(seen) => seen.map_err(|measured| self.retold(measured))?,
             None => return Err(self.retold(asked)),
@@ -127,7 +122,7 @@ impl MixedPoint<'_> {
         queries.notes.push(Remark::OrderEntryBeside {
             users: users.key.jobs,
         });
-        // What is counted for the process or the server is of both.
+        // Process-wide and server-wide counts include both workloads.
         queries.figures.busy_cores_mean = None;
         if !self.context.targets[self.key.target as usize].is_embedded {
             for point in [&mut users, &mut queries] {
@@ -137,8 +132,8 @@ impl MixedPoint<'_> {
         Ok(vec![users, queries])
     }
 
-    /// Both at the same time; nothing of the users where the queries gave up before. A copy follows from the ramp-up of
-    /// the users on: it is fresh when they begin.
+    /// Runs both at the same time; without an outcome of the users if the queries gave up before. A copy follows from
+    /// the users' ramp-up on, so it is fresh when they begin.
     fn drive(
         &self,
         level: &Level<'_>,
@@ -173,19 +168,19 @@ impl MixedPoint<'_> {
                 let from = fresh.nodes.first().as_ref();
                 let (followed, is_fresh) = channel();
                 let fresh = move || {
-                    // Somebody listens below.
+                    // The receiver exists until the scope ends.
                     let _ = followed.send(());
                 };
                 let following =
                     scope.spawn(move || freshness::follow(copy, from, self.progress, when, fresh));
-                // Nothing comes where it failed, which is told when everything has ended.
+                // After a failure nothing arrives; the failure is reported at the end.
                 let _ = is_fresh.recv();
                 following
             });
             let seen = is_ready.then(|| {
                 let concurrent = ConcurrentWork {
                     entered: &|| {
-                        // Nobody listens any more when all is being stopped.
+                        // While everything is being stopped, nobody may receive it.
                         let _ = entered.send(());
                     },
                     over,
@@ -193,7 +188,7 @@ impl MixedPoint<'_> {
                 level.measure(self.progress, self.step.rate_per_s, Some(&concurrent))
             });
             drop(entered);
-            // A panic of it is a panic of ours.
+            // A panic of the thread is a panic of this one.
             let asked = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
             let followed = following.map(|following| {
                 following
@@ -204,8 +199,8 @@ impl MixedPoint<'_> {
         })
     }
 
-    /// Asks queries in whole passes as soon as `begin` lets it: of the analytical tables, or of those of order entry, with what tells
-    /// the age of a copy of them that follows.
+    /// Runs queries in whole passes once `begin` allows it: on the analytical tables, or on those of order entry, with
+    /// the clock for the age of a copy.
     fn ask(
         &self,
         order_entry: Option<(&Nodes, Option<Clock<'_>>)>,
@@ -233,7 +228,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// A copy of the fresh order-entry tables, where the target is one.
+    /// Copy of the fresh order-entry tables, if the target is a column store.
     fn copied(&self, fresh: &Fresh) -> Result<Option<Copied>, Measured> {
         let target = &self.context.targets[self.key.target as usize];
         let Some(replica) = target.first().replica() else {
@@ -254,7 +249,7 @@ impl MixedPoint<'_> {
         Ok(Some(Copied { copy, on }))
     }
 
-    /// What following took, and whether the copy has everything when nobody works any more.
+    /// Adds the cost of the refreshes, and verifies the copy once nobody works any more.
     fn of_copy(
         &self,
         (copied, followed): (&mut Copied, Followed),
@@ -287,7 +282,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// Waits until the users' window begins; false where it never does.
+    /// Waits until the users' window begins; false if it never does.
     fn comes(&self, window: &Receiver<()>) -> bool {
         loop {
             match window.recv_timeout(LOOK) {
@@ -303,7 +298,7 @@ impl MixedPoint<'_> {
         self.context.stop.load(Ordering::Relaxed)
     }
 
-    /// Every measurement begins with the same rows.
+    /// Restores the rows, so that every measurement begins with the same ones.
     fn fresh(&self) -> Result<Fresh, Measured> {
         let source = &self.context.targets[self.source];
         let nodes = source.secondary_schema(ORDER_ENTRY_SCHEMA);
@@ -334,7 +329,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// The key by which users draw what they ask for: the same, whatever goes on beside them.
+    /// Key from which users draw their inputs, which is the same with and without queries.
     fn users_key(&self) -> PointKey {
         PointKey {
             test: TOTAL.into(),
@@ -351,7 +346,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// The point of the users, behind the check: a database that is not sound any more makes it invalid.
+    /// Point of the users. A consistency check follows; a database that fails it makes the point invalid.
     fn of_users(&self, fresh: &Fresh, seen: &LevelOutcome) -> Result<Point, Measured> {
         let code = match role(&self.key.test) {
             USERS_ALONE => USERS_ALONE,
@@ -402,7 +397,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// What went wrong with one of the workloads, as points of this step.
+    /// Attributes a failure of one workload to the points of this step.
     fn retold(&self, measured: Measured) -> Measured {
         let Measured::Points(points) = measured else {
             return measured;
@@ -412,7 +407,7 @@ impl MixedPoint<'_> {
         self.without_figures(reasons.unwrap_or_else(|| vec![Remark::NothingMeasured]))
     }
 
-    /// Points that say why they have no figures: both of a measurement of both.
+    /// Points with reasons instead of figures: both, if both workloads were measured.
     fn without_figures(&self, reasons: Vec<Remark>) -> Measured {
         let codes = match role(&self.key.test) {
             USERS_ALONE => vec![USERS_ALONE],
@@ -426,7 +421,6 @@ impl MixedPoint<'_> {
         Measured::Points(codes.into_iter().map(point).collect())
     }
 
-    /// A point without anything measured.
     fn blank(&self, key: &PointKey) -> Point {
         let code = key.test.as_str();
         let target = if is_of_users(code) {
@@ -444,7 +438,7 @@ impl MixedPoint<'_> {
 mod tests {
     use super::*;
 
-    /// As in `drive`: users who work until they are told that the queries are over.
+    /// As in `drive`: users who work until the queries are over.
     #[test]
     fn queries_that_panic_let_nobody_work_on() {
         let over = AtomicBool::new(false);

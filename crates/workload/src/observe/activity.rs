@@ -1,11 +1,10 @@
-//! Sessions by class of wait, interval by interval.
+//! Sessions by class of wait, per interval.
 
 use std::collections::HashMap;
 
 use archive::{About, EventClass, Observed};
 use target::{Tally, TimeOnProcessors, WaitClass};
 
-/// Classes in the order of table and chart.
 const CLASSES: [WaitClass; 9] = [
     WaitClass::Cpu,
     WaitClass::DataRead,
@@ -18,43 +17,42 @@ const CLASSES: [WaitClass; 9] = [
     WaitClass::Other,
 ];
 
-/// Where that stands which the kernel tells, and what it leaves.
+/// Index of the class for which the kernel has the time.
 const CPU: usize = 0;
 const UNTOLD: usize = 7;
 
 #[derive(Debug)]
 struct Interval {
     end_s: f64,
-    /// Sessions at work on average by class; nothing where nobody looked.
+    /// Mean active sessions by class; `None` without a sample.
     sessions: Option<[f64; 9]>,
     transactions_per_s: Option<f64>,
 }
 
-/// All intervals, and the one that is not over.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
     intervals: Vec<Interval>,
     seconds: HashMap<WaitClass, f64>,
     looked_s: f64,
-    /// Most sessions at work that one look of this interval saw.
+    /// Most active sessions in one sample of this interval.
     at_work_max: f64,
-    /// Seconds that sessions had of the processors in the last interval beyond those in which looks saw them at work: looks come seldom,
-    /// and more of one interval is less of the next.
+    /// Session seconds on processors in the last interval beyond the samples' count. Samples are rare, so a surplus in
+    /// one interval is a deficit in the next.
     ahead_s: f64,
-    /// Whether the kernel told in each interval what sessions had of the processors.
+    /// True if the kernel reported the sessions' processor time in each interval.
     pub knows_processors: bool,
-    /// Seconds of all looks, and of sessions that they saw in statements.
+    /// Seconds that all samples stand for, and session seconds in statements among them.
     pub all_looked_s: f64,
     pub seen_s: f64,
-    /// Seconds of active sessions: as seen, with the time on processors and waiting for them as the kernel tells it.
+    /// Seconds of active sessions by the samples, with the kernel's time on and waiting for processors.
     pub at_work_s: f64,
-    /// … of which those that waited for something else than a processor, and the others.
+    /// … of which they waited for something else than a processor, and the rest.
     pub waiting_s: f64,
     pub on_processors_s: f64,
 }
 
 impl Activity {
-    /// Adds a look that stands for so many seconds.
+    /// Adds a sample that stands for so many seconds.
     pub fn add(&mut self, look: &Tally, stands_for_s: f64) {
         for ((class, _), weight) in &look.sessions {
             *self.seconds.entry(*class).or_default() += weight * stands_for_s;
@@ -64,8 +62,9 @@ impl Activity {
         self.looked_s += stands_for_s;
     }
 
-    /// The interval ends here. The kernel says what sessions had of the processors in it, where that is known. Gives the seconds of active
-    /// sessions that no look saw: they waited for a processor before their statement began for the server.
+    /// Ends the interval. `processors` is the sessions' processor time in it, if the kernel reports it. Returns the
+    /// seconds of active sessions that no sample shows: they waited for a processor before the server registered their
+    /// statement.
     pub fn end_interval(
         &mut self,
         end_s: f64,
@@ -78,7 +77,7 @@ impl Activity {
         self.knows_processors =
             told.is_some() && (self.knows_processors || self.intervals.is_empty());
         let begin_s = self.intervals.last().map_or(0.0, |interval| interval.end_s);
-        // Of that, the part that looks stand for.
+        // Share of the interval that the samples stand for.
         let seen_part = self.looked_s / (end_s - begin_s).max(1e-9);
         let at_work_max = std::mem::take(&mut self.at_work_max);
         if let Some(told) = told {
@@ -101,7 +100,8 @@ impl Activity {
         (sum_s - seen_s).max(0.0)
     }
 
-    /// Takes the processors' time as it is told. Where looks saw sessions at work for longer, these waited for what no view tells.
+    /// Takes the kernel's processor time. If the samples show sessions at work for longer, the rest were waits that no
+    /// view reports.
     fn with_processors(&mut self, seconds: &mut [f64; 9], told_s: f64) {
         let rest_s = seconds[CPU] - told_s - self.ahead_s;
         self.ahead_s = (-rest_s).clamp(0.0, told_s.max(0.0));
@@ -109,13 +109,11 @@ impl Activity {
         seconds[UNTOLD] += rest_s.max(0.0);
     }
 
-    /// Transactions per second at the end of each interval.
     pub fn rates(&self) -> Vec<(f64, Option<f64>)> {
         let rate = |interval: &Interval| (interval.end_s, interval.transactions_per_s);
         self.intervals.iter().map(rate).collect()
     }
 
-    /// A row for each interval.
     pub fn table(&self, source: &str) -> Observed {
         let names = CLASSES.map(|class| EventClass::from(class).name().to_owned());
         let classes = names.iter().map(|name| (name.as_str(), "sessions"));
@@ -139,8 +137,8 @@ impl Activity {
     }
 }
 
-/// No more sessions are active than there are. A wait that is over is shown until its session has a processor, for which it waits
-/// meanwhile: so waits give way.
+/// Limits active sessions to the number of sessions. A session still shows its last wait while it waits for a
+/// processor, so waits are reduced first.
 fn at_most(seconds: &mut [f64; 9], most_s: f64) {
     let sum_s: f64 = seconds.iter().sum();
     let waits_s = sum_s - seconds[CPU];
@@ -182,8 +180,8 @@ mod tests {
         assert_eq!(activity.rates(), [(1.0, Some(10.0)), (2.0, None)]);
     }
 
-    /// Each look sees one session at work and one that waits for a lock. In the first second 2.5 s were spent on processors or in their
-    /// queue, then 0.25 s, of which the first has 0.25 s ahead, and 0.5 s.
+    /// Each sample has one session at work and one that waits for a lock. In the first second 2.5 s were spent on
+    /// processors or in their queue, then 0.25 s, of which the first has 0.25 s ahead, and 0.5 s.
     #[test]
     fn golden_processors_are_as_the_kernel_tells() {
         let mut activity = Activity::default();
@@ -205,7 +203,7 @@ mod tests {
         assert_eq!((rows("CPU"), rows("lock")), ([2.5, 0.25, 0.5], [1.0; 3]));
         let untold = EventClass::from(WaitClass::Blocked);
         assert_eq!(rows(untold.name()), [0.0, 0.0, 0.25]);
-        // Of the fourth second looks stand for a half.
+        // The samples stand for half of the fourth second.
         activity.add(&Tally::default(), 0.5);
         activity.end_interval(4.0, None, many(1.0));
         assert_eq!((activity.at_work_s, activity.waiting_s), (7.0, 3.25));
@@ -213,13 +211,14 @@ mod tests {
         assert!(!activity.knows_processors, "not the whole time");
     }
 
-    /// Sessions that are far more than any that are active here.
+    /// More sessions than are ever active here.
     fn many(seconds: f64) -> Option<TimeOnProcessors> {
         let sessions = 100;
         Some(TimeOnProcessors { seconds, sessions })
     }
 
-    /// Looks see three sessions wait for the log and one for a lock, while four sessions had the processors for a second in two.
+    /// Samples show three sessions that wait for the log and one that waits for a lock, while four sessions had the
+    /// processors for a second in two.
     #[test]
     fn golden_no_more_sessions_are_active_than_there_are() {
         let mut activity = Activity::default();
@@ -231,7 +230,7 @@ mod tests {
             let seconds = 1.0;
             Some(TimeOnProcessors { seconds, sessions })
         };
-        // Another one came and went between.
+        // A session came and went in between.
         activity.end_interval(2.0, None, told(3));
         assert_eq!((activity.at_work_s, activity.waiting_s), (8.0, 7.0));
         let table = activity.table("looks");

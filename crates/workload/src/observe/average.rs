@@ -1,18 +1,19 @@
-//! Active sessions on average: by the server's own account of the time in statements where that can be trusted, else by the looks.
+//! Mean active sessions: by the server's own account of the time in statements if it is trustworthy, else by the
+//! samples.
 
 use target::TimeInStatements;
 
-/// Of a shorter time an account says too little: what a session did in the last second may not have been entered.
+/// A shorter account is unreliable: a session's last second may not have been entered.
 const ELAPSED_S_MIN: f64 = 10.0;
-/// Most of it that may belong to another time.
+/// Maximum share of the account that may belong to another time.
 const UNCLEAR_MAX: f64 = 0.05;
-/// An account that has less than this part of what the looks saw, beyond their chance, has not been entered in full.
+/// An account of less than this share of the samples' result, beyond their standard error, is incomplete.
 const SEEN_MIN: f64 = 0.95;
-/// Standard errors that are chance. Sessions that are active independently of each other scatter at most as Poisson's events do.
+/// Standard errors that count as chance. Independently active sessions scatter at most like Poisson's events.
 const CHANCE: f64 = 3.0;
 
-/// Active sessions by the account, less the observer's own; `None` where it cannot be trusted. Of the observer's own time so much is sure, and
-/// so much may be in it as well.
+/// Active sessions by the account, without the observer's own; `None` if it is not trustworthy. The observer's own time
+/// has a certain part and a possible further part.
 pub(super) fn by_account(
     time: &TimeInStatements,
     (own_s, held_up_s): (f64, f64),
@@ -39,7 +40,7 @@ mod tests {
         }
     }
 
-    /// 41 s in 20 s, of which 1 s was the observer's: two sessions, of which the looks saw nine tenths.
+    /// 41 s in 20 s, of which 1 s was the observer's: two sessions, of which the samples have nine tenths.
     #[test]
     fn golden_the_account_counts_where_it_is_whole() {
         assert_eq!(by_account(&time(41.0), (1.0, 0.5), (1.8, 200)), Some(2.0));

@@ -1,9 +1,8 @@
-//! What points of observations are called.
+//! Code and definition of an observation.
 
 use archive::PointKey;
 
-/// Code of its one test.
 pub(super) const CODE: &str = PointKey::OBSERVATION;
 pub(super) const TITLE: &str = "Database at work, observed without a load";
-/// Names what is measured, so that observations are comparable as long as they look alike.
+/// Version of the sampling, so that only like observations are compared.
 pub(super) const DEFINITION: &str = "observe 1";

@@ -1,4 +1,4 @@
-//! The loop that looks at a server until its time is over.
+//! Sampling loop of an observation.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,22 +23,20 @@ use super::rates::Rates;
 use super::sessions::SessionHistory;
 use super::step::ObserveStep;
 
-/// Looks before the start, so that the first that count are neither cold nor dear.
+/// Discarded samples before the start, because the first ones are cold and expensive.
 const WARM_UP_LOOKS: usize = 3;
-/// Counters of the load are read this often, and less often in a long observation …
+/// Interval of the load counters, longer in a long observation …
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 /// … so that there are no more intervals than this.
 const INTERVALS_MAX: u32 = 150;
-/// A server that restarts is waited for so long, beyond the end of the observation if need be.
+/// Wait for a server that restarts, beyond the end of the observation if necessary.
 const RESTART_MAX: Duration = Duration::from_secs(60);
-/// How often it is tried.
 const RETRY: Duration = Duration::from_millis(500);
-/// What sessions did that no look saw at work.
+/// Sessions that no sample shows at work.
 const QUEUED: &str = "DB waiting for a processor";
-/// Longest sleep between two looks at the stop flag.
+/// Longest sleep between two checks of the stop flag.
 const NAP: Duration = Duration::from_millis(100);
 
-/// Measures the observations of a run.
 pub(super) struct Measurement<'a> {
     pub context: &'a RunContext<'a>,
 }
@@ -81,7 +79,6 @@ impl Measure for Measurement<'_> {
     }
 }
 
-/// What is known so far.
 struct Observer<'a> {
     context: &'a RunContext<'a>,
     server: Box<dyn Server>,
@@ -95,7 +92,7 @@ struct Observer<'a> {
     seen: SessionHistory,
     rates: Rates,
     seconds: Tally,
-    /// What sessions had of the processors, by the last answer.
+    /// Processor time of the sessions in the last answer.
     on_processors: Option<TimeOnProcessors>,
     cost: Cost,
 }
@@ -162,9 +159,8 @@ impl<'a> Observer<'a> {
         Ok(self.told(elapsed, before))
     }
 
-    /// Everything of an observation that is over.
     fn told(mut self, elapsed: Duration, before: target::Result<ServerCounts>) -> AtWork {
-        // Before anything else is asked, whose time would be the observer's.
+        // This comes first, because later statements would add to the observer's time.
         let account = self.server.time_in_statements();
         let account = account.unwrap_or_else(|error| {
             self.cost.fail(error.message);
@@ -205,7 +201,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Sleeps until the next look, at most until so long after the begin.
+    /// Sleeps until the next sample, at most until the given time after the start.
     fn pause(&mut self, until: Duration) -> std::result::Result<(), Measured> {
         let pause = (self.pace).pause(until.saturating_sub(self.begun.elapsed()));
         let end = Instant::now() + pause;
@@ -220,7 +216,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Asks the server something, and enters what that cost.
+    /// Runs a statement and records its cost.
     fn ask<T>(
         &mut self,
         what: impl FnOnce(&mut dyn Server) -> target::Result<T>,
@@ -254,7 +250,6 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// Reads the counters of the load, which ends an interval.
     fn read_load(&mut self) -> target::Result<()> {
         let (before_s, asked) = (self.cost.cpu_s(), Instant::now());
         let told = self.ask(|server| Ok((server.load()?, server.time_on_processors()?)));
@@ -283,7 +278,8 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// What becomes of a question that failed: after a restart it goes on, and what took too long is not seen.
+    /// Handles a failed statement: the observation continues after a restart, and the time of a timeout counts as
+    /// unobserved.
     fn or_again(&mut self, asked: target::Result<()>) -> std::result::Result<(), Measured> {
         let Err(error) = asked else {
             return Ok(());
@@ -315,7 +311,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// A server that is not there ends the observation; one that refuses a question does not.
+/// A server that is gone ends the observation; one that refuses a statement does not.
 fn refused<T>(asked: target::Result<T>) -> std::result::Result<target::Result<T>, Measured> {
     match asked {
         Err(error) if error.kind == ErrorKind::Unreachable => Err(Measured::Broken(error.message)),

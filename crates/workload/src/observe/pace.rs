@@ -1,35 +1,35 @@
-//! How often a server is asked, and what time its answers stand for.
+//! Sampling interval, and the time for which a sample stands.
 
 use std::time::{Duration, Instant};
 
 use lab::session_sampler::COST_MAX;
 
-/// It never looks more often than this: ten looks a second tell in a minute what sessions wait for to within a few percent, and more of them
-/// would only cost more …
+/// Shortest pause: ten samples per second give the waits of a minute to within a few percent, and more would only cost
+/// more …
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// … nor less often, unless answers take long.
+/// … and the longest, unless answers take long.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// A pause is at least so many times as long as an answer takes, so that a saturated server is left alone …
+/// A pause is at least this multiple of the answer time, which spares a saturated server …
 const PAUSE_PER_ANSWER: f64 = 20.0;
 /// … but no longer than this.
 const PAUSE_OF_SLOW_MAX: Duration = Duration::from_secs(30);
-/// Weight of the newest answer in the means that the pause follows.
+/// Weight of the newest answer in the means that determine the pause.
 const NEWEST: f64 = 0.2;
-/// An answer that takes longer was held up: nobody saw what the sessions did meanwhile.
+/// A slower answer was delayed: the sessions were unobserved meanwhile.
 pub(super) const HELD_UP: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct Pace {
     least: Duration,
-    /// Means of what a look costs, and of how long its answer takes, in seconds.
+    /// Mean cost of a sample and mean answer time, in s.
     price_s: f64,
     answer_s: f64,
-    /// What was spent on counters and is not made up for by a pause yet, in seconds.
+    /// Cost of the counters for which no pause has compensated yet, in s.
     owed_s: f64,
 }
 
 impl Pace {
-    /// Of a server whose looks are new only when they are so far apart.
+    /// `rest` is the interval at which the server refreshes its samples.
     pub fn of(rest: Duration) -> Self {
         Self {
             least: rest.max(PAUSE_MIN),
@@ -39,24 +39,22 @@ impl Pace {
         }
     }
 
-    /// An answer took so long and cost so much.
     pub fn answered(&mut self, answer_s: f64, price_s: f64) {
         self.price_s += NEWEST * (price_s - self.price_s);
         self.answer_s += NEWEST * (answer_s - self.answer_s);
     }
 
-    /// So much was spent beside the looks.
     pub fn owe(&mut self, seconds: f64) {
         self.owed_s += seconds;
     }
 
-    /// Pause before the next look, where so much is left of the interval.
+    /// Pause before the next sample, with so much left of the interval.
     pub fn pause(&mut self, left: Duration) -> Duration {
         let fair_s = (self.price_s + std::mem::take(&mut self.owed_s)) / COST_MAX;
         let usual = Duration::from_secs_f64(fair_s).clamp(self.least, PAUSE_MAX);
         let gentle = Duration::from_secs_f64(self.answer_s * PAUSE_PER_ANSWER);
         let pause = usual.max(gentle.min(PAUSE_OF_SLOW_MAX));
-        // A look stands at the end of every interval, but a slow server is not asked sooner for it.
+        // Every interval ends with a sample, but a slow server is not queried sooner for it.
         if pause <= PAUSE_MAX {
             pause.min(left.max(self.least))
         } else {
@@ -65,7 +63,6 @@ impl Pace {
     }
 }
 
-/// The time that looks stand for, and the time that nobody saw.
 #[derive(Debug)]
 pub(super) struct Coverage {
     until: Instant,
@@ -80,7 +77,7 @@ impl Coverage {
         }
     }
 
-    /// The sessions were looked at: the time that the look stands for.
+    /// Records a sample and returns the time for which it stands.
     pub fn look(&mut self, asked: Instant, now: Instant) -> Duration {
         let unseen = held_up(asked, now);
         self.unseen += unseen;
@@ -89,21 +86,21 @@ impl Coverage {
         seen
     }
 
-    /// Something else was answered: no look stands for the time in which that was held up.
+    /// Records another answer: if it was delayed, no sample stands for its time.
     pub fn answered(&mut self, asked: Instant, now: Instant) {
         let unseen = held_up(asked, now);
         self.unseen += unseen;
         self.until += unseen;
     }
 
-    /// A question failed: what the sessions did since the last look, nobody saw.
+    /// Records a failure: the time since the last sample is unobserved.
     pub fn lost(&mut self, now: Instant) {
         self.unseen += now - self.until;
         self.until = now;
     }
 }
 
-/// How long a question was held up, where it was.
+/// Delay of a statement beyond the usual answer time.
 fn held_up(asked: Instant, now: Instant) -> Duration {
     let answer = now - asked;
     if answer > HELD_UP {
@@ -167,16 +164,16 @@ mod tests {
         let at = |after: u64| begin + ms(after);
         let mut sight = Coverage::from(begin);
         assert_eq!(sight.look(at(100), at(110)), ms(110));
-        // Counters, 20 ms and then 2 s: the next look stands for what was not held up.
+        // Counters, 20 ms and then 2 s: the next sample stands for the time without the delay.
         sight.answered(at(110), at(130));
         assert_eq!(sight.unseen, Duration::ZERO);
         sight.answered(at(130), at(2130));
         assert_eq!(sight.unseen, ms(2000));
         assert_eq!(sight.look(at(2200), at(2210)), ms(100));
-        // A look that was held up for 1 s.
+        // A sample that was delayed for 1 s.
         assert_eq!(sight.look(at(2300), at(3300)), ms(90));
         assert_eq!(sight.unseen, ms(3000));
-        // A question that ran into its limit of 10 s, 200 ms behind the look, and a restart of 1 s behind it.
+        // A statement that reached its limit of 10 s, 200 ms after the sample, and then a restart of 1 s.
         sight.lost(at(14_500));
         assert_eq!(sight.unseen, ms(3000 + 11_200));
         assert_eq!(sight.look(at(14_600), at(14_610)), ms(110));

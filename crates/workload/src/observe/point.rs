@@ -1,4 +1,4 @@
-//! What was seen, as figures, tables and remarks of a point.
+//! Figures, tables and remarks of an observation's point.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::pace::HELD_UP;
 use super::rates::Rates;
 use super::sessions::SessionHistory;
 
-/// A pause that is longer tells of a server that answers slowly.
+/// A longer pause indicates a server that answers slowly.
 const SLOW_ANSWER_S: f64 = 0.05;
-/// Accounts of active sessions that are so many times apart are told both.
+/// If the accounts of active sessions differ by this factor, both are reported.
 const ACCOUNTS_DIFFER_MIN: f64 = 1.05;
-/// Unseen time that is worth a word, as a part of the whole.
+/// Unobserved share of the time that is worth a remark.
 const UNSEEN_MIN: f64 = 0.01;
 
 #[derive(Debug, Default)]
@@ -25,9 +25,9 @@ pub(super) struct Cost {
     pub loads: u64,
     pub driver_s: f64,
     server_s: f64,
-    /// Answers that were held up: nobody knows whether the session was in a statement meanwhile.
+    /// Delayed answers, during which the session may or may not have been in a statement.
     held_up_s: f64,
-    /// Whether the server's processor time is known; else the time of its answers is taken for it.
+    /// True if the server's processor time is known; otherwise the answer time replaces it.
     is_known: bool,
     answers: u64,
     answers_s: f64,
@@ -41,7 +41,6 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// From here on, after so many statements.
     pub fn begun(asked: u64) -> Self {
         Self {
             asked_before: asked,
@@ -49,7 +48,6 @@ impl Cost {
         }
     }
 
-    /// Up to here, of which so much was not seen.
     pub fn end(&mut self, asked: u64, unseen: Duration) {
         self.asked = asked.saturating_sub(self.asked_before);
         self.unseen_s = unseen.as_secs_f64();
@@ -74,7 +72,6 @@ impl Cost {
         self.first_failure.get_or_insert(why);
     }
 
-    /// Processor time of both sides.
     pub fn cpu_s(&self) -> f64 {
         self.driver_s + self.server_s
     }
@@ -116,15 +113,15 @@ pub(super) struct Observed<'a> {
     pub sessions: &'a SessionHistory,
     pub rates: &'a Rates,
     pub cost: &'a Cost,
-    /// How long sessions were in statements by the server's own account.
+    /// Time of sessions in statements by the server's own account.
     pub account: Option<TimeInStatements>,
-    /// The statement that shows sessions of others, where they are hidden.
+    /// Statement that would reveal other users' sessions, if they are hidden.
     pub hidden: Option<String>,
     pub lines: usize,
 }
 
 impl Observed<'_> {
-    /// Figures of sessions are unknown where those of others are hidden.
+    /// Figures of sessions are unknown if those of other users are hidden.
     pub fn figures(&self, watched: &SessionSamples) -> Figures {
         let mut figures = Figures {
             elapsed_s: Some(watched.elapsed.as_secs_f64()),
@@ -148,14 +145,15 @@ impl Observed<'_> {
         figures
     }
 
-    /// Active sessions by the looks; `None` where those of others are hidden.
+    /// Active sessions by the samples; `None` if other users' sessions are hidden.
     fn seen_mean(&self) -> Option<f64> {
         let looked_s = self.activity.all_looked_s;
         (self.hidden.is_none() && looked_s > 0.0).then(|| self.activity.seen_s / looked_s)
     }
 
-    /// Active sessions on average, and by what account, where the looks do not decide. A session is in the server's account while it is in
-    /// a statement, and in the kernel's on processors also before and behind it: so the truth lies between the server's and both together.
+    /// Mean active sessions, and the account behind them if the samples do not decide. A session is in the server's
+    /// account during a statement, but uses processors also before and after it, so the truth lies between the server's
+    /// account and the sum of both.
     fn average(&self, seen: f64) -> (f64, Vec<Remark>) {
         let activity = self.activity;
         let mean = |seconds: f64| seconds / activity.all_looked_s;
@@ -180,7 +178,6 @@ impl Observed<'_> {
         }
     }
 
-    /// What the server's own account says of them, and its name.
     fn by_account(&self) -> Option<(&'static str, f64)> {
         let account = self.account.as_ref()?;
         let own = (self.cost.server_s, self.cost.held_up_s);
@@ -245,7 +242,7 @@ impl Observed<'_> {
         notes
     }
 
-    /// The tables in their order. Statements that the server does not count are those that sessions were seen in.
+    /// Tables in their order. If the server does not count statements, those of the samples are listed.
     pub fn tables(
         &self,
         watched: &SessionSamples,

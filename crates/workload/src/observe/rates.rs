@@ -1,29 +1,26 @@
-//! What counters of the load rose by, interval by interval.
+//! Increases of the load counters, per interval.
 
 use target::{LoadCount, LoadCounts};
 
-/// Sums over the intervals in which counters only rose. An interval in which they were reset, or the server began anew, is left out of
-/// sums and time alike, so that rates stay right and nothing is negative.
+/// Sums over the intervals without a reset. An interval with a reset or a restart is left out of sums and time alike,
+/// so that rates stay right and nothing is negative.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     last: Option<(f64, LoadCounts)>,
     /// Time of the intervals that count.
     pub covered_s: f64,
     pub transactions: Option<f64>,
-    /// What each counter rose by; nothing where it is not told.
+    /// Increase of each counter that is reported.
     pub risen: Vec<LoadCount>,
-    /// Intervals that were left out, and how long they were.
+    /// Number and duration of the intervals that were left out.
     pub resets: u64,
     pub left_out_s: f64,
-    /// What told of the last reset.
     pub reset: String,
-    /// Most that a replica was behind.
     pub lag_s_max: Option<f64>,
 }
 
 impl Rates {
-    /// Takes what was counted at a moment, in seconds from the start; gives the transactions since the last one, where they
-    /// are known.
+    /// Takes counters at a time in seconds from the start; returns the transactions since the last ones, if known.
     pub fn add(&mut self, at_s: f64, now: LoadCounts) -> Option<f64> {
         self.lag_s_max = match (self.lag_s_max, now.lag_s) {
             (Some(most), Some(lag)) => Some(most.max(lag)),
@@ -56,7 +53,7 @@ impl Rates {
         transactions
     }
 
-    /// The counters cannot be followed from here on: the next ones begin anew.
+    /// Ends the sequence of counters; the next ones start a new one.
     pub fn interrupt(&mut self, at_s: f64) {
         if let Some((before_s, _)) = self.last.take() {
             self.left_out_s += (at_s - before_s).max(0.0);
@@ -68,7 +65,7 @@ fn rise(before: Option<f64>, now: Option<f64>) -> Option<f64> {
     Some(now? - before?)
 }
 
-/// What tells that counters were reset in between: the server says so, or one has fallen.
+/// Evidence that counters were reset in between: the server says so, or one has fallen.
 fn reset(before: &LoadCounts, now: &LoadCounts) -> Option<String> {
     if before.era != now.era {
         return Some(format!("they began at {}", now.era.trim()));

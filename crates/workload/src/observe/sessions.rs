@@ -1,23 +1,21 @@
-//! What was seen of single sessions: their statements, who waited for whom, and long transactions.
+//! Statements, blockers and long transactions of single sessions.
 
 use std::collections::HashMap;
 
 use archive::{About, Observed};
 use target::SessionSeen;
 
-/// Different statements, blockers and transactions that are kept; the page has the longest.
+/// Limit of distinct statements, blockers and transactions; the page shows the longest.
 const KEPT_MAX: usize = 4096;
-/// A transaction that is younger is not worth a line.
+/// A younger transaction is not worth a line.
 const TRANSACTION_S_MIN: f64 = 0.5;
 
-/// A transaction at its oldest.
 #[derive(Debug, Clone)]
 struct Transaction {
     age_s: f64,
     session: SessionSeen,
 }
 
-/// Seconds that a session waited for a lock of another one.
 #[derive(Debug, Clone)]
 struct Blocked {
     seconds: f64,
@@ -26,25 +24,21 @@ struct Blocked {
     blocker: Option<SessionSeen>,
 }
 
-/// All of it, over an observation.
 #[derive(Debug, Default)]
 pub(super) struct SessionHistory {
-    /// Seconds at work by statement.
     statements: HashMap<String, f64>,
-    /// By session; one that has begun another transaction is moved to the ended ones.
+    /// Open transactions by session; a session's next one moves it to the ended ones.
     open: HashMap<u64, Transaction>,
     ended: Vec<Transaction>,
     blocked: HashMap<(u64, u64), Blocked>,
     /// Seconds that sessions waited for locks of others.
     pub blocked_s: f64,
-    /// Most sessions at work that one look saw.
     pub at_work_max: usize,
-    /// Greatest age of a transaction.
     pub transaction_s_max: Option<f64>,
 }
 
 impl SessionHistory {
-    /// Adds a look that stands for so many seconds.
+    /// Adds a sample that stands for so many seconds.
     pub fn add(&mut self, sessions: &[SessionSeen], stands_for_s: f64) {
         let at_work = sessions.iter().filter(|session| session.is_at_work);
         self.at_work_max = self.at_work_max.max(at_work.clone().count());
@@ -74,7 +68,7 @@ impl SessionHistory {
             session: session.clone(),
         };
         let before = self.open.insert(session.id, now);
-        // A younger one is the session's next.
+        // A younger transaction is the session's next.
         self.ended
             .extend(before.filter(|before| before.age_s > age_s));
         if self.ended.len() > 2 * KEPT_MAX {
@@ -103,7 +97,6 @@ impl SessionHistory {
         blocked.longest_s = blocked.longest_s.max(session.transaction_s.unwrap_or(0.0));
     }
 
-    /// Statements by the time that sessions were seen in them.
     pub fn statements(&self, source: &str, looked_s: f64, lines: usize) -> Observed {
         let columns = [
             ("statement", ""),
@@ -121,7 +114,7 @@ impl SessionHistory {
         table
     }
 
-    /// Who waited for whom, the longest first.
+    /// Pairs of waiting and blocking sessions, the longest wait first.
     pub fn blockers(&self, source: &str, lines: usize) -> Observed {
         let columns = [
             ("waiting session", ""),
@@ -186,7 +179,7 @@ impl SessionHistory {
     }
 }
 
-/// "4711 bench (pgbench)".
+/// Such as "4711 bench (pgbench)".
 fn named(session: &SessionSeen) -> String {
     format!("{} {}", session.id, session.who).trim().to_owned()
 }
@@ -209,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Session 2 waits for 1 in two looks of half a second; then 1 has begun another transaction.
+    /// Session 2 waits for session 1 in two samples of half a second; then session 1 begins another transaction.
     #[test]
     fn golden_blockers_transactions_and_statements() {
         let mut seen = SessionHistory::default();

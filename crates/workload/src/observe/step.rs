@@ -1,11 +1,10 @@
-//! What a step asks of an observation.
+//! Table `[step.observe]` of a plan.
 
 use lab::Step;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
 use target::Wanted;
 
-/// `[step.observe]`.
 pub(super) const TABLE: TableKind = TableKind {
     name: "observe",
     keys: Keys {
@@ -16,21 +15,20 @@ pub(super) const TABLE: TableKind = TableKind {
     read: lab::plan::read::<ObserveStep>,
 };
 
-/// Shortest and longest observation: counters of servers are up to a second behind, and a day is a page.
+/// Counters of servers are up to a second late, and a day fits on a page.
 pub const SECONDS_MIN: f64 = 1.0;
 pub const SECONDS_MAX: f64 = 86_400.0;
-/// Statements, tables and the like of each kind, where nothing is said.
 pub const LINES_DEFAULT: u32 = 10;
 const LINES_MAX: u32 = 200;
 
-/// What is kept of a database at work; how long it is looked at stands in `seconds` of the step.
+/// Detail of the stored tables; `seconds` of the step is the duration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ObserveStep {
-    /// Whether texts of statements are kept, without their values.
+    /// True if statement texts are stored, without their values.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub sql: bool,
-    /// Statements, tables and the like that are kept of each kind.
+    /// Rows stored per table.
     #[serde(default = "lines")]
     pub lines: u32,
 }

@@ -1,29 +1,26 @@
-//! Whether an answer is right, with the tolerances of clause 2.1.3.5 of the specification.
+//! Comparison of answers, with the tolerances of clause 2.1.3.5 of the specification.
 
 use super::query::{Column, Compared, Query};
 
-/// Sums of amounts may differ by so much.
+/// Absolute tolerance for sums of amounts.
 const SUM_MAX: f64 = 100.0;
-/// Averages and shares by such a part.
+/// Relative tolerance for averages and shares.
 const RATIO_MAX: f64 = 0.01;
-/// Half of the last place of an amount: what rounding may do.
+/// Half of the last digit of an amount, the error of rounding.
 const HALF_PLACE: f64 = 0.005;
-/// A cell without a value.
 const NULL: &str = "NULL";
 
-/// An answer: its cells in the order in which they came, as texts without blanks around them.
+/// Cells of an answer by row, as texts without surrounding blanks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     pub rows: Vec<Vec<String>>,
 }
 
-/// An answer that is known to be right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Right {
     pub answer: Answer,
-    /// A column of it that is not known.
+    /// Column whose right values are unknown.
     pub unknown_column: Option<usize>,
-    /// Where it comes from.
     pub from: String,
 }
 
@@ -31,7 +28,7 @@ impl Answer {
     pub fn of(rows: Vec<Vec<Option<String>>>) -> Self {
         let cell = |cell: Option<String>| match cell {
             None => NULL.to_owned(),
-            // Texts of a fixed length come with blanks behind them.
+            // Texts of a fixed length have trailing blanks.
             Some(text) => text.trim().to_owned(),
         };
         let row = |row: Vec<Option<String>>| row.into_iter().map(cell).collect();
@@ -40,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// The same with numbers as the specification's answers have them: amounts with two places.
+    /// Rounds numbers like the specification's answers: amounts to two places.
     pub fn rounded(&self, query: &Query) -> Self {
         let cell = |(cell, column): (&String, &Column)| match (column.compared, number(cell)) {
             (Compared::Exact, _) | (_, None) => cell.clone(),
@@ -52,7 +49,7 @@ impl Answer {
         }
     }
 
-    /// What is wrong with it, in a sentence that names row and column; `None` when it is right.
+    /// Sentence that names row and column of the first error; `None` if the answer is right.
     pub fn wrong(&self, query: &Query, right: &Right) -> Option<String> {
         let (found, asked) = (self.rows.len(), right.answer.rows.len());
         if found == 0 && asked > 0 {
@@ -92,13 +89,12 @@ fn is_alike(compared: Compared, found: &str, right: &str) -> bool {
         Compared::Sum => (a - b).abs() <= SUM_MAX,
         Compared::Ratio => {
             let rounded = (a * 100.0).round() / 100.0;
-            // The right one has two places and is itself rounded.
+            // The right answer has two places and is itself rounded.
             (rounded - b).abs() <= RATIO_MAX * b.abs() + f64::EPSILON * 1e3
         }
     }
 }
 
-/// The number that a cell is; texts such as phone numbers are none.
 fn number(cell: &str) -> Option<f64> {
     let is_numeric = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
     let begins = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');

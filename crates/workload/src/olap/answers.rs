@@ -1,20 +1,18 @@
-//! What queries are held against: right answers, or those of the first target of a run.
+//! Expected answers of queries: known ones, or those of the first target of a run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Answer, Query, Right};
 
-/// Answers that the first target of a run gave, against which those of the others are held where no right
-/// ones are known.
+/// Answers of the first target of a run, for comparison with the other targets if no right ones are known.
 #[derive(Debug, Default)]
 pub struct Answers(Mutex<HashMap<String, Arc<Right>>>);
 
-/// A query as it is sent, and what is known of its answer.
 pub(super) struct Question {
     pub query: &'static Query,
     pub sql: String,
-    /// What makes its answer the same.
+    /// Queries of equal keys have equal answers.
     pub key: String,
     pub is_compared: bool,
     pub known: Option<Arc<Right>>,
@@ -22,7 +20,7 @@ pub(super) struct Question {
 }
 
 impl Answers {
-    /// Shared, not copied: answers are compared while time is taken, and some have thousands of rows.
+    /// Shared instead of copied: answers are compared during the measurement, and some have thousands of rows.
     pub(super) fn right(&self, question: &Question) -> Option<Arc<Right>> {
         let known = question.known.clone();
         known.or_else(|| self.kept().get(&question.key).cloned())
@@ -32,7 +30,7 @@ impl Answers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares an answer with the right one; where none is known the first becomes it.
+    /// Compares an answer with the right one; if none is known, the first becomes it.
     pub(super) fn judge(
         &self,
         question: &Question,

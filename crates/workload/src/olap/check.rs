@@ -1,4 +1,4 @@
-//! Row counts and the answers of all queries with the parameters of the qualification.
+//! Row counts and the answers of all queries with the qualification parameters.
 
 use std::time::Duration;
 
@@ -11,24 +11,20 @@ use super::{
 };
 use crate::owned::count;
 
-/// How a database was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// What the database says of itself.
     pub metadata: Metadata,
-    /// The row counts first, then the queries in their order.
+    /// Row counts first, then the queries in their order.
     pub findings: Vec<Finding>,
 }
 
 impl Checked {
-    /// Whether nothing that was looked at is wrong.
     pub fn is_sound(&self) -> bool {
         let is_wrong = |f: &Finding| matches!(f.verdict, Verdict::Wrong(_));
         !self.findings.iter().any(is_wrong)
     }
 }
 
-/// What was found of the row counts or of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Number of the query; 0 for the row counts.
@@ -40,16 +36,15 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Right,
-    /// An answer came, and nobody knows the right one.
+    /// Answer of a query whose right answer is unknown.
     Unknown(Answer),
-    /// Wrong, or no answer, and how.
     Wrong(String),
 }
 
-/// Counts rows and asks these queries (all when there are none), each no longer than the limit.
+/// Counts rows and runs these queries (all if empty), each within the limit.
 ///
 /// # Errors
-/// When there is no whole database, or the target is gone.
+/// When there is no complete database, or the target is gone.
 pub fn check(
     target: &dyn Target,
     engine: &str,
@@ -61,7 +56,7 @@ pub fn check(
     let mut session = target.open_session()?;
     let session = session.as_mut();
     let metadata = Metadata::as_loaded(session)?;
-    // Counting is limited as well: a table may be locked.
+    // The limit also applies to counting, because a table may be locked.
     if limit.is_some() {
         session.limit_statements(limit)?;
     }
@@ -104,7 +99,7 @@ fn ask_with(
 ) -> Result<Verdict> {
     let answer = match session.texts(&query.sql(engine, parameters)?) {
         Ok(rows) => Answer::of(rows),
-        // What the engine says of one query is no reason to leave out the others.
+        // An error of one query does not prevent the others.
         Err(error) if is_of_the_query(error.kind) => return Ok(Verdict::Wrong(error.message)),
         Err(error) => return Err(OlapError::Target(error)),
     };
@@ -117,7 +112,7 @@ fn ask_with(
     })
 }
 
-/// Whether an error is about one query and not about the target.
+/// True for an error that concerns one query and not the target.
 pub(crate) fn is_of_the_query(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Statement | ErrorKind::Conflict)
 }

@@ -1,4 +1,4 @@
-//! What one session does: a user's queries, or refreshes.
+//! Clients of one session: a user's queries, or refreshes.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,6 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Number of the query that an operation asks.
     fn place(&self, index: u64) -> usize {
         (index % self.questions.len().max(1) as u64) as usize
     }
@@ -47,7 +46,7 @@ impl Stream {
 
 impl BlockingClient for Stream {
     fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        // A query that is asked again and again is not, once it failed: it may take its whole limit each time.
+        // A repeated query that failed once is not repeated: it may take its whole limit each time.
         if self.is_alone() && self.has_failed {
             return Err(Failure::Exhausted);
         }
@@ -67,7 +66,7 @@ impl BlockingClient for Stream {
     }
 }
 
-/// One user's queries in rounds, of which each execution is kept.
+/// Client for one user's queries in rounds, which records each execution.
 pub(super) struct InRounds<'s> {
     pub stream: Stream,
     pub target: Arc<dyn Target>,
@@ -75,7 +74,6 @@ pub(super) struct InRounds<'s> {
     pub executions: &'s Mutex<Vec<Execution>>,
 }
 
-/// What engine and devices had counted at a moment.
 struct Reading {
     engine: Counters,
     device_read_bytes: Option<u64>,
@@ -95,14 +93,14 @@ impl InRounds<'_> {
         }
     }
 
-    /// The execution that an operation was, from what was counted before it.
+    /// Record of one execution, from the counters before it.
     fn execution(&mut self, index: u64, before: &Reading, elapsed: Option<Duration>) -> Execution {
         let place = self.stream.place(index);
         let now = self.reading();
         let rise = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
         let question = &self.stream.questions[place];
         let session = self.stream.worker.session.as_mut();
-        // A plan is told where it can be: the execution counts without it.
+        // A plan is optional: the execution counts without it.
         let plan = elapsed.and_then(|_| session.plan(&question.sql).ok().flatten());
         Execution {
             round: (index / self.stream.questions.len() as u64) as u32 + 1,
@@ -139,11 +137,11 @@ impl BlockingClient for InRounds<'_> {
     }
 }
 
-/// Carries out refresh functions, each in one transaction.
+/// Client for refresh functions, each in one transaction.
 pub(super) struct Refresher<'s> {
     pub worker: Worker,
     pub statements: Statements,
-    /// Each with the number of its set.
+    /// Functions with the numbers of their sets.
     pub functions: Vec<(Function, u32)>,
     pub scale: Scale,
     pub stop: &'s AtomicBool,

@@ -1,7 +1,8 @@
-//! The loader: tables in parts, by several sessions at a time, straight from the generator.
+//! Parallel loader: several sessions load parts of tables straight from the generator.
 //!
-//! Keys and statistics follow as steps. Of a load that was broken off the tables that are whole are kept; the others are
-//! loaded anew, because a part that was committed and not noted would be there twice.
+//! Keys and statistics follow as steps. A resumed load keeps complete tables and reloads the others, because a part
+//! that was
+//! committed but not noted would be there twice.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -23,11 +24,10 @@ use crate::sql_folder::Step;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions {
-    /// How large the database is.
     pub scale: Scale,
-    /// Sessions that load; one for each processor when nothing is said, one where the engine has one writer.
+    /// Loading sessions (default: one per processor; one if the engine has a single writer).
     pub jobs: Option<u32>,
-    /// Whether a database that is there is removed first.
+    /// True if an existing database is removed first.
     pub replace: bool,
 }
 
@@ -35,13 +35,12 @@ pub struct LoadOptions {
 pub struct Loaded {
     pub rows: BTreeMap<&'static str, u64>,
     pub jobs: u32,
-    /// Time that generating and loading the rows took.
     pub rows_took: Duration,
-    /// Time of each step behind it: keys, statistics, count.
+    /// Time of each later step: keys, statistics, count.
     pub steps_took: Vec<(String, Duration)>,
-    /// Rows that a load which was broken off had left.
+    /// Rows reused from an interrupted load.
     pub rows_kept: u64,
-    /// Whether nothing was loaded, but what a refresh had changed was put back.
+    /// True if nothing was loaded, and only the changes of a refresh were undone.
     pub restored: bool,
 }
 
@@ -50,16 +49,13 @@ impl Loaded {
         self.rows.values().sum()
     }
 
-    /// Rows that were loaded now.
     pub fn rows_loaded(&self) -> u64 {
         self.rows_in_all() - self.rows_kept
     }
 }
 
-/// Loads the database.
-///
 /// # Errors
-/// When one is there, the engine cannot, the target fails, or `stop` was set.
+/// When there already is a database, the engine is unsuitable, the target fails, or `stop` was set.
 pub fn load(
     target: &dyn Target,
     engine: &str,
@@ -73,10 +69,10 @@ pub fn load(
     })
 }
 
-/// Memory of the generator, whose pool of texts alone is 300 MB, and of what else a small load needs.
+/// Memory of the generator, whose pool of texts alone takes 300 MB, and other needs of a small load.
 const GENERATOR_BYTES: u64 = 400_000_000;
 
-/// The kernel would end the process without a word.
+/// Otherwise the kernel would kill the process without a message.
 fn refuse_little_memory() -> Result<()> {
     match host::memory::limit_bytes() {
         Some(bytes) if bytes < GENERATOR_BYTES => Err(OlapError::Target(TargetError::new(
@@ -122,7 +118,7 @@ fn load_all(
     load.all(&kept)?;
     resume::note_keys(session.as_mut())?;
     let rows_took = begun.elapsed();
-    // After the sessions are gone: parallel index builds are set for sessions to come.
+    // Parallel index builds affect only sessions opened afterwards.
     drop(session);
     let steps_took = load.finish()?;
     Ok(Loaded {
@@ -135,10 +131,7 @@ fn load_all(
     })
 }
 
-/// Removes the database, whole or not; false when there was none.
-///
-/// # Errors
-/// When the target fails.
+/// Removes the database, complete or not; false if there was none.
 pub fn drop_all(target: &dyn Target) -> Result<bool> {
     let mut session = target.open_session()?;
     let was_there = OWNED.is_entered(session.as_mut())?;
@@ -150,7 +143,6 @@ pub fn drop_all(target: &dyn Target) -> Result<bool> {
     Ok(was_there)
 }
 
-/// Sessions that load when nothing is said: one for each processor.
 fn jobs_default() -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     u32::try_from(processors).unwrap_or(1).min(JOBS_MAX)
@@ -163,12 +155,12 @@ struct Load<'a> {
     jobs: u32,
     stop: &'a AtomicBool,
     tell: Observer<'a>,
-    /// Rows sent, by the place of their table.
+    /// Rows sent, by index of their table.
     rows: [AtomicU64; TABLES.len()],
 }
 
 impl Load<'_> {
-    /// The database that is asked for, where it is there and a refresh has changed its rows.
+    /// Undoes refreshes of the requested database, if it is there and was refreshed.
     fn refreshed(&self, session: &mut dyn Session, replace: bool) -> Result<Option<Metadata>> {
         if replace {
             return Ok(None);
@@ -198,8 +190,7 @@ impl Load<'_> {
         })
     }
 
-    /// Makes the tables, where nothing is there that would be lost; gives those that a load which was broken off has
-    /// left whole.
+    /// Creates the tables, unless that would destroy anything; returns the complete tables of an interrupted load.
     fn begin(
         &self,
         session: &mut dyn Session,
@@ -210,7 +201,7 @@ impl Load<'_> {
             return Err(OlapError::Rival);
         }
         let there = match replace {
-            // Also one whose metadata make no sense.
+            // This includes a database with invalid metadata.
             true => None,
             false => Metadata::read(session)?,
         };
@@ -258,7 +249,7 @@ impl Load<'_> {
         }
     }
 
-    /// Loads all parts of all other tables, each job one after the other, the largest table first.
+    /// Loads all parts of the other tables, one after the other per job, the largest table first.
     fn all(&self, kept: &[&str]) -> Result<()> {
         let parts: Vec<Share> = (TABLES.iter().rev())
             .filter(|table| !kept.contains(table))
@@ -304,7 +295,7 @@ impl Load<'_> {
         }
     }
 
-    /// Keys, statistics and the counts; then the database is whole.
+    /// Adds keys, statistics and counts, which makes the database complete.
     fn finish(&self) -> Result<Vec<(String, Duration)>> {
         let mut took = in_parallel(self.target, self.jobs, || self.finish_steps())?;
         self.step("checkpoint", &mut took, || Ok(self.target.checkpoint()?))?;
@@ -330,7 +321,7 @@ impl Load<'_> {
         self.step("counting rows", &mut took, || {
             for table in TABLES {
                 self.go_on()?;
-                // Where nobody says what is right it is what was sent.
+                // If the right count is unknown, the rows sent are right.
                 let right = resume::right_rows(self.scale, table).unwrap_or(loaded[table]);
                 let found = count(session, table)?;
                 if found != right {
@@ -375,7 +366,6 @@ impl Load<'_> {
     }
 }
 
-/// Rows, counted as they are handed out.
 struct Counted<'a> {
     source: Box<dyn target::RowSource + 'a>,
     made: u64,

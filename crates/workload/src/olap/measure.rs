@@ -1,5 +1,5 @@
-//! The analytical workload as steps of a plan: what they load, each query as a point, and what all of them
-//! amount to: the power of one user, and the throughput of several.
+//! Analytical workload as steps of a plan: their load, each query as a point, and the aggregates: the power of one
+//! user, and the throughput of several.
 
 mod asked;
 mod beside;
@@ -35,10 +35,9 @@ use refresh::Refreshes;
 pub(crate) use in_passes::in_passes;
 pub(crate) use points::PointContext;
 
-/// What a step says in `use`.
 const NAME: &str = "olap";
 
-/// The tests of a step at one degree of parallelism, in their order.
+/// Codes of a step's points at one degree of parallelism.
 fn codes_of(olap: &OlapStep) -> Vec<String> {
     if olap.order == OlapOrder::Load {
         return vec![LOAD.into()];
@@ -65,7 +64,7 @@ fn codes_of(olap: &OlapStep) -> Vec<String> {
     codes
 }
 
-/// The points of a step, from a key that has everything but test, jobs and threads.
+/// Points of a step, made from `base`.
 pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
     let degrees = match olap.order {
         OlapOrder::Load => vec![1],
@@ -85,25 +84,24 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     each.map(|(code, threads)| key(code, threads)).collect()
 }
 
-/// The scale that a plan loads; 1 where it takes what is there.
+/// Scale that a plan loads; 1 if it uses any existing database.
 pub(crate) fn scale_of(plan: &Plan) -> f64 {
     let analytical = plan.step.iter().filter(|step| step.uses == NAME);
     let mut scales = analytical.filter_map(|step| step.table::<OlapStep>().scale);
     scales.next().unwrap_or(1.0)
 }
 
-/// How often queries are executed by a step at all degrees, warming included.
+/// Executions of queries by a step at all degrees, warm-up included.
 fn executions(olap: &OlapStep) -> f64 {
     let passes = match olap.rounds() {
         Some(rounds) => rounds,
-        // Each once before it is measured.
+        // Each query runs once before it is measured.
         None => 1 + olap.iterations() + olap.streams(),
     };
     let degrees = olap.dop.len().max(1);
     olap.queries().len() as f64 * f64::from(passes) * degrees as f64
 }
 
-/// Why a target cannot do a step at all.
 pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
     if olap.refresh && target.is_replica() {
         return Some(Remark::ReplicaNotRefreshed);
@@ -114,7 +112,6 @@ pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
     olap::obstacle(&target.engine)
 }
 
-/// The analytical queries as a workload of plans.
 pub struct Analytical;
 
 impl Workload for Analytical {
@@ -144,7 +141,7 @@ impl Workload for Analytical {
         let olap: &OlapStep = step.table();
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
-            // A replica holds what was lifted, and nothing is loaded into it.
+            // A replica is populated with a copy; nothing is loaded into it.
             if target.is_replica() && olap.order != OlapOrder::Run {
                 continue;
             }
@@ -202,10 +199,9 @@ impl Workload for Analytical {
     }
 }
 
-/// The questions of one run, and what was answered.
 pub(crate) struct Asks<'a> {
     context: &'a RunContext<'a>,
-    /// What the first target answered, for each repetition and step: the others are held against it.
+    /// Answers of the first target, by repetition and step, for comparison with the others.
     answers: Mutex<HashMap<(u32, u32), Arc<Answers>>>,
     refreshes: Mutex<Refreshes>,
 }
@@ -249,7 +245,6 @@ impl<'a> Asks<'a> {
         }
     }
 
-    /// Where the queries of a key are asked, as the rows were loaded.
     pub fn place<'p>(
         &'p self,
         (step, olap): (&'p Step, &'p OlapStep),

@@ -1,4 +1,4 @@
-//! What is loaded, in a table beside the eight: never inferred from counts.
+//! Metadata of the database in a ninth table; nothing is inferred from counts.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::refresh::SETS_MAX;
 use super::{OlapError, Result, Scale, TABLES};
 use crate::owned::{ANALYTICAL_MARK, Owned};
 
-/// Version of the generator: the major version of the crate that makes the rows, which is held fixed.
+/// Version of the generator: the major version of its crate, which is pinned.
 pub(super) const GENERATOR: &str = "tpchgen 4";
-/// The fact that rows are not those of the load: the highest number of a set that may have been carried out.
+/// Fact that rows have changed since the load: the highest number of a set that may have run.
 pub(super) const REFRESHED: &str = "before_refreshed";
 pub(crate) const OWNED: Owned = Owned {
     facts: "dbdyno_olap",
@@ -19,24 +19,23 @@ pub(crate) const OWNED: Owned = Owned {
     mark: ANALYTICAL_MARK,
 };
 
-/// What the database says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metadata {
     pub scale: Scale,
     pub generator: String,
     /// Rows of each table as they were sent.
     pub rows: BTreeMap<&'static str, u64>,
-    /// Whether everything is loaded, with keys and statistics, and was counted.
+    /// True if everything is loaded and counted, with keys and statistics.
     pub whole: bool,
-    /// Highest number of a refresh set that may have changed the rows since; `None` for rows as they were loaded.
+    /// Highest number of a refresh set that may have changed the rows; `None` for the rows of the load.
     pub refreshed: Option<u32>,
 }
 
 impl Metadata {
-    /// Reads it; `None` where there is no analytical database of ours.
+    /// `None` if there is no analytical database of dbdyno.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// When the metadata are invalid.
     pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
         if !OWNED.has_facts(session)? {
             return Ok(None);
@@ -60,7 +59,7 @@ impl Metadata {
         }))
     }
 
-    /// Reads that of a database that is whole and holds the rows as they were loaded.
+    /// Reads the metadata of a complete database with the rows of its load.
     ///
     /// # Errors
     /// When there is none, its load was not finished, or a refresh has changed its rows.
@@ -74,7 +73,7 @@ impl Metadata {
         }
     }
 
-    /// Reads that of a database that is whole, refreshed or not.
+    /// Reads the metadata of a complete database, refreshed or not.
     ///
     /// # Errors
     /// When there is none, or its load was not finished.
@@ -89,7 +88,7 @@ impl Metadata {
         }
     }
 
-    /// Enters and makes the tables of a database that is going to be loaded.
+    /// Creates the metadata and the tables before a load.
     pub(super) fn begin(session: &mut dyn Session, tables: &str, scale: Scale) -> Result<()> {
         let facts = [
             ("scale", scale.to_string()),
@@ -100,7 +99,7 @@ impl Metadata {
     }
 }
 
-/// Notes the rows that were sent, and that everything is there.
+/// Stores the rows that were sent, and that the load is complete.
 pub(super) fn note_whole(session: &mut dyn Session, rows: &BTreeMap<&str, u64>) -> Result<()> {
     let names: Vec<(String, String)> = rows
         .iter()

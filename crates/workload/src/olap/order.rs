@@ -1,8 +1,8 @@
-//! In which order each stream asks the queries: appendix A of the specification.
+//! Order of the queries in each stream: appendix A of the specification.
 
 use super::QUERIES;
 
-/// The orders of the streams 0 to 11; stream 0 is that of one user alone.
+/// Orders of the streams 0 to 11; stream 0 is that of one user alone.
 const ORDERS: [[u32; QUERIES as usize]; 12] = [
     [
         14, 2, 9, 20, 6, 17, 18, 8, 21, 13, 3, 22, 16, 4, 11, 15, 1, 10, 19, 5, 7, 12,
@@ -41,20 +41,18 @@ const ORDERS: [[u32; QUERIES as usize]; 12] = [
         15, 14, 18, 17, 10, 20, 16, 11, 1, 8, 4, 22, 5, 12, 3, 9, 21, 2, 13, 6, 19, 7,
     ],
 ];
-/// Most streams: each has an order of its own, and stream 0 is not one of several.
+/// Each stream has an order of its own, and stream 0 is not one of several.
 pub const STREAMS_MAX: u32 = ORDERS.len() as u32 - 1;
 
-/// A stream of queries: its number decides their order, and with drawn parameters these as well.
+/// Stream of queries: its number determines their order, and their parameters if these are drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
-    /// 0 of one user alone, from 1 on of several.
+    /// 0 for one user alone, from 1 on for several.
     pub number: u32,
-    /// Numbers of its queries, in their order.
     pub queries: Vec<u32>,
 }
 
 impl Stream {
-    /// Those of several users at the same time.
     pub fn of_users(users: u32, asked: &[u32]) -> Vec<Self> {
         let of = |number| Self {
             number,
@@ -63,7 +61,6 @@ impl Stream {
         (1..=users).map(of).collect()
     }
 
-    /// Those of one user alone.
     pub fn of_user(asked: &[u32]) -> Self {
         Self {
             number: 0,
@@ -71,7 +68,6 @@ impl Stream {
         }
     }
 
-    /// One query of a user alone.
     pub fn of_query(query: u32) -> Self {
         Self {
             number: 0,
@@ -80,7 +76,6 @@ impl Stream {
     }
 }
 
-/// The queries of `asked` in the order of a stream, from 0.
 pub fn of_stream(stream: u32, asked: &[u32]) -> Vec<u32> {
     let order = ORDERS[stream as usize % ORDERS.len()];
     order
@@ -106,7 +101,7 @@ mod tests {
         assert_eq!(of_stream(0, &[1, 6, 14]), [14, 6, 1]);
     }
 
-    /// Golden: Σ place · query and Σ place² · query of each order, computed from other implementations of appendix A.
+    /// Golden: Σ index · query and Σ index² · query of each order, computed from other implementations of appendix A.
     #[test]
     fn the_orders_are_those_of_the_specification() {
         let all: Vec<u32> = (1..=QUERIES).collect();
@@ -136,7 +131,7 @@ mod tests {
         );
     }
 
-    /// With drawn parameters, the first of several users asks other questions than one user alone.
+    /// With drawn parameters, the first of several users runs other queries than one user alone.
     #[test]
     fn no_user_of_several_is_the_stream_of_one_alone() {
         let streams = Stream::of_users(3, &[6, 1]);

@@ -1,7 +1,7 @@
-//! What is put into the queries: the values of the qualification, or some drawn by the rules of clause 2.4.
+//! Parameters of the queries: those of the qualification, or drawn by the rules of clause 2.4.
 //!
-//! Ends of periods are computed here, not in SQL: every dialect has arithmetic of days of its own, and a
-//! floating-point sum such as 0.06 + 0.01 is less than 0.07.
+//! Ends of periods are computed here, not in SQL: dialects differ in date arithmetic, and a floating-point sum such as
+//! 0.06 + 0.01 is less than 0.07.
 
 use serde::{Deserialize, Serialize};
 use stats::random::Random;
@@ -9,18 +9,15 @@ use tpchgen::distribution::Distributions;
 
 use super::Scale;
 
-/// Where parameters come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// Those whose answers are known.
+    /// Parameters whose answers are known.
     #[default]
     Qualification,
-    /// Drawn from a seed.
     Seeded,
 }
 
-/// The parameters of one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters(Vec<(&'static str, String)>);
 
@@ -73,7 +70,7 @@ impl Parameters {
         })
     }
 
-    /// Some drawn for a query of a stream; the same seed draws the same ones.
+    /// Draws parameters for a query of a stream; equal seeds draw equal ones.
     pub fn seeded(query: u32, scale: Scale, seed: u64, stream: u32) -> Self {
         let place = u64::from(stream) << 32 | u64::from(query);
         Drawn(Random::stream(seed, place)).parameters(query, scale)
@@ -86,7 +83,7 @@ impl Parameters {
         }
     }
 
-    /// Puts them into a text with `{name}` in their places.
+    /// Replaces `{name}` in a text.
     pub(super) fn fill(&self, text: &str) -> Result<String, String> {
         let mut filled = text.to_owned();
         for (name, value) in &self.0 {
@@ -114,7 +111,7 @@ fn with(mut named: Named, more: impl IntoIterator<Item = (&'static str, String)>
     named
 }
 
-/// So many months from the first of one, the end not included.
+/// So many months from the first day of one; the end is exclusive.
 fn period(year: u64, month: u64, months: u64) -> Named {
     let first = |month: u64| {
         format!(
@@ -129,7 +126,7 @@ fn period(year: u64, month: u64, months: u64) -> Named {
     ]
 }
 
-/// So many days before 1998-12-01.
+/// Date so many days before 1998-12-01.
 fn days_before_december(days: u64) -> String {
     let (mut month, mut day) = (12, 1 - days as i64);
     for days_of_month in [30, 31, 30, 31, 31, 30] {
@@ -142,7 +139,7 @@ fn days_before_december(days: u64) -> String {
     format!("1998-{month:02}-{day:02}")
 }
 
-/// One hundredth about a discount in hundredths.
+/// Range of one hundredth around a discount in hundredths.
 fn discount(hundredths: u64, quantity: u64) -> [(&'static str, String); 3] {
     let share = |n: u64| format!("0.{n:02}");
     [
@@ -152,7 +149,7 @@ fn discount(hundredths: u64, quantity: u64) -> [(&'static str, String); 3] {
     ]
 }
 
-/// Of all stock of a nation, a part that is worth less in a larger database.
+/// Share of a nation's stock value, which is smaller in a larger database.
 fn fraction(scale: Scale) -> String {
     format!("{:.10}", 0.0001 / scale.factor())
 }
@@ -179,7 +176,6 @@ fn codes(codes: &[u64]) -> String {
     codes.join(", ")
 }
 
-/// Values drawn one after the other.
 struct Drawn(Random);
 
 impl Drawn {
@@ -289,7 +285,6 @@ impl Drawn {
             .map_or_else(String::new, |v| (*v).to_owned())
     }
 
-    /// So many of them, none twice.
     fn some<T: Clone>(&mut self, all: &[T], count: usize) -> Vec<T> {
         let mut left = all.to_vec();
         let mut drawn = Vec::with_capacity(count);
@@ -300,12 +295,11 @@ impl Drawn {
         drawn
     }
 
-    /// A year of 1993 to 1997.
     fn year(&mut self) -> Named {
         period(self.0.range(1993, 1997), 1, 12)
     }
 
-    /// Three months that begin in one of so many, the first of them being that month of 1993.
+    /// Three months that begin in one of so many, of which `first` is that month of 1993.
     fn quarter(&mut self, months: u64, first: u64) -> Named {
         let month = first - 1 + self.0.below(months);
         period(1993 + month / 12, month % 12 + 1, 3)
@@ -323,7 +317,7 @@ impl Drawn {
         format!("Brand#{}{}", self.0.range(1, 5), self.0.range(1, 5))
     }
 
-    /// A syllable of a type of part, as "ECONOMY ANODIZED STEEL" has three.
+    /// Syllable of a part type; "ECONOMY ANODIZED STEEL" has three.
     fn syllable(&mut self, place: usize) -> String {
         let kind = self.kind();
         kind.split(' ').nth(place).unwrap_or_default().to_owned()
@@ -337,7 +331,7 @@ impl Drawn {
         let lists = Distributions::static_default();
         let nations = lists.nations();
         let place = self.0.below(nations.size() as u64) as usize;
-        // The generator keeps the number of a nation's region as its weight.
+        // The generator stores a nation's region number as its weight.
         let region = usize::try_from(nations.get_weight(place)).unwrap_or_default();
         vec![
             ("nation", nations.get_value(place).to_owned()),

@@ -1,4 +1,4 @@
-//! The 22 queries: their SQL for an engine, their titles, and how their answers are compared.
+//! The 22 queries: SQL, titles, and comparison of their answers.
 
 use std::sync::LazyLock;
 
@@ -10,19 +10,16 @@ use crate::sql_folder::Folder;
 
 pub(super) const FOLDER: Folder = Folder("olap");
 
-/// A query of the library.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
-    /// Its number, 1 to 22.
+    /// From 1 to 22.
     pub number: u32,
-    /// What the specification calls it.
+    /// Name in the specification.
     pub title: String,
-    /// The columns of its answer.
     pub columns: Vec<Column>,
 }
 
-/// A column of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -30,15 +27,15 @@ pub struct Column {
     pub compared: Compared,
 }
 
-/// How a column is compared with the right one, clause 2.1.3.5.
+/// Comparison of a column with the right one, clause 2.1.3.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compared {
-    /// Columns of a table and counts: they are equal.
+    /// For columns of a table and counts.
     Exact,
-    /// Sums of amounts: within 100.
+    /// For sums of amounts: within 100.
     Sum,
-    /// Averages and shares: within a hundredth of the right one.
+    /// For averages and shares: within a hundredth of the right one.
     Ratio,
 }
 
@@ -48,10 +45,10 @@ struct Queries {
     query: Vec<Query>,
 }
 
-/// The queries in the order of their numbers.
+/// Queries in the order of their numbers.
 ///
 /// # Errors
-/// When the library's file is wrong, which its tests would have shown.
+/// When the library's file is wrong, which the tests exclude.
 pub fn queries() -> Result<&'static [Query]> {
     static PARSED: LazyLock<Result<Vec<Query>>> = LazyLock::new(|| {
         let text = FOLDER.text("queries.toml").unwrap_or_default();
@@ -63,24 +60,20 @@ pub fn queries() -> Result<&'static [Query]> {
 }
 
 impl Query {
-    /// The query with a number.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn numbered(number: u32) -> Result<&'static Self> {
         let found = queries()?.iter().find(|query| query.number == number);
         found.ok_or_else(|| OlapError::Library(format!("there is no query {number}")))
     }
 
-    /// Its name in archive and export.
+    /// Code in archive and export.
     pub fn code(&self) -> String {
         format!("Q{}", self.number)
     }
 
-    /// Its SQL on an engine with these parameters.
+    /// SQL for an engine with these parameters.
     ///
     /// # Errors
-    /// When the library has none, or names a parameter that is not there.
+    /// When the library has none, or it names an unknown parameter.
     pub fn sql(&self, engine: &str, parameters: &Parameters) -> Result<String> {
         let name = format!("query/{:02}", self.number);
         let text = FOLDER
@@ -93,13 +86,13 @@ impl Query {
     }
 }
 
-/// The first comment of a file gives a reader its reason, and a server nothing.
+/// Removes the first comment of a file, which explains it to readers, before a server gets it.
 fn without_comments(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("--"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The statements that make the tables.
+/// Statements that create the tables.
 ///
 /// # Errors
 /// When the engine has none.
@@ -112,21 +105,20 @@ pub(super) fn tables(engine: &str) -> Result<&'static str> {
         })
 }
 
-/// Why the workload does not run on an engine; `None` where it does.
 pub fn obstacle(engine: &str) -> Option<Remark> {
     let error = tables(engine).err()?.to_string();
     Some(Remark::OlapWithoutEngine { error })
 }
 
-/// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+/// Sixteen hexadecimal digits that change with any of the engine's files.
 pub fn fingerprint(engine: &str) -> String {
     FOLDER.fingerprint(engine)
 }
 
-/// Numbers of queries as they are typed: `14,6,1`.
+/// Parses query numbers such as `14,6,1`.
 ///
 /// # Errors
-/// When one is none, or stands there twice.
+/// When a number is unknown or repeated.
 pub fn numbers(text: &str) -> std::result::Result<Vec<u32>, String> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
@@ -180,7 +172,7 @@ mod tests {
         assert!(message.contains("abacus"), "{message}");
     }
 
-    /// A reader of a file that only one engine has is told why it is there.
+    /// A file for a single engine explains its existence.
     #[test]
     fn variants_say_their_reason_first() {
         for query in queries().unwrap() {

@@ -1,12 +1,12 @@
-//! Answers that are known: the specification's at scale 1, and stored ones at the small scales.
+//! Known answers: the specification's at scale 1, and stored ones at the small scales.
 
 use super::query::FOLDER;
 use super::{Answer, Parameters, Query, Right, Scale};
 
-/// In front of the rows of a query in a stored file.
+/// Heading of a query's rows in a stored file.
 const HEADING: &str = "== Q";
 
-/// The right answer of a query with the parameters of the qualification; `None` where none is known.
+/// Right answer of a query with the qualification parameters, if known.
 pub fn known(query: &Query, scale: Scale) -> Option<Right> {
     if scale.factor() == 1.0 {
         return official(query);
@@ -20,11 +20,10 @@ pub fn known(query: &Query, scale: Scale) -> Option<Right> {
     })
 }
 
-/// Seed of the parameters of probes.
 pub const PROBE_SEED: u64 = 1;
 
-/// Other parameters of a query with their right answer, where that of the qualification says nothing at this scale: a sum
-/// over no rows is right in an engine that finds none. `None` where the qualification suffices, or nothing is known.
+/// Other parameters of a query with their right answer, for scales at which the qualification is meaningless: a sum
+/// over no rows is right even in an engine that finds none. `None` if the qualification suffices, or nothing is known.
 pub fn probe(query: &Query, scale: Scale) -> Option<(Parameters, Right)> {
     let text = FOLDER.text(&format!("answers/sf-{scale}.txt"))?;
     let heading = format!("{HEADING}{} drawn ", query.number);
@@ -42,18 +41,16 @@ pub fn probe(query: &Query, scale: Scale) -> Option<(Parameters, Right)> {
     Some((parameters, right))
 }
 
-/// The answer of a probe as it is stored.
+/// Answer of a probe in the stored format.
 pub fn stored_probe(query: &Query, stream: u32, answer: &Answer) -> String {
     let text = stored(&[(query, answer.clone())]);
     text.replacen('\n', &format!(" drawn {stream}\n"), 1)
 }
 
-/// Whether all answers are known at a scale.
 pub fn is_known(scale: Scale) -> bool {
     scale.factor() == 1.0 || FOLDER.text(&format!("answers/sf-{scale}.txt")).is_some()
 }
 
-/// Answers as they are stored.
 pub fn stored(answers: &[(&Query, Answer)]) -> String {
     let mut text = String::new();
     for (query, answer) in answers {
@@ -74,11 +71,11 @@ fn section(text: &str, number: u32) -> Option<&str> {
 
 fn official(query: &Query) -> Option<Right> {
     let text = tpchgen::q_and_a::answers_sf1::answer(i32::try_from(query.number).ok()?)?;
-    // Its first line has the names of the columns.
+    // The first line has the names of the columns.
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     Some(Right {
         answer: cells(lines.skip(1)),
-        // Of the keys in this answer four digits are left.
+        // Only four digits are left of the keys in this answer.
         unknown_column: (query.number == 11).then_some(0),
         from: "the specification's answer".into(),
     })
@@ -104,7 +101,7 @@ mod tests {
             assert!(is_known(scale));
             for query in queries().unwrap() {
                 let right = known(query, scale).unwrap();
-                // A query may find nothing, but says so with a row where it is a sum.
+                // A query may find nothing, but a sum still returns a row.
                 for row in &right.answer.rows {
                     assert_eq!(row.len(), query.columns.len(), "Q{} {scale}", query.number);
                 }

@@ -1,9 +1,10 @@
-//! The two refresh functions: new orders come in, and as many old ones go (clauses 2.5 and 4.2.3 of the
-//! specification). A third one, which the specification does not have, changes the orders that are going to go.
+//! The two refresh functions, which insert new orders and delete as many old ones (clauses 2.5 and 4.2.3 of the
+//! specification), and a third one, not in the specification, which first updates the orders to be deleted.
 //!
-//! Of every 32 keys of orders the load uses the first eight. A set inserts into the second eight the keys of a
-//! thousandth of all orders, and deletes those orders themselves. Its rows are the generator's, behind the last ones
-//! of the load. Each function is one transaction, so that no order is ever seen without its line items.
+//! Of every 32 order keys the load uses the first eight. A set inserts a thousandth of all orders into the second eight
+//! keys
+//! and deletes as many of the loaded orders. The generator makes its rows after the last ones of the load. Each
+//! function is one transaction, so that no order is ever visible without its line items.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +19,7 @@ use super::rows::made;
 
 /// Sets that fit into the second eight keys.
 pub const SETS_MAX: u32 = 1000;
-/// Keys that belong together, and eights of keys among which one is chosen, as powers of two.
+/// Keys per group, and groups of which one is used, as powers of two.
 const EIGHT: u32 = 3;
 const FOUR: u32 = 2;
 
@@ -26,7 +27,7 @@ const FOUR: u32 = 2;
 pub enum Function {
     NewSales,
     OldSales,
-    /// Those that are going to go change before.
+    /// Updates the orders that the set deletes later.
     ChangedSales,
 }
 
@@ -34,7 +35,7 @@ impl Function {
     /// Both of the specification, in their order.
     pub const ALL: [Self; 2] = [Self::NewSales, Self::OldSales];
 
-    /// Its name in archive and export.
+    /// Code in archive and export.
     pub fn code(self) -> &'static str {
         match self {
             Self::NewSales => "RF1",
@@ -52,7 +53,6 @@ impl Function {
     }
 }
 
-/// The orders of one pair of refresh functions, from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RefreshSet {
     pub scale: Scale,
@@ -60,26 +60,25 @@ pub struct RefreshSet {
     pub number: u32,
 }
 
-/// Which of every four eights of keys.
+/// Group of eight keys among every four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Eight {
     Loaded = 0,
     Inserted = 1,
 }
 
-/// The key of an order, which is counted from 1.
+/// Key of an order, which is counted from 1.
 fn key_of(order: i64, eight: Eight) -> i64 {
     let low = order & ((1 << EIGHT) - 1);
     ((((order >> EIGHT) << FOUR) + eight as i64) << EIGHT) + low
 }
 
-/// The order that has a key.
 fn order_of(key: i64) -> i64 {
     ((key >> (EIGHT + FOUR)) << EIGHT) + (key & ((1 << EIGHT) - 1))
 }
 
 impl RefreshSet {
-    /// Orders that come in, and orders that go.
+    /// Number of orders that each function inserts, updates or deletes.
     pub fn orders(self) -> u64 {
         self.scale.of(OrderGenerator::SCALE_BASE as u32) / u64::from(SETS_MAX)
     }
@@ -92,7 +91,7 @@ impl RefreshSet {
         first as u64..key_of(last, Eight::Inserted) as u64 + 1
     }
 
-    /// Ranges of keys, each within one eight.
+    /// Ranges of keys, each within one group of eight.
     fn ranges(self, eight: Eight) -> Vec<[i64; 2]> {
         let each = self.orders() as i64;
         let last = each * i64::from(self.number);
@@ -106,7 +105,7 @@ impl RefreshSet {
         ranges
     }
 
-    /// Part of the generator's rows, of [`SETS_MAX`]; those behind the load have higher numbers.
+    /// Part of the generator's rows, out of [`SETS_MAX`]; parts after the load have higher numbers.
     fn part(self, eight: Eight) -> i32 {
         let behind = match eight {
             Eight::Loaded => 0,
@@ -115,7 +114,7 @@ impl RefreshSet {
         (self.number + behind) as i32
     }
 
-    /// The key in the database of a row whose key the generator made.
+    /// Key in the database for a key of the generator.
     fn key(self, generated: i64, eight: Eight) -> i64 {
         let behind = (self.part(eight) - self.part(Eight::Loaded)) as i64;
         key_of(order_of(generated) - behind * self.orders() as i64, eight)
@@ -137,19 +136,18 @@ impl RefreshSet {
     }
 }
 
-/// What deletes and changes orders and line items between two keys, prepared in one session.
+/// Statements that delete and update orders and line items between two keys, prepared in one session.
 pub(super) struct Statements {
     delete: [Statement; 2],
     change: [Statement; 2],
 }
 
-/// Tables with the keys of their orders, in the order in which rows come; they go the other way round.
+/// Tables with the keys of their orders, in the order of insertion; deletion reverses it.
 pub const CHANGED: [(&str, &str); 2] = [("orders", "o_orderkey"), ("lineitem", "l_orderkey")];
-/// What is changed of each.
 const AMOUNTS: [&str; 2] = ["o_totalprice", "l_extendedprice"];
 
 impl Statements {
-    /// What the generator keeps in memory is made here, so that no function is measured with it.
+    /// Also fills the generator's caches, so that no function is measured with that.
     pub fn prepare(session: &mut dyn Session) -> Result<Self> {
         TextPool::get_or_init_default();
         Distributions::static_default();
@@ -168,7 +166,7 @@ impl Statements {
         })
     }
 
-    /// Carries out a function in the transaction that is begun; gives the rows that it changed.
+    /// Executes a function in the current transaction; returns the rows that it changed.
     pub fn carry_out(
         &self,
         session: &mut dyn Session,
@@ -195,8 +193,7 @@ impl Statements {
         }
     }
 
-    /// Undoes whatever a set did, in the transaction that is begun: also where only one of its functions was carried
-    /// out.
+    /// Undoes a set in the current transaction, even if only one of its functions ran.
     pub fn undo(
         &self,
         session: &mut dyn Session,
@@ -209,7 +206,7 @@ impl Statements {
     }
 }
 
-/// Carries out the statements of both tables for every range of keys; gives the rows of each table.
+/// Executes the statements of both tables for every range of keys; returns the rows of each table.
 fn each(
     session: &mut dyn Session,
     statements: &[Statement; 2],
@@ -226,7 +223,7 @@ fn each(
     Ok(changed)
 }
 
-/// By the path of bulk loads; gives the rows of each table.
+/// Inserts by bulk load; returns the rows of each table.
 fn insert(
     session: &mut dyn Session,
     set: RefreshSet,
@@ -254,7 +251,7 @@ mod tests {
         ranges.flat_map(|[from, to]| from..=to).collect()
     }
 
-    /// The keys of every row of a table, as its first column.
+    /// Keys of every row of a table, from its first column.
     fn made_keys(set: RefreshSet, eight: Eight, table: usize) -> Vec<i64> {
         let go_on = AtomicBool::new(false);
         let [orders, items] = set.rows(eight, &go_on);
@@ -316,7 +313,7 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), many);
-        // What a scale has more than a thousand times a whole number of orders is in no set.
+        // Orders beyond a multiple of a thousand are in no set.
         assert_eq!(set(0.025, 1000).orders(), 37);
         let last = set(1.0, 1000).ranges(Eight::Loaded);
         assert_eq!(

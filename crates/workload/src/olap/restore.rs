@@ -1,4 +1,4 @@
-//! The rows of before a refresh: what is noted when one begins, and how they are put back.
+//! Restore of the rows from before a refresh, and the sums that verify it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,9 +8,8 @@ use super::metadata::{Metadata, OWNED, REFRESHED};
 use super::refresh::{RefreshSet, Statements};
 use super::{OlapError, Result, Scale};
 
-/// In front of the name of everything that is noted.
+/// Prefix of the names of all stored facts.
 const BEFORE: &str = "before_";
-/// What is summed up of the two tables that change.
 const SUMS: [(&str, &[&str]); 2] = [
     ("orders", &["o_orderkey", "o_custkey", "o_totalprice"]),
     (
@@ -25,13 +24,13 @@ const SUMS: [(&str, &[&str]); 2] = [
         ],
     ),
 ];
-/// Two sums of amounts are the same within half of the last place: one engine adds floating-point numbers.
+/// Two sums of amounts are equal within half of the last digit, because one engine adds floating-point numbers.
 const HALF_PLACE: f64 = 0.005;
 
-/// Notes the sums of the rows as they are, and that the sets up to `sets` may change them from now on.
+/// Stores the sums of the current rows, and that the sets up to `sets` may change them from now on.
 ///
 /// # Errors
-/// When they are changed already, or the target fails.
+/// When they are already changed, or the target fails.
 pub(super) fn note_refresh(session: &mut dyn Session, sets: u32) -> Result<()> {
     let metadata = Metadata::of_whole(session)?;
     if metadata.refreshed.is_some() {
@@ -46,11 +45,11 @@ pub(super) fn note_refresh(session: &mut dyn Session, sets: u32) -> Result<()> {
     Ok(OWNED.insert(session, &facts)?)
 }
 
-/// Puts the rows of before back where a refresh has changed them, and compares their counts and sums with those that
-/// were noted; false when nothing was changed.
+/// Restores the rows that a refresh changed, and compares counts and sums with the stored ones; false if nothing had
+/// changed.
 ///
 /// # Errors
-/// When there is no whole database, the sums are others, or the target fails.
+/// When there is no complete database, the sums differ, or the target fails.
 pub fn undo_refreshes(target: &dyn Target) -> Result<bool> {
     let mut session = target.open_session()?;
     let metadata = Metadata::of_whole(session.as_mut())?;
@@ -68,7 +67,7 @@ pub fn undo_refreshes(target: &dyn Target) -> Result<bool> {
     Ok(true)
 }
 
-/// A transaction for each set: whoever is broken off begins anew, and undoing twice does no harm.
+/// Each set has a transaction of its own: an interrupted restore starts over, and undoing twice does no harm.
 fn undo(session: &mut dyn Session, scale: Scale, sets: u32) -> Result<()> {
     let never = AtomicBool::new(false);
     let statements = Statements::prepare(session)?;
@@ -78,7 +77,7 @@ fn undo(session: &mut dyn Session, scale: Scale, sets: u32) -> Result<()> {
         match statements.undo(session, set, &never) {
             Ok(()) => session.commit()?,
             Err(error) => {
-                // The first error is the one to tell.
+                // The first error is reported.
                 let _ = session.rollback();
                 return Err(error.into());
             }
@@ -99,7 +98,6 @@ fn verify(session: &mut dyn Session) -> Result<()> {
     Ok(())
 }
 
-/// Counts and sums by the names under which they are noted.
 fn sums(session: &mut dyn Session) -> Result<Vec<(String, String)>> {
     let mut all = Vec::new();
     for (table, columns) in SUMS {

@@ -1,4 +1,4 @@
-//! A load that was broken off: what of it can be kept.
+//! Reuse of the complete tables of an interrupted load.
 
 use target::Session;
 
@@ -6,16 +6,15 @@ use super::metadata::{Metadata, OWNED};
 use super::{Result, Scale, TABLES};
 use crate::owned::{count, statement_of};
 
-/// The fact that keys are being made: a table that may have some of them is loaded anew.
+/// Fact that keys are being created: a table that may have some of them is reloaded.
 const KEYS_BEGUN: &str = "keys";
 
-/// Notes that all rows are there and keys are next.
 pub(super) fn note_keys(session: &mut dyn Session) -> Result<()> {
     Ok(OWNED.insert(session, &[(KEYS_BEGUN, "1".to_owned())])?)
 }
 
-/// Empties the tables that are not whole, and gives those that are, with their rows; nothing where none can be kept. A
-/// part of a table is there whole or not at all, so that a table with all its rows has the right ones.
+/// Empties the incomplete tables and returns the complete ones with their rows. A part of a table is there completely
+/// or not at all, so a table with all its rows has the right ones.
 pub(super) fn kept(
     session: &mut dyn Session,
     tables: &str,
@@ -45,7 +44,7 @@ pub(super) fn kept(
     Ok(kept)
 }
 
-/// Rows that a table must have; `None` where neither the specification nor anybody else says it.
+/// Rows that a table must have; `None` if no source is known.
 pub(super) fn right_rows(scale: Scale, table: &str) -> Option<u64> {
     scale.rows(table).or(scale.known_line_items())
 }

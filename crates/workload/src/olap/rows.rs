@@ -1,6 +1,6 @@
-//! Every row of the database, straight from the generator into a bulk load.
+//! Rows of the database, straight from the generator into a bulk load.
 //!
-//! A table is made in parts, each independent of the others, so that several sessions load it together.
+//! A table is made in independent parts, so that several sessions load it together.
 
 use std::fmt::{Display, Write};
 use std::hint::black_box;
@@ -19,27 +19,26 @@ use tpchgen::text::TextPool;
 use super::Scale;
 
 const PLACES: u8 = 2;
-/// Rows that a part holds at most: few enough for the sessions to end together, and for one transaction.
+/// Row limit of a part: few enough for one transaction, and for the sessions to end together.
 const ROWS_PER_PART_MAX: u64 = 1_000_000;
-/// A table of fewer rows for each session is not divided: a bulk load has to be worth its beginning, and column stores
-/// pack the ends of short parts anew.
+/// A table of fewer rows per session is not divided: a bulk load has startup costs, and column stores repack the ends
+/// of short parts.
 const ROWS_PER_PART_MIN: u64 = 125_000;
-/// Line items of an order, on average.
 const ITEMS_OF_ORDER: u64 = 4;
-/// Rows that are made ahead, so that their comments come into the caches at the same time: each is cut out of hundreds
-/// of megabytes somewhere else.
+/// Rows that are made ahead, so that their comments are fetched into the caches together: each comment is cut out of
+/// hundreds of megabytes at a random position.
 const ROWS_AHEAD: usize = 16;
 
-/// A part of a table: `part` of `of`, from 1.
+/// Part of a table: `part` of `of`, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub table: &'static str,
-    /// Which part, from 1.
+    /// From 1.
     pub part: i32,
     pub of: i32,
 }
 
-/// The parts of a table for so many sessions: one where one session loads it, else several.
+/// Parts of a table for so many sessions: one for one session, else several.
 pub fn shares(table: &'static str, scale: Scale, jobs: u32) -> Vec<Share> {
     let rows = (scale.rows(table))
         .or_else(|| Some(scale.rows("orders")? * ITEMS_OF_ORDER))
@@ -55,13 +54,12 @@ pub fn shares(table: &'static str, scale: Scale, jobs: u32) -> Vec<Share> {
     (1..=of).map(share).collect()
 }
 
-/// Begins to make the words that all texts are cut out of: a second's work of one thread, which every first row would
-/// wait for, of every table.
+/// Starts to make the pool of texts: a second's work of one thread, for which the first row of every table would wait.
 pub fn begin_words() {
     std::thread::spawn(TextPool::get_or_init_default);
 }
 
-/// The rows of a part; when `stop` is set, an error instead of the next one.
+/// Rows of a part; after `stop` is set, an error follows instead of the next row.
 pub fn rows<'a>(share: Share, scale: Scale, stop: &'a AtomicBool) -> Box<dyn RowSource + 'a> {
     let Share { table, part, of } = share;
     let sf = scale.factor();
@@ -77,20 +75,19 @@ pub fn rows<'a>(share: Share, scale: Scale, stop: &'a AtomicBool) -> Box<dyn Row
     }
 }
 
-/// Texts that are made for a row, kept from one to the next so that none is allocated anew.
+/// Text buffers of a row, reused to avoid allocations.
 type Texts = [String; 4];
 type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
 
-/// A row as the generator makes it.
 pub(super) trait GeneratedRow {
     fn comment(&self) -> &str;
-    /// Hands its values out, in the order of the columns.
+    /// Passes its values on, in the order of the columns.
     fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()>;
 }
 
 struct GeneratedRows<'a, I: Iterator> {
     rows: I,
-    /// The next rows, of which `given` have been handed out.
+    /// Next rows, of which `given` have been passed on.
     ahead: Vec<I::Item>,
     given: usize,
     texts: Texts,
@@ -111,8 +108,8 @@ where
 }
 
 impl<I: Iterator<Item: GeneratedRow>> GeneratedRows<'_, I> {
-    /// Makes the next rows. Their words are looked at one right behind the other, so that the processor waits for the
-    /// memory of all of them once instead of for each.
+    /// Makes the next rows. Their texts are accessed one right after the other, so that the processor waits once for
+    /// the memory of all of them.
     fn make_ahead(&mut self) {
         self.ahead.clear();
         self.ahead.extend(self.rows.by_ref().take(ROWS_AHEAD));
@@ -140,7 +137,6 @@ impl<I: Iterator<Item: GeneratedRow>> RowSource for GeneratedRows<'_, I> {
     }
 }
 
-/// A value as the text that the generator shows it as.
 fn shown<'t>(into: &'t mut String, value: &impl Display) -> Value<'t> {
     into.clear();
     // Writing to a String cannot fail.
@@ -341,7 +337,7 @@ mod tests {
         for table in TABLES {
             let whole = shares(table, scale, 1);
             assert_eq!(whole.len(), 1);
-            // The two smallest tables are made as a whole at any scale.
+            // The two smallest tables are always made as a whole.
             let of = match table {
                 "region" | "nation" => 1,
                 _ => 3,
@@ -357,7 +353,7 @@ mod tests {
         }
         let parts = |table, jobs| shares(table, Scale::new(1.0).unwrap(), jobs).len();
         assert_eq!((parts("lineitem", 2), parts("lineitem", 16)), (6, 16));
-        // Whole ones pack better than the ends of many.
+        // Whole tables pack better than the ends of many parts.
         assert_eq!((parts("orders", 2), parts("customer", 2)), (2, 1));
         assert_eq!((parts("region", 64), parts("nation", 64)), (1, 1));
     }

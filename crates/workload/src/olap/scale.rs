@@ -1,21 +1,18 @@
-//! The scale factor: how large the database is, 1 being about a gigabyte of text.
+//! Scale factor of the database: 1 is about a gigabyte of text.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// Smallest scale: a hundred suppliers.
 const LEAST: f64 = 0.01;
-/// Largest scale that the specification knows.
 const MOST: f64 = 100_000.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Scale(f64);
 
 impl Scale {
-    /// A scale factor.
-    ///
     /// # Errors
-    /// When it is none of those that the generator can make.
+    /// When the generator does not support the factor.
     pub fn new(factor: f64) -> Result<Self, String> {
         if !(LEAST..=MOST).contains(&factor) {
             return Err(format!(
@@ -33,7 +30,7 @@ impl Scale {
         }
     }
 
-    /// Whether the rule by which the four suppliers of a part are chosen (clause 4.2.3) meets one again.
+    /// True if the rule that chooses the four suppliers of a part (clause 4.2.3) repeats one.
     fn repeats_a_supplier(self) -> bool {
         let (suppliers, parts) = (self.of(10_000), self.of(200_000));
         let steps = (0..=(parts - 1) / suppliers).map(|round| suppliers / 4 + round);
@@ -57,7 +54,7 @@ impl Scale {
             "nation" => Some(25),
             "supplier" => Some(self.of(10_000)),
             "part" => Some(self.of(200_000)),
-            // Four suppliers each.
+            // Each part has four suppliers.
             "partsupp" => Some(self.of(200_000) * 4),
             "customer" => Some(self.of(150_000)),
             "orders" => Some(self.of(1_500_000)),
@@ -65,7 +62,7 @@ impl Scale {
         }
     }
 
-    /// Line items where the specification, or a count of what it describes, tells their number.
+    /// Number of line items, if the specification or a count of its data gives it.
     pub fn known_line_items(self) -> Option<u64> {
         let known = [
             (0.01, 60_175),

@@ -1,4 +1,4 @@
-//! What a step asks of the analytical workload.
+//! Table `[step.olap]` of a plan.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use lab::plan::{Keys, TableKind, bounded, is_default};
 
-/// `[step.olap]`.
 pub(crate) const TABLE: TableKind = TableKind {
     name: "olap",
     keys: KEYS,
@@ -32,80 +31,68 @@ const KEYS: Keys = Keys {
     ],
     run: "run",
 };
-/// Most executions of a query in a point.
 const ITERATIONS_MAX: u32 = 100_000;
-/// Most rounds over all queries: each execution is kept.
+/// Each execution of a round is stored.
 const ROUNDS_MAX: u32 = 100;
-/// Highest degree of parallelism that can be asked for.
 pub(crate) const DOP_MAX: u32 = 1024;
-/// A query that takes longer is ended, when nothing is said.
 const QUERY_LIMIT_S: f64 = 3600.0;
-/// A copy of the order-entry tables follows so often, when nothing is said.
 const FOLLOW_S: f64 = 1.0;
 const FOLLOW_S_MAX: f64 = 3600.0;
 
-/// What a step does with the analytical database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlapStep {
     #[serde(rename = "do")]
     pub order: OlapOrder,
-    /// Scale: needed to load; a run refuses a database of another one when it is told.
+    /// Scale, required for a load; a run refuses a database of another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
-    /// Queries that are asked; all when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<Queries>,
-    /// How often each is asked; once when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
-    /// Rounds over all queries, as a point of its own that keeps each execution; each query is a point when nothing is said.
+    /// Rounds over all queries, measured as one point that stores each execution (default: each query is a point).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rounds: Option<u32>,
-    /// Users of the throughput run behind the queries; no such run when nothing is said.
+    /// Users of the throughput run after the queries (default: no such run).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     streams: Option<u32>,
-    /// Degrees of parallelism inside one session, each with all points of the run; as the target is opened when
-    /// nothing is said.
+    /// Degrees of parallelism inside one session, each with all points of the run (default: that of the target).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dop: Vec<u32>,
-    /// Whether orders come and go: before and behind the queries of one user, and beside those of several.
+    /// True for refreshes around the queries of one user and during those of several.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refresh: bool,
-    /// Where parameters come from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parameters: Source,
     /// State of the caches before each query, or before the first round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: Cache,
-    /// A query that takes longer is ended.
+    /// Limit after which a query is cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     query_limit_seconds: Option<f64>,
-    /// The tables that are asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tables: QueryTables,
-    /// A copy of the order-entry tables follows the users so often.
+    /// Interval at which a copy of the order-entry tables is refreshed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     follow_seconds: Option<f64>,
 }
 
-/// The tables that queries are asked of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryTables {
-    /// Those of the analytical workload.
     #[default]
     Analytical,
-    /// Those on which the users of order entry work, beside whom they are asked.
+    /// Tables on which the users of order entry work at the same time.
     OrderEntry,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OlapOrder {
-    /// Loads the tables, where they are not there as asked for.
+    /// Loads the database unless it is already there.
     Load,
     Run,
 }
@@ -114,7 +101,6 @@ pub enum OlapOrder {
 #[serde(try_from = "QueriesAsWritten", into = "Vec<u32>")]
 pub struct Queries(Vec<u32>);
 
-/// `"14,6,1"` or `[14, 6, 1]`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum QueriesAsWritten {
@@ -196,7 +182,7 @@ impl OlapStep {
         }
     }
 
-    /// The scale; `None` where a run takes any.
+    /// `None` if a run takes any scale.
     pub fn scale(&self) -> Option<Scale> {
         self.scale.and_then(|scale| Scale::new(scale).ok())
     }
@@ -206,12 +192,11 @@ impl OlapStep {
         asked.unwrap_or_else(|| (1..=QUERIES).collect())
     }
 
-    /// Queries that are named; none where all are meant.
+    /// Named queries; empty means all.
     pub fn asked(&self) -> &[u32] {
         self.queries.as_ref().map_or(&[], |queries| &queries.0)
     }
 
-    /// How often each is asked.
     pub fn iterations(&self) -> u32 {
         self.iterations.unwrap_or(1)
     }
@@ -220,23 +205,20 @@ impl OlapStep {
         self.rounds
     }
 
-    /// Users of the throughput run.
     pub fn streams(&self) -> u32 {
         self.streams.unwrap_or(0)
     }
 
-    /// From the begin of a cycle in which a copy follows order entry to that of the next.
+    /// Time between the starts of two refresh cycles of a copy.
     pub fn follow_every(&self) -> Duration {
         Duration::from_secs_f64(self.follow_seconds.unwrap_or(FOLLOW_S))
     }
 
-    /// A query that takes longer is ended.
     pub fn query_limit(&self) -> Duration {
         Duration::from_secs_f64(self.query_limit_seconds.unwrap_or(QUERY_LIMIT_S))
     }
 }
 
-/// Refuses a degree of parallelism that is none.
 pub(crate) fn check_dop(dop: &[u32]) -> Result<(), String> {
     match dop.iter().find(|n| !(1..=DOP_MAX).contains(*n)) {
         Some(wrong) => Err(format!(

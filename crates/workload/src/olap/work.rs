@@ -1,4 +1,4 @@
-//! Streams of queries at work, for whoever drives them; every answer is compared when it comes.
+//! Clients that execute streams of queries; every answer is compared on arrival.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -23,41 +23,36 @@ use crate::exercise::Worker;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkOptions {
-    /// The scale that the database must have; any when nothing is said.
+    /// Required scale of the database (default: any).
     pub scale: Option<Scale>,
-    /// Where parameters come from.
     pub source: Source,
-    /// Seed of those that are drawn.
     pub seed: u64,
-    /// A query that takes longer is ended.
+    /// Limit after which a query is cancelled.
     pub limit: Option<Duration>,
     pub rows: Rows,
 }
 
-/// The rows that queries meet, on which it depends what their answers can be compared with.
+/// State of the rows, which determines the right answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rows {
-    /// Those that were loaded, and no others.
     #[default]
     AsLoaded,
-    /// New orders came in: nobody knows the right answers, but they are the same each time.
+    /// New orders were inserted: the right answers are unknown, but they are the same each time.
     Refreshed,
-    /// Orders come and go meanwhile.
+    /// Orders are inserted and deleted meanwhile.
     Changing,
 }
 
-/// State of the caches before a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// It was asked once before.
+    /// The query ran once before.
     #[default]
     Warm,
-    /// Neither engine nor kernel have its data in memory, as far as the target can see to that.
+    /// Neither engine nor kernel has the data in memory, as far as the target can ensure that.
     Cold,
 }
 
-/// A database, and what is asked of it.
 pub struct Work {
     target: Arc<dyn Target>,
     engine: String,
@@ -67,10 +62,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Looks at the database.
-    ///
     /// # Errors
-    /// When it is not whole, or of another scale.
+    /// When the database is incomplete or of another scale.
     pub fn open(
         target: Arc<dyn Target>,
         engine: &str,
@@ -101,15 +94,14 @@ impl Work {
         }
     }
 
-    /// The scale that is loaded.
     pub fn scale(&self) -> Scale {
         self.scale
     }
 
-    /// Brings the caches into a state, and gives the words for what was achieved; as [`Work::verify`] before.
+    /// Prepares the caches and returns the achieved state; with checks like [`Work::verify`].
     ///
     /// # Errors
-    /// When the target is gone; what is wrong with the query is the inner error, a sentence.
+    /// When the target is gone; the inner error is a sentence about the query.
     pub fn prepare(
         &self,
         number: u32,
@@ -124,11 +116,9 @@ impl Work {
         }
     }
 
-    /// Asks a query with other parameters than its own, where its right answer with those is known and with its own says
-    /// less. The inner error says what is wrong with its answer.
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Runs a query with other than its own parameters, if only their right answer is known and conclusive. The inner
+    /// error
+    /// is a sentence about the answer.
     pub fn verify(&self, number: u32) -> Result<std::result::Result<(), String>> {
         if self.asked.rows != Rows::AsLoaded {
             return Ok(Ok(()));
@@ -142,18 +132,11 @@ impl Work {
         self.probe(number)
     }
 
-    /// Asks a query once; the inner error says what is wrong with its answer.
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Runs a query once; the inner error is a sentence about its answer.
     pub fn warm(&self, number: u32) -> Result<std::result::Result<(), String>> {
         self.ask_once(&self.question(number, self.asked.source, 0)?)
     }
 
-    /// Empties the caches as far as the target can.
-    ///
-    /// # Errors
-    /// When the target is gone.
     pub fn cool(&self) -> Result<CacheState> {
         Ok(match self.target.cool()? {
             Cooled::Cold => CacheState::Cold,
@@ -161,19 +144,12 @@ impl Work {
         })
     }
 
-    /// Asks a query with the parameters of the qualification; the inner error says what is wrong with its answer.
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Runs a query with the qualification parameters; the inner error is a sentence about its answer.
     pub fn qualify(&self, number: u32) -> Result<std::result::Result<(), String>> {
         let asked = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
         Ok(asked.map_err(|wrong| format!("with the qualification parameters: {wrong}")))
     }
 
-    /// Asks a query with the parameters of its probe, if it has one; the inner error says what is wrong with its answer.
-    ///
-    /// # Errors
-    /// When the target is gone.
     fn probe(&self, number: u32) -> Result<std::result::Result<(), String>> {
         let query = Query::numbered(number)?;
         let Some((parameters, right)) = reference::probe(query, self.scale) else {
@@ -191,15 +167,15 @@ impl Work {
         Ok(asked.map_err(|wrong| format!("with {}: {wrong}", parameters.words())))
     }
 
-    /// Notes that the refresh sets up to `sets` are going to change rows.
+    /// Marks rows as changed by the refresh sets up to `sets`.
     ///
     /// # Errors
-    /// When rows are changed already, or the target fails.
+    /// When rows are already changed, or the target fails.
     pub fn note_refresh(&self, sets: u32) -> Result<()> {
         restore::note_refresh(self.target.open_session()?.as_mut(), sets)
     }
 
-    /// A client that carries out refresh functions, each with its set, one after the other.
+    /// Client that executes refresh functions, each with its set, one after the other.
     ///
     /// # Errors
     /// When its session cannot be opened.
@@ -220,7 +196,7 @@ impl Work {
         }))
     }
 
-    /// One client a stream, which asks its queries one after the other.
+    /// One client per stream, which runs its queries one after the other.
     ///
     /// # Errors
     /// When a session cannot be opened, or the library is wrong.
@@ -233,7 +209,7 @@ impl Work {
         streams.iter().map(boxed).collect()
     }
 
-    /// A client that asks the queries of a stream in rounds, and keeps each execution.
+    /// Client that runs the queries of a stream in rounds and records each execution.
     ///
     /// # Errors
     /// When a session cannot be opened, or the library is wrong.
@@ -263,7 +239,7 @@ impl Work {
         })
     }
 
-    /// What its answers are compared with, in words.
+    /// Remark about the source of the right answer.
     pub fn comparison(&self, number: u32) -> Result<Remark> {
         let question = self.question(number, self.asked.source, 0)?;
         Ok(match self.answers.right(&question) {
@@ -275,19 +251,13 @@ impl Work {
         })
     }
 
-    /// The steps of a query with its own parameters, as far as the engine tells them; what is wrong with the query
-    /// is the inner error, a sentence.
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Execution plan of a query with its own parameters, if the engine provides one; the inner error is a sentence
+    /// about the query.
     pub fn plan(&self, number: u32) -> Result<std::result::Result<Option<String>, String>> {
         self.with_question(number, |session, sql| session.plan(sql))
     }
 
-    /// Workers that a query gets beside its session, in one more execution; as [`Work::plan`].
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Parallel workers of a query in one more execution, like [`Work::plan`].
     pub fn workers(&self, number: u32) -> Result<std::result::Result<Option<u32>, String>> {
         self.with_question(number, |session, sql| session.workers(sql))
     }
@@ -340,7 +310,7 @@ impl Work {
     }
 }
 
-/// What is wrong with one query is told; what is wrong with the target is an error.
+/// An error of one query becomes the inner error; one of the target is an error.
 fn of_the_query<T>(outcome: target::Result<T>) -> Result<std::result::Result<T, String>> {
     match outcome {
         Ok(value) => Ok(Ok(value)),

@@ -1,4 +1,4 @@
-//! What the transactions of a run did, counted by each connection and added up.
+//! Counts of a run's transactions, per connection and in total.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,21 +7,19 @@ use archive::Remark;
 use super::initial_rows::ORDER_LINES;
 use super::mix::KINDS;
 
-/// Numbers of lines that an order can have.
+/// Possible numbers of lines of an order.
 pub(super) const LENGTHS: usize = (*ORDER_LINES.end() - *ORDER_LINES.start() + 1) as usize;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Inputs {
     /// New-Orders by number of lines, from the fewest.
     pub orders_by_lines: [u64; LENGTHS],
-    /// Lines from another warehouse.
     pub lines_remote: u64,
-    /// New-Orders that name an item that there is not.
+    /// New-Orders that name an unknown item.
     pub orders_mistyped: u64,
     pub payments: u64,
-    /// Payments of customers of another warehouse.
+    /// Payments by customers of another warehouse.
     pub payments_remote: u64,
-    /// Payments of customers by last name.
     pub payments_named: u64,
     pub statuses: u64,
     pub statuses_named: u64,
@@ -77,12 +75,12 @@ impl Inputs {
     }
 }
 
-/// Counts of one connection, or of all. Ramp-up and measurement alike: what is audited is the whole run.
+/// Counts of one connection, or of all. They include the ramp-up, because the audit covers the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
     pub kinds: [KindAccount; KINDS],
     pub inputs: Inputs,
-    /// Lines of the orders that were entered, those that were rolled back left out.
+    /// Lines of the orders that were committed.
     pub lines_entered: u64,
     pub delivered: u64,
     /// Districts in which a delivery found nothing to deliver.
@@ -91,18 +89,18 @@ pub struct Account {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KindAccount {
-    /// Transactions that ended as they should, rollbacks on purpose among them.
+    /// Transactions that succeeded, intended rollbacks included.
     pub completed: u64,
     pub rolled_back: u64,
-    /// Attempts that were rolled back and begun anew because another transaction was in the way.
+    /// Attempts that were rolled back and retried because of a conflict.
     pub retries: u64,
     pub failed: u64,
-    /// Times that an answer was waited for, of all attempts.
+    /// Round trips of all attempts.
     pub round_trips: u64,
 }
 
 impl KindAccount {
-    /// Round trips for each transaction; `None` where there was none.
+    /// Round trips per transaction; `None` without transactions.
     pub fn round_trips_mean(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.round_trips as f64 / self.completed as f64)
     }
@@ -123,8 +121,8 @@ impl Account {
         self.skipped += other.skipped;
     }
 
-    /// A remark on deliveries that found nothing, from one in a hundred districts on: what is not delivered costs nothing,
-    /// and clause 2.7.4.2 wants it told from there.
+    /// Remark on deliveries that found nothing, from one in a hundred districts on: an empty delivery is free, and
+    /// clause 2.7.4.2 requires a report from there.
     pub fn deliveries_skipped(&self) -> Option<Remark> {
         let looked_at = self.delivered + self.skipped;
         (self.skipped * 100 > looked_at).then_some(Remark::DeliveriesSkipped {
@@ -133,18 +131,15 @@ impl Account {
         })
     }
 
-    /// Transactions that ended as they should.
     pub fn completed(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
     }
 }
 
-/// Where connections put their counts when they end.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<Account>);
 
 impl Ledger {
-    /// Adds the counts of a connection.
     pub fn add(&self, account: &Account) {
         self.0
             .lock()
@@ -152,7 +147,6 @@ impl Ledger {
             .add(account);
     }
 
-    /// The counts of all connections that have ended.
     pub fn total(&self) -> Account {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
-//! The input audit: whether what the users asked for was what the specification wants (clause 5.5.1.5).
+//! Audit of the users' inputs against the specification (clause 5.5.1.5).
 //!
-//! A bound is judged when there are so many draws that a right generator misses it less than once in ten
-//! thousand runs (four standard deviations); before that it says how many there were.
+//! A bound is judged once there are so many draws that a correct generator misses it less than once in ten thousand
+//! runs (four standard deviations); before that the audit gives the number of draws.
 
 use std::ops::RangeInclusive;
 
@@ -10,34 +10,31 @@ use archive::Remark;
 use super::account::{Account, Inputs, LENGTHS};
 use super::mix::Kind;
 
-/// Standard deviations between what is meant and the bound, before a bound is judged.
+/// Standard deviations between the intended value and the bound, before a bound is judged.
 const DEVIATIONS: f64 = 4.0;
-/// χ² of 10 degrees of freedom is above this once in ten thousand times.
+/// χ² of 10 degrees of freedom exceeds this once in ten thousand times.
 const CHI2_MAX: f64 = 35.56;
-/// Orders of each length that χ² needs to be what its name says.
+/// Orders of each length that the χ² approximation needs.
 const EXPECTED_MIN: u64 = 5;
 
-/// What was found of one bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audited {
     pub what: &'static str,
     pub bounds: RangeInclusive<f64>,
-    /// Its value; `None` where nothing was drawn.
     pub value: Option<f64>,
     pub draws: u64,
-    /// Draws without which it is not judged.
     pub draws_min: u64,
 }
 
 impl Audited {
-    /// Whether it is within its bounds; `None` where there are too few draws to say.
+    /// True within the bounds; `None` with too few draws.
     pub fn holds(&self) -> Option<bool> {
         let value = self.value.filter(|_| self.draws >= self.draws_min)?;
         Some(self.bounds.contains(&value))
     }
 }
 
-/// Looks at every bound. With one warehouse nothing can be remote, and those bounds are left out.
+/// Audits every bound. With one warehouse nothing can be remote, and those bounds are left out.
 pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
     let Account { inputs, kinds, .. } = account;
     let all: u64 = kinds.iter().map(|kind| kind.completed).sum();
@@ -120,7 +117,7 @@ pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
     found
 }
 
-/// The bounds that could not be judged, if there are any.
+/// Remark on the bounds that could not be judged, if any.
 pub fn not_judged(audited: &[Audited]) -> Option<Remark> {
     let unjudged = || audited.iter().filter(|one| one.holds().is_none());
     let lacking = |one: &Audited| one.draws_min as f64 / one.draws.max(1) as f64;
@@ -134,7 +131,6 @@ pub fn not_judged(audited: &[Audited]) -> Option<Remark> {
     })
 }
 
-/// A share in percent, which is meant to be `meant_pct`.
 fn share(
     what: &'static str,
     part: u64,
@@ -155,7 +151,7 @@ fn share(
 
 fn mean_lines(inputs: &Inputs) -> Audited {
     let orders = inputs.orders();
-    // Of eleven lengths that are equally likely: (11² − 1) ÷ 12.
+    // Variance of eleven equally likely lengths: (11² − 1) ÷ 12.
     let variance = (LENGTHS as f64).mul_add(LENGTHS as f64, -1.0) / 12.0;
     Audited {
         what: "mean order lines of a New-Order",
@@ -166,10 +162,10 @@ fn mean_lines(inputs: &Inputs) -> Audited {
     }
 }
 
-/// Draws after which `distance` is so many standard deviations of the mean.
+/// Draws after which `distance` is four standard deviations of the mean.
 fn draws_min(variance: f64, distance: f64) -> u64 {
     let draws = DEVIATIONS.powi(2) * variance / distance.powi(2);
-    // A distance of 1.0 − 0.9 is not quite a tenth.
+    // A distance of 1.0 − 0.9 is not exactly a tenth.
     (draws * (1.0 - 1e-9)).ceil() as u64
 }
 
@@ -183,7 +179,7 @@ mod tests {
     use crate::oltp::mix::Pacing;
     use crate::oltp::terminal::{Constants, Terminals, World};
 
-    /// The inputs of so many transactions of 100 users of ten warehouses, without a database.
+    /// Inputs of so many transactions of 100 users of ten warehouses, without a database.
     fn drawn(transactions: u32) -> Account {
         let world = World {
             warehouses: 10,
@@ -245,7 +241,7 @@ mod tests {
         assert!((1.8..2.2).contains(&rolled_back), "{rolled_back}");
     }
 
-    /// A few hundred transactions prove nothing, and no transaction has no share.
+    /// A few hundred transactions prove nothing, and zero transactions have no share.
     #[test]
     fn few_draws_are_not_judged() {
         let few = audit(&drawn(300), 10);

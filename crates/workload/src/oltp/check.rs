@@ -1,6 +1,6 @@
 //! The twelve consistency conditions and the row counts.
 //!
-//! Each condition is one query over whole tables that gives the places that break it, with both sides.
+//! Each condition is one query over whole tables that returns its violations, with both sides.
 
 use serde::Deserialize;
 use target::{Session, Target};
@@ -10,20 +10,17 @@ use super::metadata::Metadata;
 use super::{OltpError, Result, TABLES, files};
 use crate::owned::count;
 
-/// Places of a broken condition that are named; all are counted.
+/// Violations of a condition that are named; all are counted.
 const PLACES_MAX: usize = 5;
 
-/// How a database was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// What the database says of itself.
     pub metadata: Metadata,
-    /// The row counts first, then the conditions in their order.
+    /// Row counts first, then the conditions in their order.
     pub findings: Vec<Finding>,
 }
 
 impl Checked {
-    /// Whether nothing that was looked at is broken.
     pub fn is_sound(&self) -> bool {
         !self
             .findings
@@ -31,7 +28,7 @@ impl Checked {
             .any(|finding| matches!(finding.verdict, Verdict::Broken { .. }))
     }
 
-    /// Numbers of the broken conditions; 0 stands for the row counts.
+    /// Numbers of the violated conditions; 0 stands for the row counts.
     pub fn broken(&self) -> Vec<u32> {
         let is_broken = |f: &&Finding| matches!(f.verdict, Verdict::Broken { .. });
         self.findings
@@ -42,10 +39,9 @@ impl Checked {
     }
 }
 
-/// What was found of one condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Its number in clause 3.3.2 of the specification; 0 for the row counts.
+    /// Number in clause 3.3.2 of the specification; 0 for the row counts.
     pub number: u32,
     pub title: String,
     pub verdict: Verdict,
@@ -54,13 +50,11 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Holds,
-    /// It was not looked at, and why.
+    /// Skipped, for this reason.
     PutOff(&'static str),
-    /// It does not.
     Broken {
-        /// Places where it is broken.
         count: u64,
-        /// The first of them, with both sides.
+        /// The first violations, with both sides.
         places: Vec<String>,
     },
 }
@@ -76,19 +70,19 @@ struct Conditions {
 struct Condition {
     number: u32,
     title: String,
-    /// A broken place in words, `{n}` for column n of the query.
+    /// Sentence about a violation, with `{n}` for column n of the query.
     row: String,
-    /// Reads every line or payment, and may be put off.
+    /// True if it reads every line or payment, so that `light` skips it.
     #[serde(default)]
     heavy: bool,
     #[serde(default)]
     after_load_only: bool,
 }
 
-/// Checks a database that is whole. `light` puts the heavy conditions off.
+/// Checks a complete database. `light` skips the heavy conditions.
 ///
 /// # Errors
-/// When there is no whole database, or the target fails.
+/// When there is no complete database, or the target fails.
 pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> {
     files::tables(engine)?;
     let mut session = target.open_session()?;
@@ -113,7 +107,7 @@ pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> 
     Ok(Checked { metadata, findings })
 }
 
-/// Stands for the orders of a district that are delivered when it is loaded.
+/// Stands for the orders of a district that are delivered in the initial rows.
 const DELIVERED: &str = ":delivered";
 
 fn conditions() -> Result<Vec<Condition>> {
@@ -134,7 +128,7 @@ fn look(
     let name = format!("condition/{:02}", condition.number);
     let sql = files::sql(&name, engine).unwrap_or_default();
     let sql = sql.replace(DELIVERED, delivered);
-    // Counted by the same query: the places may be millions.
+    // The same query counts the violations, because there may be millions.
     let rows = session.texts(&format!(
         "SELECT broken.*, count(*) OVER () AS broken_places FROM (\n{sql}) AS broken ORDER BY 1, 2, 3 \
          LIMIT {PLACES_MAX}"
@@ -149,7 +143,6 @@ fn look(
     })
 }
 
-/// Puts the cells of a row into its sentence.
 pub(super) fn words(template: &str, row: &[Option<String>]) -> String {
     let mut text = template.to_owned();
     for (number, cell) in (1..).zip(row) {
@@ -158,7 +151,7 @@ pub(super) fn words(template: &str, row: &[Option<String>]) -> String {
     text
 }
 
-/// Some tables have the same rows for ever, the others right after a load.
+/// Some tables have constant row counts, the others only right after a load.
 fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
     let fresh = !metadata.transactions_since_load;
     let population = InitialRows::new(metadata.seed, metadata.rows);

@@ -1,11 +1,12 @@
-//! The log of acknowledged transactions, written by the driver outside of the server.
+//! Log of acknowledged transactions, which the driver writes outside of the server.
 //!
-//! A record is handed to the operating system before its acknowledgement is counted, so that it outlives the
-//! driver as well as the server. One whose outcome is unknown, because the server went away while it
-//! committed, is written as such.
+//! A record is passed to the operating system before its acknowledgement is counted, so that it survives a crash of
+//! driver
+//! or server. A commit during which the server went away is logged with an unknown outcome.
 //!
-//! A file is a header and records: kind, whether acknowledged, the length of the rest, numbers in little
-//! endian, and a CRC-32 of all of it. A record that was torn at the end is recognised and is none.
+//! A file is a header and records: kind, acknowledged flag, length of the rest, little-endian numbers, and a CRC-32
+//! over
+//! all of it. A torn record at the end is recognised and ignored.
 
 mod read;
 
@@ -20,41 +21,36 @@ use super::mix::Kind;
 
 const MAGIC: &[u8; 8] = b"dbdynoJ1";
 const HEADER_BYTES: usize = 40;
-/// Kind, acknowledged or not, and two bytes of length.
+/// Kind, acknowledged flag, and two bytes of length.
 const FRONT_BYTES: usize = 4;
 const CHECK_BYTES: usize = 4;
 /// A delivery: warehouse, carrier and ten orders.
 const RECORD_BYTES_MAX: usize = FRONT_BYTES + 4 + 1 + 4 * DISTRICTS as usize + CHECK_BYTES;
 const ACKNOWLEDGED: u8 = 1;
 
-/// What went wrong with a commit_log.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitLogError {
-    /// The file cannot be used.
     #[error("the log of acknowledged transactions {path} {what}: {error}")]
     File {
         path: PathBuf,
         what: &'static str,
         error: std::io::Error,
     },
-    /// It is not one.
     #[error("{0} is not a log of acknowledged transactions of this version of dbdyno")]
     Foreign(PathBuf),
-    /// A record in its middle is wrong.
     #[error(
         "the log of acknowledged transactions {path} is damaged at byte {at} and can no longer be used for a check"
     )]
     Damaged { path: PathBuf, at: u64 },
 }
 
-/// What the database was when the log was begun.
+/// State of the database at the start of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Number of the run, as in the marks of its payments.
     pub run: u32,
     pub warehouses: u32,
     pub next_orders: u64,
-    /// Rows of `new_order`.
     pub new_orders: u64,
 }
 
@@ -64,28 +60,26 @@ pub enum Record {
         w: u32,
         d: u8,
         c_id: u16,
-        /// Its number; 0 when it is not known.
+        /// 0 if unknown.
         o_id: u32,
     },
     Payment {
         c_w: u32,
         c_d: u8,
-        /// The customer; 0 when it is not known.
+        /// 0 if unknown.
         c_id: u16,
         amount_cents: i64,
         user: u32,
-        /// The number of the user's payment.
         sequence: u32,
     },
     Delivery {
         w: u32,
         carrier: u8,
-        /// The order of each district, 0 where there was none.
+        /// The order of each district, 0 for none.
         orders: [u32; DISTRICTS as usize],
     },
 }
 
-/// A log that is written by many connections.
 #[derive(Debug)]
 pub struct CommitLog {
     file: File,
@@ -93,7 +87,7 @@ pub struct CommitLog {
 }
 
 impl CommitLog {
-    /// Begins a log; a file that is there is an error.
+    /// Creates a log; an existing file is an error.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -108,7 +102,7 @@ impl CommitLog {
         Ok(commit_log)
     }
 
-    /// Appends a record, in one write, which the system keeps whole beside those of other connections.
+    /// Appends a record in one write, which the system does not mix with those of other connections.
     ///
     /// # Errors
     /// When the device is full.
@@ -153,7 +147,6 @@ impl Header {
     }
 }
 
-/// A record being written, in place.
 struct Bytes {
     bytes: [u8; RECORD_BYTES_MAX],
     length: usize,
@@ -229,7 +222,7 @@ fn wrong(path: &Path, what: &'static str, error: std::io::Error) -> CommitLogErr
     }
 }
 
-/// CRC-32 as in IEEE 802.3, reflected, by bytes.
+/// CRC-32 of IEEE 802.3, reflected, bytewise.
 fn crc32(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];

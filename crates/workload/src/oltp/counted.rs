@@ -1,5 +1,5 @@
-//! What the driver counted, held against the tables: a target that acknowledges transactions and drops them passes every
-//! condition within the database.
+//! Comparison of the driver's counts with the tables: a target that acknowledges transactions and drops them satisfies
+//! every condition within the database.
 
 use archive::Remark;
 use target::Session;
@@ -8,7 +8,7 @@ use super::initial_rows::DISTRICTS;
 use super::reconcile::{NEW_ORDERS, next_orders, number};
 use super::{Account, Kind, Result};
 
-/// Sums that transactions move; three queries.
+/// Sums that transactions change; three queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
     /// Σ d_next_o_id: one more for each order entered.
@@ -20,10 +20,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Those of a database at which nobody works.
-    ///
-    /// # Errors
-    /// When the target fails.
+    /// Sums of an idle database.
     pub fn read(session: &mut dyn Session) -> Result<Self> {
         Ok(Self {
             orders: next_orders(session)?,
@@ -32,8 +29,8 @@ impl Totals {
         })
     }
 
-    /// A remark on each count of the driver that the change from `before` does not show. `unknown` operations were given up,
-    /// so that nobody knows whether they took effect; those that failed may have as well.
+    /// Remarks on counts of the driver that the change since `before` does not show. Of `unknown` operations that were
+    /// abandoned, and of failed ones, each may or may not have taken effect.
     pub fn differences(&self, before: &Self, account: &Account, unknown: u64) -> Vec<Remark> {
         let change = |after: u64, before: u64| after as i64 - before as i64;
         let orders = change(self.orders, before.orders);
@@ -124,7 +121,7 @@ mod tests {
                 "the driver counted 20 deliveries, but the tables show 10: acknowledged work is missing, or others changed the database",
             ]
         );
-        // What was given up may have taken effect, and may not.
+        // Abandoned operations may or may not have taken effect.
         assert_eq!(differences(after(101, 91, 30), 1), [""; 0]);
         assert_eq!(differences(after(99, 90, 20), 1).len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Order entry as a source of statements: which transaction, with which inputs, and what became of it.
+//! Order entry as a source of statements: choice, inputs and results of the transactions.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,27 +21,23 @@ use crate::executor::{
 };
 use crate::transaction_error::TransactionError;
 
-/// Times that a transaction is begun anew because another one was in the way.
+/// Retries after conflicts.
 const RETRIES_MAX: u32 = 20;
 /// Steps of the longest group: the customer and fifteen lines of a New-Order.
 const STEPS_MAX: usize = 20;
 
-/// Serves users, waiting for every answer.
 pub type BlockingExecutor = Blocking<OrderEntrySource>;
-/// Serves users without waiting for answers.
 pub type NonblockingExecutor = Nonblocking<OrderEntrySource>;
 
-/// What the connections of a run share.
+/// Data that the connections of a run share.
 #[derive(Debug, Clone)]
 pub struct ExecutorContext {
-    /// Engine, as in the names of the library's files.
     pub engine: String,
-    /// How transactions reach the database.
     pub mode: Mode,
     pub terminals: Arc<Terminals>,
-    /// Where counts are added up.
+    /// Total counts.
     pub ledger: Arc<Ledger>,
-    /// The log of acknowledged transactions, where one is kept.
+    /// Log of acknowledged transactions, if the step has one.
     pub commit_log: Option<Arc<CommitLog>>,
 }
 
@@ -49,15 +45,12 @@ impl ExecutorContext {
     /// Opens a connection for a thread of its own.
     ///
     /// # Errors
-    /// When the target lets no further session in, or does not take the statements.
+    /// When the target refuses a further session or the statements.
     pub fn blocking(&self, target: &dyn Target) -> Result<BlockingExecutor> {
         Ok(Blocking::new(self.executor(target.open_session()?)?))
     }
 
-    /// Opens a connection whose answers are awaited in an event loop; `None` where the engine's calls block.
-    ///
-    /// # Errors
-    /// As there.
+    /// Opens a connection for an event loop; `None` if the engine's calls block.
     pub fn nonblocking(&self, target: &dyn Target) -> Result<Option<NonblockingExecutor>> {
         Ok(Nonblocking::new(self.executor(target.open_session()?)?))
     }
@@ -78,7 +71,7 @@ impl ExecutorContext {
     }
 }
 
-/// One of each transaction, used again and again.
+/// One transaction of each kind, reused.
 #[derive(Default)]
 pub(super) struct Five {
     new_order: NewOrder,
@@ -110,7 +103,7 @@ impl Five {
     }
 }
 
-/// The transaction at hand of one connection, its statements and its accounts.
+/// Current transaction of one connection, its statements and its counts.
 pub struct OrderEntrySource {
     context: ExecutorContext,
     statements: Statements,
@@ -188,7 +181,7 @@ impl Source for OrderEntrySource {
         }
     }
 
-    /// It is written down, then counted.
+    /// Logged first, then counted.
     fn end(&mut self, ended: Ended, _rows: u64) -> std::result::Result<(), Failure> {
         if ended == Ended::Committed {
             self.write_down(true)?;
@@ -218,7 +211,7 @@ impl Source for OrderEntrySource {
     }
 
     fn given_up(&mut self) {
-        // A log that cannot be written has been told of before.
+        // A failed write of the log was reported before.
         let _ = self.write_down(false);
     }
 

@@ -1,4 +1,4 @@
-//! The SQL of the order-entry database: files of the library, `NAME.ENGINE.sql` or `NAME.sql`.
+//! SQL of the order-entry database: files of the library, `NAME.ENGINE.sql` or `NAME.sql`.
 
 use archive::Remark;
 
@@ -8,22 +8,19 @@ pub(super) use crate::sql_folder::Step;
 
 const FOLDER: Folder = Folder("oltp");
 
-/// The file `oltp/NAME.sql`, or that of the engine.
 pub(super) fn sql(name: &str, engine: &str) -> Option<&'static str> {
     FOLDER.sql(name, engine)
 }
 
-/// Any other file of `oltp/`.
 pub(super) fn text(name: &str) -> &'static str {
     FOLDER.text(name).unwrap_or_default()
 }
 
-/// The steps of a file; none where the engine has no such file.
 pub(super) fn steps(name: &str, engine: &str) -> Vec<Step> {
     FOLDER.steps(name, engine)
 }
 
-/// The statements that make the tables.
+/// Statements that create the tables.
 ///
 /// # Errors
 /// When the engine has none.
@@ -34,13 +31,12 @@ pub(super) fn tables(engine: &str) -> Result<&'static str> {
     })
 }
 
-/// Why the workload does not run on an engine; `None` where it does.
 pub fn obstacle(engine: &str) -> Option<Remark> {
     let error = tables(engine).err()?.to_string();
     Some(Remark::OltpWithoutEngine { error })
 }
 
-/// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+/// Sixteen hexadecimal digits that change with any of the engine's files.
 pub fn fingerprint(engine: &str) -> String {
     FOLDER.fingerprint(engine)
 }

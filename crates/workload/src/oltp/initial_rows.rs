@@ -1,5 +1,5 @@
-//! Every row of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse:
-//! the number of jobs, an interruption or another engine change no value.
+//! Rows of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse: no value
+//! depends on the number of jobs, an interruption or the engine.
 
 use serde::{Deserialize, Serialize};
 use stats::random::{Permutation, Random, mix};
@@ -11,37 +11,36 @@ use super::random::{
     put_last_name,
 };
 
-/// Version of this generator; a load of another one is not gone on with.
+/// Version of this generator; a load of another one is not resumed.
 pub const GENERATOR: u64 = 1;
-/// Items of the catalogue of whole warehouses.
+/// Items of the catalogue of full warehouses.
 pub const ITEMS: u64 = 100_000;
 pub const DISTRICTS: u64 = 10;
-/// What each customer has paid, in one payment.
+/// Sum that each customer has paid, in one payment.
 const PAID_CENTS: i64 = 1000;
-/// Fewest and most lines of an order.
 pub const ORDER_LINES: std::ops::RangeInclusive<u64> = 5..=15;
-/// All moments of the load are this one, 2026-01-01, so that a seed gives the same bytes on any day.
+/// All timestamps of the load are this one, 2026-01-01, so that a seed gives the same bytes on any day.
 pub const MOMENT_US: i64 = 1_767_225_600_000_000;
 
 const ORIGINAL: &[u8; 8] = b"ORIGINAL";
-/// Behind the four random digits of every postal code.
+/// Suffix after the four random digits of every postal code.
 const ZIP_END: &[u8; 5] = b"11111";
 const DIST_INFO_BYTES: usize = 24;
 const TEXT_BYTES: usize = 600;
 
-/// How many of the specification's rows a warehouse has. Warehouses and districts keep their number.
+/// Share of the specification's rows per warehouse. The numbers of warehouses and districts are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WarehouseRows {
     #[default]
     Full,
-    /// A tenth, which is loaded and checked in a tenth of the time: to try something out. Its figures are not those of whole
-    /// warehouses: fewer rows are worked on, and more of them fit into a cache.
+    /// A tenth, which is loaded and checked in a tenth of the time, for a first try. Its figures differ from those of
+    /// full warehouses: users work on fewer rows, and more of them fit into a cache.
     Tenth,
 }
 
 impl WarehouseRows {
-    /// Its name, in facts and labels.
+    /// Name in facts and labels.
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -49,14 +48,13 @@ impl WarehouseRows {
         }
     }
 
-    /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Full, Self::Tenth]
             .into_iter()
             .find(|rows| rows.name() == name)
     }
 
-    /// The size of a database of so many warehouses, in words.
+    /// Phrase for the size of a database.
     pub fn size(self, warehouses: u32) -> String {
         let warehouses = counted(u64::from(warehouses), "warehouse");
         match self {
@@ -65,12 +63,12 @@ impl WarehouseRows {
         }
     }
 
-    /// Of how many whole ones so many warehouses have the rows.
+    /// Number of full warehouses with as many rows.
     pub fn whole(self, warehouses: u32) -> f64 {
         f64::from(warehouses) * self.customers() as f64 / Self::Full.customers() as f64
     }
 
-    /// Of so many rows of a whole warehouse.
+    /// Share of the rows of a full warehouse.
     fn share_of(self, whole: u64) -> u64 {
         match self {
             Self::Full => whole,
@@ -87,7 +85,7 @@ impl WarehouseRows {
         self.share_of(3000)
     }
 
-    /// Last names that customers have: the first of them bear each once, and three each on average.
+    /// Last names of customers: the first customers have one each, and a name has three customers on average.
     pub fn last_names(self) -> u64 {
         self.share_of(LAST_NAMES)
     }
@@ -97,23 +95,21 @@ impl WarehouseRows {
         self.customers()
     }
 
-    /// The first order that is not delivered.
+    /// The first undelivered order.
     pub fn first_new_order(self) -> u64 {
         self.delivered() + 1
     }
 
-    /// Orders of a district that are delivered.
     pub fn delivered(self) -> u64 {
         self.orders() - self.new_orders()
     }
 
-    /// Orders of a district that are not delivered.
     pub fn new_orders(self) -> u64 {
         self.share_of(900)
     }
 }
 
-/// What is loaded: its rows by table and warehouse.
+/// Initial rows by table and warehouse.
 #[derive(Debug, Clone, Copy)]
 pub struct InitialRows {
     seed: u64,
@@ -121,7 +117,7 @@ pub struct InitialRows {
     last_names: Nurand,
 }
 
-/// Puts one row, counted from 0, into the sink.
+/// Passes one row, counted from 0, to the sink.
 type Put<'a> = Box<
     dyn FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>) -> target::Result<()> + 'a,
 >;
@@ -180,7 +176,7 @@ fn rate(unscaled: u64) -> Value<'static> {
     }
 }
 
-/// Street, street, city, state and postal code, as warehouses, districts and customers have them.
+/// Street, street, city, state and postal code of a warehouse, district or customer.
 struct Address {
     letters: [u8; 62],
     lengths: [usize; 3],
@@ -212,7 +208,7 @@ impl Address {
     }
 }
 
-/// Writes what `i_data` and `s_data` hold: 26 to 50 letters, "ORIGINAL" among them in one of ten.
+/// Writes `i_data` or `s_data`: 26 to 50 letters, which contain "ORIGINAL" in one of ten.
 fn put_data(random: &mut Random, into: &mut [u8; 50]) -> usize {
     let length = random.range(26, 50) as usize;
     fill_alphanumeric(random, &mut into[..length]);
@@ -224,7 +220,6 @@ fn put_data(random: &mut Random, into: &mut [u8; 50]) -> usize {
 }
 
 impl InitialRows {
-    /// The population of a seed.
     pub fn new(seed: u64, of: WarehouseRows) -> Self {
         Self {
             seed,
@@ -233,12 +228,12 @@ impl InitialRows {
         }
     }
 
-    /// The choice of last names; its constant is recorded, because a run's has to differ from it.
+    /// Choice of last names; its constant is recorded, because a run's must differ from it.
     pub fn last_names(&self) -> Nurand {
         self.last_names
     }
 
-    /// Rows that a table has for warehouse `w`; the items belong to none.
+    /// Rows of a table for warehouse `w`; items belong to no warehouse.
     pub fn rows_of_warehouse(&self, table: &str, w: u64) -> u64 {
         match table {
             "warehouse" => 1,
@@ -252,7 +247,7 @@ impl InitialRows {
         }
     }
 
-    /// Rows of a table right after a load of so many warehouses.
+    /// Rows of a table right after a load.
     pub fn rows_in_all(&self, table: &str, warehouses: u32) -> u64 {
         match table {
             "item" => self.of.items(),
@@ -269,12 +264,11 @@ impl InitialRows {
             .sum()
     }
 
-    /// The random numbers of one table of one warehouse.
     fn random(&self, table: u64, w: u64) -> Random {
         Random::stream(self.seed, (table << 32) | w)
     }
 
-    /// Number of lines of an order, which two tables must agree on.
+    /// Number of lines of an order, on which two tables must agree.
     fn lines_of(&self, w: u64, d: u64, o: u64) -> u64 {
         let kinds = ORDER_LINES.end() - ORDER_LINES.start() + 1;
         let bits = mix(mix(self.seed ^ 0x6c69_6e65) ^ ((w << 20) | (d << 13) | o));
@@ -340,7 +334,6 @@ impl InitialRows {
         })
     }
 
-    /// What the customers of a district have paid.
     fn paid_cents(&self) -> i64 {
         self.of.customers() as i64 * PAID_CENTS
     }
@@ -377,7 +370,7 @@ impl InitialRows {
         let (customers, names) = (self.of.customers(), self.of.last_names());
         rows(DISTRICTS * self.of.customers(), move |row, sink| {
             let (d, c) = (row / customers + 1, row % customers + 1);
-            // The first thousand bear every name once.
+            // The first thousand customers have every name once.
             let number = if c <= names {
                 c - 1
             } else {

@@ -1,7 +1,8 @@
-//! The loader: parallel by warehouse, and after an interruption it goes on with those that are missing.
+//! Parallel loader by warehouse, which resumes after an interruption.
 //!
-//! A warehouse is loaded table by table and entered as whole last; one that is not entered is removed
-//! and loaded anew. Keys, foreign keys and statistics follow as steps, each noted when it is done.
+//! A warehouse is loaded table by table and marked as complete last; an unmarked one is removed and reloaded. Keys,
+//! foreign
+//! keys and statistics follow as steps, each noted when it is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,34 +23,30 @@ use crate::room;
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions {
     pub warehouses: u32,
-    /// How many of the specification's rows each has.
     pub rows: WarehouseRows,
-    /// Sessions that load; [`JOBS_DEFAULT`] when nothing is said, one where the engine has one writer.
+    /// Loading sessions (default: [`JOBS_DEFAULT`]; one if the engine has a single writer).
     pub jobs: Option<u32>,
     pub seed: u64,
-    /// Whether foreign keys are added.
     pub foreign_keys: bool,
-    /// Whether a database that is there is removed first.
+    /// True if an existing database is removed first.
     pub replace: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
-    /// Warehouses loaded by this command; the others were there.
+    /// Warehouses loaded by this command, without those that existed.
     pub warehouses: u32,
-    /// Rows loaded by this command.
     pub rows: u64,
-    /// Time that the rows of the warehouses took, without items, keys and statistics.
+    /// Time of the warehouses' rows, without items, keys and statistics.
     pub rows_took: Duration,
 }
 
-/// Sessions that load when nothing is said.
 pub const JOBS_DEFAULT: u32 = 2;
 
-/// Loads the database, or what is missing of it.
+/// Loads the database, or its missing parts.
 ///
 /// # Errors
-/// When another database is there, the engine cannot, the target fails, or `stop` was set.
+/// When there is another database, the engine is unsuitable, the target fails, or `stop` was set.
 pub fn load(
     target: &dyn Target,
     engine: &str,
@@ -71,7 +68,7 @@ fn load_all(
     tell: Observer<'_>,
 ) -> Result<Loaded> {
     files::tables(engine)?;
-    // The history has none (clause 1.3).
+    // The history has no key (clause 1.3).
     if let Some(why) = target.lacks(Feature::KeylessTables) {
         return Err(TargetError::new(ErrorKind::Statement, why).into());
     }
@@ -99,7 +96,7 @@ fn load_all(
     let begun = Instant::now();
     load.all(&missing)?;
     let rows_took = begun.elapsed();
-    // After the sessions are gone: parallel index builds are set for sessions to come.
+    // Parallel index builds affect only sessions opened afterwards.
     drop(session);
     load.finish(options.foreign_keys)?;
     Ok(Loaded {
@@ -109,10 +106,7 @@ fn load_all(
     })
 }
 
-/// Removes the database, whole or not, and its stored procedures; false when there was none.
-///
-/// # Errors
-/// When the target fails.
+/// Removes the database, complete or not, and its stored procedures; false if there was none.
 pub fn drop_all(target: &dyn Target, engine: &str) -> Result<bool> {
     forget(target)?;
     let mut session = target.open_session()?;
@@ -138,14 +132,14 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Makes the tables, or makes sure that those that are there are what is asked for.
+    /// Creates the tables, or checks that the existing ones are the requested ones.
     fn begin(&self, session: &mut dyn Session, options: &LoadOptions) -> Result<()> {
         let wanted = wanted(options);
         if session.is_entered(ANALYTICAL_MARK)? {
             return Err(OltpError::Rival);
         }
         let there = match options.replace {
-            // Also one whose metadata make no sense.
+            // This includes a database with invalid metadata.
             true => None,
             false => Metadata::read(session)?,
         };
@@ -170,7 +164,7 @@ impl Load<'_> {
         }
     }
 
-    /// Removes what is there of warehouses that are not whole, and gives their numbers.
+    /// Removes the rows of incomplete warehouses and returns their numbers.
     fn clear_half_loaded(&self, session: &mut dyn Session) -> Result<Vec<u32>> {
         let whole = metadata::whole_warehouses(session)?;
         let missing: Vec<u32> = (1..=self.warehouses)
@@ -190,7 +184,7 @@ impl Load<'_> {
         for table in TABLES.iter().rev().filter(|table| **table != "item") {
             let schema = session.schema();
             let column = format!("{}w_id", prefix(table));
-            // The jobs take warehouses in order, so all below the first missing one are whole.
+            // The jobs take warehouses in order, so all below the first missing one are complete.
             let sql = format!(
                 "DELETE FROM {schema}.{table} WHERE {column} NOT IN (SELECT w_id FROM {schema}.{}) AND {column} >= {}",
                 metadata::WAREHOUSES,
@@ -213,7 +207,7 @@ impl Load<'_> {
         metadata::note_warehouse(session, 0)
     }
 
-    /// Loads warehouses, each job one after the other.
+    /// Loads warehouses, one after the other per job.
     fn all(&self, missing: &[u32]) -> Result<()> {
         let done = AtomicU32::new(self.warehouses - missing.len() as u32);
         let mut errors = share_out(self.target, self.jobs, missing, |session, w, failed| {
@@ -225,7 +219,7 @@ impl Load<'_> {
             });
             Ok(())
         });
-        // What broke is more telling than that others stopped because of it.
+        // The failure itself says more than the interruption of the others.
         errors.sort_by_key(|error| matches!(error, OltpError::Interrupted));
         errors.into_iter().next().map_or(Ok(()), Err)
     }
@@ -243,7 +237,7 @@ impl Load<'_> {
         metadata::note_warehouse(session, w)
     }
 
-    /// Keys, foreign keys, statistics and the counts; then the database is whole.
+    /// Adds keys, foreign keys, statistics and counts, which makes the database complete.
     fn finish(&self, foreign_keys: bool) -> Result<()> {
         in_parallel(self.target, self.jobs, || self.finish_steps(foreign_keys))?;
         (self.tell)(Event::Step("checkpoint"));
@@ -290,7 +284,7 @@ impl Load<'_> {
         metadata::note_whole(session)
     }
 
-    /// Counts rows that were loaded, and makes sure that the engine took all of them.
+    /// Checks that the engine stored all rows of a table.
     fn account(&self, table: &'static str, found: u64, right: u64) -> Result<()> {
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) += found;
         if found == right {
@@ -317,7 +311,7 @@ impl Load<'_> {
     }
 }
 
-/// What the columns of a table begin with.
+/// Prefix of the columns of a table.
 fn prefix(table: &str) -> &'static str {
     match table {
         "warehouse" => "",
@@ -331,7 +325,7 @@ fn prefix(table: &str) -> &'static str {
     }
 }
 
-/// What a load that is asked for will say of itself.
+/// Metadata of the requested load.
 pub(super) fn wanted(options: &LoadOptions) -> Metadata {
     Metadata {
         warehouses: options.warehouses,
@@ -365,7 +359,7 @@ pub(super) fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
     }
 }
 
-/// Removes the copy of a database that is loaded anew or dropped; fine when there is none.
+/// Removes the copy of a database that is reloaded or dropped, if there is one.
 fn forget(target: &dyn Target) -> Result<()> {
     match target.snapshot() {
         Ok(snapshot) => Ok(snapshot.remove()?),

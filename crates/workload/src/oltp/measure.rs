@@ -1,8 +1,7 @@
-//! The order-entry workload as steps of a plan: what they load, what users do at each level of a ramp, and the
-//! check before and after.
+//! Order-entry workload as steps of a plan: load, users at each level of a ramp, and the checks before and after.
 //!
-//! Each level of a ramp is six points with the same users: all transactions together and each kind. They are
-//! entered together, so that half a level is never kept.
+//! Each level of a ramp is six points with the same users: all transactions together, and each kind. They are committed
+//! together, so that a level is stored completely or not at all.
 
 mod codes;
 mod consistency;
@@ -41,7 +40,7 @@ pub(crate) use level::{ConcurrentWork, Level, LevelOutcome};
 pub(crate) use load::options;
 pub(crate) use points::PointContext;
 
-/// The points of a step, from a key that has everything but test and jobs.
+/// Points of a step, made from `base`.
 pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
     let key = |code: &str, jobs: u32| PointKey {
         test: code.to_owned(),
@@ -65,7 +64,6 @@ pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
     }
 }
 
-/// Why a target cannot do the workload at all.
 pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
     if target.nodes.len() > 1 {
         return Some(Remark::ClusterNotChecked);
@@ -78,10 +76,8 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
     oltp::obstacle(&target.engine).or_else(made_for_it)
 }
 
-/// What a step says in `use`.
 const NAME: &str = "oltp";
 
-/// Order entry as a workload of plans.
 pub struct OrderEntry;
 
 impl Workload for OrderEntry {
@@ -107,7 +103,7 @@ impl Workload for OrderEntry {
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
         let mut agenda = Agenda::default();
-        // A replica holds what was lifted, and has no tables of its own.
+        // A replica is populated with a copy and has no tables of its own.
         let places = ground.places().filter(|(target, _)| !target.is_replica());
         for (target, base) in places {
             let obstacle = obstacle(target).or_else(|| target.read_only());
@@ -178,7 +174,7 @@ impl Workload for OrderEntry {
         if oltp.slo().is_some() {
             return Err("it searches for a rate; give it users or a rate".into());
         }
-        // A side whose tables go with its pair finds none that it has not loaded.
+        // A side whose tables are removed with its pair finds only tables that it has loaded.
         let mut steps = plan.step.iter();
         let is_loaded = steps.any(|step| self.names().contains(&step.uses.as_str()) && loads(step));
         let not_beside = (!is_loaded).then(|| {
@@ -216,11 +212,11 @@ fn loads(step: &Step) -> bool {
     step.table::<OltpStep>().order == Order::Load
 }
 
-/// What to do where a server lets fewer sessions in than there are users.
+/// Advice if a server allows fewer sessions than there are users.
 pub(crate) const SHARE_CONNECTIONS: &str =
     "run fewer users, or let them share connections (connections = N)";
 
-/// What a step writes; a load may be done for every repetition.
+/// Bytes that a step writes; a load may precede every repetition.
 pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
     match oltp.order {
         Order::Check => Volume::default(),
@@ -229,7 +225,7 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
             let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
             let mut volume = of_small_transactions(level_s * oltp.users().len() as f64);
             if oltp.slo().is_some() {
-                // Many measurements, between which the database is brought back.
+                // A search restores the database between its measurements.
                 let load = of_order_entry_load(oltp.whole_warehouses());
                 let both = volume.written_bytes.saturating_add(load.written_bytes);
                 volume.written_bytes = both.saturating_mul(MEASUREMENTS_MAX as u64);
@@ -240,7 +236,7 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
     }
 }
 
-/// The warehouses that a plan loads, counted in whole ones; one where it takes what is there.
+/// Full-size warehouses that a plan loads; 1 if it uses any existing database.
 fn warehouses_of(plan: &Plan) -> f64 {
     let steps = plan.step.iter().filter(|step| step.uses == NAME);
     let mut loaded = steps.filter_map(|step| {
@@ -250,14 +246,14 @@ fn warehouses_of(plan: &Plan) -> f64 {
     loaded.next().unwrap_or(1.0)
 }
 
-/// The levels of ramps, and what stands before and behind them.
+/// Levels of ramps, and the steps before and after them.
 struct Levels<'a> {
     context: &'a RunContext<'a>,
     /// Keys that were left out.
     left_out: HashSet<PointKey>,
     /// Ramps whose target was warmed up.
     warm: HashSet<Ramp>,
-    /// Ramps whose database was checked here before users worked, and since when its server ran then.
+    /// Ramps whose database was checked here before users worked, and the start time of the server at that check.
     checked: HashMap<Ramp, Option<String>>,
 }
 
@@ -307,8 +303,8 @@ impl Measure for Levels<'_> {
 }
 
 impl Levels<'_> {
-    /// Checks the database before a level where nobody knows what became of it meanwhile: another process has checked it
-    /// and a run is gone on with, or its server was restarted. Gives what was found, and what the level says of it.
+    /// Rechecks the database before a level if its state is uncertain: another process has checked it before the run
+    /// was resumed, or its server has restarted. Returns the result, and a remark for the level.
     fn check_again(&mut self, place: &PointContext) -> Option<(Measured, Remark)> {
         let since = servers::since(place.on);
         let why = match self.checked.insert(ramp_of(place.key), since.clone()) {
@@ -332,7 +328,7 @@ impl Levels<'_> {
         })
     }
 
-    /// What was measured on a database that is found broken is invalid, and nothing more is measured on it.
+    /// Invalidates the measurements on a database that is found broken, and skips the rest.
     fn end_broken(&mut self, archive: &mut Archive, key: &PointKey, found: &[Point]) -> Result<()> {
         let check = ConsistencyCheck {
             run: self.context.run,
@@ -343,7 +339,7 @@ impl Levels<'_> {
         Ok(())
     }
 
-    /// Puts points into the archive, with what they mean for others.
+    /// Stores points with their consequences for others.
     fn enter(
         &mut self,
         archive: &mut Archive,
@@ -367,7 +363,7 @@ impl Levels<'_> {
         Ok(())
     }
 
-    /// A level, behind a warm-up when it is the first of its ramp that is measured here.
+    /// Measures a level, after a warm-up if it is the first of its ramp here.
     fn level(&mut self, place: &PointContext, progress: &Progress) -> Measured {
         let is_warm = self.warm.contains(&ramp_of(place.key));
         let cap = place.oltp.warm_up_max().filter(|_| !is_warm);
@@ -387,8 +383,8 @@ impl Levels<'_> {
         measured
     }
 
-    /// Beside the archive, by the point's place in it. One that is there already is of a level that was broken
-    /// off: it goes, because the level is measured anew.
+    /// Log file next to the archive, named by the point's index. An existing one is of an interrupted level, which is
+    /// measured again, and is removed.
     fn journal(&self, archive: &Archive, key: &PointKey) -> std::path::PathBuf {
         let mut name = archive.path().as_os_str().to_owned();
         name.push(format!(
@@ -396,12 +392,12 @@ impl Levels<'_> {
             self.context.run, key.repetition, key.step, key.target, key.jobs
         ));
         let path = std::path::PathBuf::from(name);
-        // Not there is as good as removed; one that stays is refused when the new one is begun.
+        // A missing file is as good as removed; one that remains is refused when the new log is created.
         let _ = std::fs::remove_file(&path);
         path
     }
 
-    /// Leaves out what is left of a ramp when its rule says that it has seen enough.
+    /// Leaves out the rest of a ramp once its rule is satisfied.
     fn end_by_rule(
         &self,
         archive: &mut Archive,

@@ -1,4 +1,4 @@
-//! What is loaded, in tables beside the nine: never inferred from counts.
+//! Metadata of the database in separate tables; nothing is inferred from counts.
 
 use target::{SCHEMA_MARK, Session};
 
@@ -7,11 +7,11 @@ use super::{OltpError, Result, TABLES};
 use crate::owned::{ORDER_ENTRY_MARK, Owned, finds};
 
 const FACTS: &str = "dbdyno_oltp";
-/// The fact that says how many rows a warehouse has.
 const ROWS: &str = "warehouse_rows";
-/// The fact of which plan has loaded it, as a fingerprint of its name; none of a database that nobody's plan may replace.
+/// Fact with the plan that has loaded the database, as a fingerprint of its name. Without it no plan may replace the
+/// database.
 const PLAN: &str = "plan";
-/// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
+/// Table with one row per complete warehouse. A warehouse without one is missing or incomplete.
 pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
 pub(crate) const OWNED: Owned = Owned {
     facts: FACTS,
@@ -20,30 +20,27 @@ pub(crate) const OWNED: Owned = Owned {
     mark: ORDER_ENTRY_MARK,
 };
 
-/// What the database says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metadata {
-    /// Warehouses that were asked for.
+    /// Requested warehouses.
     pub warehouses: u32,
-    /// How many rows each has; those that older versions loaded have all.
+    /// Share of rows per warehouse; older versions loaded all.
     pub rows: WarehouseRows,
     pub seed: u64,
     pub generator: u64,
-    /// Constant of the non-uniform choice of last names while loading.
+    /// Constant of the non-uniform choice of last names during the load.
     pub c_last_load: u64,
-    /// Whether foreign keys were asked for.
     pub foreign_keys: bool,
-    /// Whether everything is loaded, with keys and statistics, and was counted.
+    /// True if everything is loaded and counted, with keys and statistics.
     pub whole: bool,
-    /// Whether transactions may have run since.
     pub transactions_since_load: bool,
 }
 
 impl Metadata {
-    /// Reads it; `None` where there is no order-entry database of ours.
+    /// `None` if there is no order-entry database of dbdyno.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// When the metadata are invalid.
     pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
         if !OWNED.has_facts(session)? {
             return Ok(None);
@@ -74,7 +71,7 @@ impl Metadata {
         }))
     }
 
-    /// Reads that of a database that is whole.
+    /// Reads the metadata of a complete database.
     ///
     /// # Errors
     /// When there is none, or its load was not finished.
@@ -96,7 +93,7 @@ impl Metadata {
         })
     }
 
-    /// Makes the nine tables and notes what is going to be loaded.
+    /// Creates the nine tables and the metadata of the load.
     pub(super) fn begin(&self, session: &mut dyn Session, tables: &str) -> Result<()> {
         let facts = [
             ("warehouses", u64::from(self.warehouses)),
@@ -117,15 +114,12 @@ impl Metadata {
     }
 }
 
-/// Notes that transactions may have run since the load; to be called before the first one.
-///
-/// # Errors
-/// When the target fails.
+/// Notes that transactions may have run since the load. The call precedes the first transaction.
 pub fn note_transactions(session: &mut dyn Session) -> Result<()> {
     Ok(OWNED.set(session, "transactions_since_load")?)
 }
 
-/// Whether a plan of this fingerprint has loaded the database, or found it as it would load it.
+/// True if a plan of this fingerprint has loaded the database, or found it as it would load it.
 pub(super) fn is_of_plan(session: &mut dyn Session, plan: &str) -> Result<bool> {
     let facts = if OWNED.has_facts(session)? {
         OWNED.read(session)?
@@ -135,7 +129,7 @@ pub(super) fn is_of_plan(session: &mut dyn Session, plan: &str) -> Result<bool> 
     Ok(facts.get(PLAN).is_some_and(|of| of == plan))
 }
 
-/// Notes that a plan may bring the database back to its load, or replace it.
+/// Permits a plan to restore or replace the database.
 pub(super) fn note_plan(session: &mut dyn Session, plan: &str) -> Result<()> {
     if is_of_plan(session, plan)? {
         return Ok(());
@@ -148,13 +142,13 @@ pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {
     Ok(OWNED.set(session, "whole")?)
 }
 
-/// Notes that warehouse `w` is whole; 0 stands for the items.
+/// Marks warehouse `w` as complete; 0 stands for the items.
 pub(super) fn note_warehouse(session: &mut dyn Session, w: u32) -> Result<()> {
     let schema = session.schema();
     Ok(session.batch(&format!("INSERT INTO {schema}.{WAREHOUSES} VALUES ({w})"))?)
 }
 
-/// Whether the items, which belong to no warehouse, are whole.
+/// Items belong to no warehouse.
 pub(super) fn has_items(session: &mut dyn Session) -> Result<bool> {
     Ok(finds(
         session,
@@ -170,7 +164,7 @@ pub(super) fn whole_warehouses(session: &mut dyn Session) -> Result<Vec<u32>> {
     Ok(rows.into_iter().filter_map(number).collect())
 }
 
-/// Notes that a step is done as a fact of its name, in the step's own transaction where the engine can.
+/// Notes a step as done by a fact of its name, in the step's own transaction if the engine supports that.
 pub(super) fn step_sql(name: &str) -> String {
     format!("INSERT INTO {SCHEMA_MARK}.{FACTS} VALUES ('{name}', 'done')")
 }

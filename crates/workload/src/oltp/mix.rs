@@ -1,4 +1,4 @@
-//! Which transaction a user asks for next, and how long it pauses before (clause 5.2).
+//! Mix of a user's transactions, and its pauses (clause 5.2).
 
 use stats::random::Random;
 
@@ -10,7 +10,7 @@ pub enum Kind {
     NewOrder,
     /// Pays on a customer's account.
     Payment,
-    /// Looks at a customer's last order.
+    /// Reads a customer's last order.
     OrderStatus,
     /// Delivers the oldest order of each district of a warehouse.
     Delivery,
@@ -20,11 +20,11 @@ pub enum Kind {
 
 pub const KINDS: usize = 5;
 pub const CARDS: usize = 23;
-/// A think time is cut at so many times its mean (clause 5.2.5.4).
+/// Limit of a think time as a multiple of its mean (clause 5.2.5.4).
 const THINK_CUT: f64 = 10.0;
 
 impl Kind {
-    /// All of them; the place is the number.
+    /// All kinds; the index is the number.
     pub const ALL: [Kind; KINDS] = [
         Kind::NewOrder,
         Kind::Payment,
@@ -33,12 +33,11 @@ impl Kind {
         Kind::StockLevel,
     ];
 
-    /// The kind of a number.
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Their names in results, by their numbers.
+    /// Names in results, by number.
     pub const NAMES: [&'static str; KINDS] = [
         "new-order",
         "payment",
@@ -59,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// Time that a user needs to fill in the form, in seconds.
+    /// Time to fill in the form, in s.
     pub fn keying_s(self) -> f64 {
         match self {
             Kind::NewOrder => 18.0,
@@ -68,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// Mean time that a user looks at the answer, in seconds.
+    /// Mean time to read the answer, in s.
     pub fn think_mean_s(self) -> f64 {
         match self {
             Kind::NewOrder | Kind::Payment => 12.0,
@@ -83,7 +82,7 @@ impl Kind {
         Kind::ALL.map(pause_s).iter().sum::<f64>() / CARDS as f64
     }
 
-    /// A think time: negative exponential, cut at ten times its mean.
+    /// Think time in s: negative exponential, truncated at ten times its mean.
     pub fn think_s(self, random: &mut Random) -> f64 {
         let mean_s = self.think_mean_s();
         random.exponential(mean_s).min(THINK_CUT * mean_s)
@@ -92,13 +91,13 @@ impl Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pacing {
-    /// Keying and think times as the specification says.
+    /// Keying and think times of the specification.
     KeyingAndThinking,
-    /// No pause: the number of warehouses is only a size then, and results say so.
+    /// No pause: the number of warehouses is then only a size, as results state.
     None,
 }
 
-/// A user's cards, dealt without replacement and shuffled anew when all are dealt.
+/// A user's cards, dealt without replacement and reshuffled when all are dealt.
 #[derive(Debug, Clone)]
 pub struct Deck {
     cards: [u8; CARDS],
@@ -119,8 +118,7 @@ impl Default for Deck {
 }
 
 impl Deck {
-    /// The next card. Taking a random one of those that are left is the shuffle of Fisher and Yates, a
-    /// step at a time.
+    /// Next card. Taking a random one of those that are left is a step of the shuffle of Fisher and Yates.
     pub fn deal(&mut self, random: &mut Random) -> Kind {
         if self.left == 0 {
             self.left = CARDS as u8;
@@ -151,8 +149,8 @@ mod tests {
         }
     }
 
-    /// Each of the 23 places holds a rare card as often as any other: χ² of 22 degrees of freedom is above
-    /// 56 once in ten thousand seeds, and the seed is fixed.
+    /// Each of the 23 positions has a rare card as often as any other: χ² of 22 degrees of freedom is above 56 once in
+    /// ten thousand seeds, and the seed is fixed.
     #[test]
     fn decks_are_shuffled() {
         let (mut random, mut deck) = (Random::new(1), Deck::default());
@@ -175,7 +173,7 @@ mod tests {
         assert_eq!(Kind::ALL.map(Kind::cards).iter().sum::<usize>(), CARDS);
     }
 
-    /// The mean of an exponential that is cut at ten means is 1 − e⁻¹⁰ of it.
+    /// The mean of an exponential that is truncated at ten means is 1 − e⁻¹⁰ of it.
     #[test]
     fn think_times_have_their_mean_and_their_end() {
         for kind in Kind::ALL {
@@ -191,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The cycle behind the most new orders that a warehouse's ten users can enter: 476 s for 23 cards.
+    /// Cycle from which follow the most new orders that a warehouse's ten users can enter: 476 s for 23 cards.
     #[test]
     fn golden_pace() {
         let share = |kind: Kind| kind.cards() as f64 / CARDS as f64;

@@ -1,4 +1,4 @@
-//! The stored procedures of the transactions: files of the library, installed in front of a run.
+//! Stored procedures of the transactions: files of the library, installed before a run.
 
 use target::{Session, Target};
 
@@ -7,14 +7,13 @@ use super::statements::procedure;
 use super::{OltpError, Result};
 use crate::owned::placed;
 
-/// Whether the engine has them.
 pub fn are_there(engine: &str) -> bool {
     Kind::ALL
         .iter()
         .all(|kind| procedure(*kind, "create", engine).is_some())
 }
 
-/// Installs them, in the place of those that are there.
+/// Replaces existing ones.
 ///
 /// # Errors
 /// When the engine has none, or refuses one.
@@ -30,7 +29,6 @@ pub fn install(target: &dyn Target, engine: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes those that are there.
 pub(super) fn remove(session: &mut dyn Session, engine: &str) -> Result<()> {
     for sql in parts("drop", engine) {
         session.batch(&placed(session, sql))?;

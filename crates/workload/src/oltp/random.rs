@@ -1,16 +1,15 @@
-//! Random inputs as the specification wants them (clauses 2.1.6 and 4.3.2).
+//! Random inputs of the specification (clauses 2.1.6 and 4.3.2).
 
 use stats::random::Random;
 
-/// Letters and digits. 62 are not a power of two: the last two places hold letters a second time, by which
-/// these come up twice as often, and six random bits make a letter.
+/// Letters and digits. Six random bits select one; 62 is not a power of two, so the last two positions repeat letters,
+/// which come up twice as often.
 const ALPHANUMERIC: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789en";
 const LETTERS_PER_WORD: usize = 10;
 /// Syllables of last names, by digit (clause 4.3.2.3).
 const SYLLABLES: [&str; 10] = [
     "BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING",
 ];
-/// Length of the longest last name.
 pub const LAST_NAME_MAX: usize = 15;
 pub const LAST_NAMES: u64 = 1000;
 
@@ -19,12 +18,12 @@ pub const LAST_NAMES: u64 = 1000;
 pub struct Nurand {
     /// 255 for last names, 1023 for customers, 8191 for items.
     pub a: u64,
-    /// The run-time constant that says which values are the frequent ones.
+    /// Run-time constant that decides which values are the frequent ones.
     pub c: u64,
 }
 
 impl Nurand {
-    /// A value in `low..=high`.
+    /// Value in `low..=high`.
     #[inline]
     pub fn draw(self, random: &mut Random, low: u64, high: u64) -> u64 {
         let value = random.range(0, self.a) | random.range(low, high);
@@ -32,14 +31,14 @@ impl Nurand {
     }
 }
 
-/// The choice of last names while loading; its constant follows from the seed.
+/// Choice of last names during the load; its constant follows from the seed.
 pub fn last_names_of_load(seed: u64) -> Nurand {
     const STREAM: u64 = u64::MAX;
     let c = Random::stream(seed, STREAM).range(0, 255);
     Nurand { a: 255, c }
 }
 
-/// Writes last name number `number` (0–999), three syllables, and gives its length.
+/// Writes last name number `number` (0–999), three syllables, and returns its length.
 pub fn put_last_name(number: u64, into: &mut [u8; LAST_NAME_MAX]) -> usize {
     let digits = [number / 100, number / 10, number];
     let mut length = 0;
@@ -63,7 +62,6 @@ pub fn fill_alphanumeric(random: &mut Random, into: &mut [u8]) {
     }
 }
 
-/// Fills `into` with random digits.
 #[inline]
 pub fn fill_digits(random: &mut Random, into: &mut [u8]) {
     into.iter_mut()
@@ -94,8 +92,8 @@ mod tests {
         assert_eq!(names.len(), 1000);
     }
 
-    /// The number of one bits of `rand(0,255) | rand(0,999)` decides how often a value comes: 255 | x has
-    /// eight low bits set far more often than none. The constant turns the frequent values, nothing else.
+    /// The number of one bits of `rand(0,255) | rand(0,999)` decides how often a value comes: 255 | x has eight low
+    /// bits set far more often than none. The constant rotates the frequent values, nothing else.
     #[test]
     fn some_values_are_drawn_far_more_often() {
         let draws = |c| {

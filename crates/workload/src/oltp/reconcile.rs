@@ -1,8 +1,9 @@
-//! Holds the log of acknowledged transactions against the tables: nothing that was acknowledged may be missing.
+//! Comparison of the log of acknowledged transactions with the tables, which must contain all of them.
 //!
-//! Records are brought into tables of ours, batch by batch, and compared there, so that a log of any length
-//! takes the same memory. What is in the tables and was never acknowledged can only be what was in flight
-//! when the server went away; more of it than that is an error as well. Others must not have changed the database.
+//! Records are inserted into auxiliary tables in batches and compared there, so that a log of any length takes the same
+//! memory. Unacknowledged changes in the tables can only come from transactions in flight when the server went away;
+//! more
+//! than those is an error as well. Nobody else may have changed the database.
 
 use std::path::Path;
 
@@ -13,65 +14,61 @@ use super::commit_log::{CommitLog, Entries, Entry, Header, Record};
 use super::terminal::World;
 use super::{OltpError, Result};
 
-/// Records that are compared at once.
 const BATCH: usize = 50_000;
 /// Missing transactions that are named; all are counted.
 const PLACES_MAX: usize = 5;
 const ORDERS: &str = "dbdyno_oltp_acknowledged_order";
 const PAYMENTS: &str = "dbdyno_oltp_acknowledged_payment";
 
-/// What was found of one kind of change.
+/// Result for one kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Side {
     pub acknowledged: u64,
-    /// Those of them that the tables do not hold.
     pub missing: u64,
-    /// Transactions in flight whose outcome nobody knows.
+    /// Transactions in flight with unknown outcome.
     pub in_flight: u64,
-    /// Changes in the tables that were never acknowledged; below 0 when some are missing.
+    /// Changes in the tables that were never acknowledged; below 0 if some are missing.
     pub unacknowledged: i64,
-    /// The most that those in flight can have made.
+    /// Upper limit of the changes by transactions in flight.
     pub unacknowledged_max: u64,
 }
 
 impl Side {
-    /// Whether nothing is missing, and nothing is there that was not in flight.
+    /// True if nothing is missing, and all unacknowledged changes can come from transactions in flight.
     pub fn is_sound(&self) -> bool {
         let allowed = 0..=self.unacknowledged_max as i64;
         self.missing == 0 && allowed.contains(&self.unacknowledged)
     }
 }
 
-/// A log held against the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
     pub orders: Side,
     pub payments: Side,
     pub deliveries: Side,
-    /// The first of what is missing, in words.
+    /// Sentences about the first missing transactions.
     pub places: Vec<String>,
-    /// Whether the last record was torn off, because the driver was killed while it wrote.
+    /// True if the last record is torn because the driver was killed during the write.
     pub torn: bool,
 }
 
 impl Reconciled {
-    /// Whether the tables hold what was acknowledged.
     pub fn is_sound(&self) -> bool {
         self.sides().iter().all(|side| side.is_sound())
     }
 
-    /// Whether the tables hold everything that was acknowledged, and maybe what was done after the log ended.
+    /// True if the tables contain all acknowledged transactions, and possibly later ones.
     pub fn holds_all(&self) -> bool {
         self.sides().iter().all(|side| side.missing == 0)
     }
 
-    /// Whether the tables hold nothing but what was acknowledged or in flight, and maybe not all of it.
+    /// True if the tables contain only transactions that were acknowledged or in flight, but possibly not all.
     pub fn holds_no_more(&self) -> bool {
         let most = |side: &&Side| side.unacknowledged <= side.unacknowledged_max as i64;
         self.sides().iter().all(most)
     }
 
-    /// Whether the tables hold nothing of what was acknowledged.
+    /// True if the tables contain none of the acknowledged transactions.
     pub fn holds_none(&self) -> bool {
         let none = |side: &&Side| side.missing == side.acknowledged;
         self.sides().iter().all(none)
@@ -87,7 +84,7 @@ impl Reconciled {
 }
 
 impl Reconciled {
-    /// What was found, with the place of the log where it is kept.
+    /// Remark on the result, with the path of the log if it remains.
     pub fn remark(&self, log: Option<&Path>) -> Remark {
         let side = |side: &Side| {
             Box::new(remark::Reconciled {
@@ -121,7 +118,7 @@ pub fn begin(session: &mut dyn Session, path: &Path, world: &World) -> Result<Co
     Ok(CommitLog::create(path, &header)?)
 }
 
-/// Holds a log against a database.
+/// Compares a log with a database.
 ///
 /// # Errors
 /// When the target fails, or the log is damaged.
@@ -154,9 +151,9 @@ struct Order {
     w: u32,
     d: u8,
     o_id: u32,
-    /// The customer of one that was entered.
+    /// Customer, if it was entered.
     c_id: Option<u16>,
-    /// The carrier of one that was delivered.
+    /// Carrier, if it was delivered.
     carrier: Option<u8>,
 }
 
@@ -291,7 +288,7 @@ impl Books<'_> {
         );
         let said = "delivery of order {1}/{2}/{3} by carrier {4} was acknowledged; the tables hold carrier {5}";
         self.found.deliveries.missing += self.missing(&delivered, said)?;
-        // Grouped, so that a payment that is there twice shows, and is looked up by every engine.
+        // Grouping reveals duplicate payments, and every engine looks each one up.
         let paid = format!(
             "SELECT mark, w, d, c, amount, times, total FROM {PAYMENTS} LEFT JOIN (\
              SELECT h_data, count(*) AS times, min(h_c_w_id) AS hw, min(h_c_d_id) AS hd, min(h_c_id) AS hc, \
@@ -304,7 +301,7 @@ impl Books<'_> {
         Ok(())
     }
 
-    /// How many rows a query gives, the first of which are put into words.
+    /// Counts the rows of a query and puts the first ones into words.
     fn missing(&mut self, sql: &str, words: &str) -> Result<u64> {
         let rows = self.session.texts(&format!(
             "SELECT lost.*, count(*) OVER () AS lost_rows FROM ({sql}) AS lost ORDER BY 1, 2, 3 \
@@ -355,9 +352,6 @@ pub(super) fn next_orders(session: &mut dyn Session) -> Result<u64> {
 }
 
 /// Orders that were ever entered, those of the load included.
-///
-/// # Errors
-/// When the target fails.
 pub fn orders(session: &mut dyn Session) -> Result<u64> {
     number(session, "SELECT sum(d_next_o_id) - count(*) FROM district")
 }
@@ -395,7 +389,7 @@ impl RowSource for Orders<'_> {
     }
 }
 
-/// Payments of a run, with the memory of their marks.
+/// Payments of a run, with the buffer of their marks.
 struct Payments<'a>(std::slice::Iter<'a, Paid>, u32, String);
 
 impl RowSource for Payments<'_> {

@@ -1,4 +1,4 @@
-//! A database as it is right after its load, however it is come by.
+//! Database in its state right after the load, by the fastest way.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,24 +10,23 @@ use super::restore::{Way, restore};
 use super::{Loaded, Metadata, OltpError, Result, files, load, metadata};
 use crate::loading::Observer;
 
-/// How a database came to be as it is after its load.
+/// Way in which a database reached its initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewed {
     pub how: String,
-    /// What was loaded; `None` where nothing had to be, or a copy was put back.
+    /// `None` if nothing had to be loaded, or a copy was restored.
     pub loaded: Option<Loaded>,
 }
 
-/// Brings the database to what it is after its load, so that what follows begins where another one began: what
-/// is there is kept when it is exactly that and no transaction has run since; else a copy is put back where
-/// there is one, and without one it is loaded anew. With `keep_copy` a copy is kept for the next time, which
-/// takes as much room again.
+/// Brings the database to its initial state, so that all measurements start alike: an identical database without
+/// transactions stays; else a copy is restored if there is one; else the database is reloaded. `keep_copy` makes a
+/// copy for the next time, which takes as much space again.
 ///
-/// Only a database that the plan has loaded, or found as it would load it, is brought back or replaced: another one
-/// is somebody's.
+/// Only a database that the plan has loaded, or found as it would load it, is restored or replaced: any other
+/// belongs to someone.
 ///
 /// # Errors
-/// As [`mod@load`], and when the database here is somebody's.
+/// As [`mod@load`], and when the database belongs to someone.
 pub fn renew(
     target: &dyn Target,
     engine: &str,

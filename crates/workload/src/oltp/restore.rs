@@ -1,5 +1,5 @@
-//! Back to the same start, between repetitions: from a copy of the whole database where the target keeps
-//! one, else by loading it anew.
+//! Restore of the initial state between repetitions: from a copy of the whole database if the target supports that,
+//! else by reloading it.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -13,40 +13,37 @@ use super::{Metadata, OltpError, Result, load};
 use crate::exercise::is_of_library;
 use crate::loading::{Event, Observer};
 
-/// How a database came to its start.
+/// Way in which a database reached its initial state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// It was at its start, and a copy of it is kept from now on.
+    /// It was in its initial state, and was copied.
     CopyTaken,
-    /// The copy was put in its place.
     CopyRestored,
-    /// It was at its start, and no copy can be kept.
+    /// It was in its initial state, and cannot be copied.
     Untouched {
-        /// Why no copy is kept.
         no_copy: String,
     },
-    /// It was loaded anew, because there was no copy.
+    /// It was reloaded because there was no copy.
     Reloaded {
-        /// Why no copy is kept; `None` when one is from now on.
+        /// Reason why no copy was made; `None` if one was.
         no_copy: Option<String>,
     },
 }
 
-/// A database that is at its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     pub way: Way,
     pub metadata: Metadata,
-    /// What is left in the caches.
     pub cooled: Cooled,
     pub took: Duration,
 }
 
-/// Brings a database back to what it was right after its load, with empty caches where the target can
-/// empty them. To be called with no session open. A copy takes as much room again as the database.
+/// Restores the initial state of a database, with empty caches if the target can empty them. No session may be open. A
+/// copy
+/// takes as much space as the database.
 ///
 /// # Errors
-/// When there is no database of ours and no copy, the target fails, or `stop` was set.
+/// When there is neither a database of dbdyno nor a copy, the target fails, or `stop` was set.
 pub fn restore(
     target: &dyn Target,
     engine: &str,
@@ -74,7 +71,7 @@ pub fn restore(
     })
 }
 
-/// What a copy is called: all that its rows follow from, and the other tables that are in it.
+/// Label of a copy: everything that determines its rows, and the other tables in it.
 fn label(metadata: &Metadata, others: &[String]) -> String {
     let Metadata {
         warehouses,
@@ -84,7 +81,7 @@ fn label(metadata: &Metadata, others: &[String]) -> String {
         foreign_keys,
         ..
     } = metadata;
-    // Copies of whole warehouses are called as they always were.
+    // Copies of full warehouses have the label of older versions.
     let rows = match rows {
         WarehouseRows::Full => String::new(),
         part => format!(" rows={}", part.name()),
@@ -111,14 +108,14 @@ impl Start<'_> {
     fn by_copy(&self, snapshot: &dyn Snapshot) -> Result<(Way, Cooled)> {
         let there = self.metadata()?;
         let others = self.others()?;
-        // A copy is of all tables, and would bring back what became of those meanwhile.
+        // A copy contains all tables, so it would also undo later changes of those.
         if let Some(other) = others.iter().find(|other| !is_of_library(other)) {
             return self.without_copy(format!(
                 "the database has other tables, such as {other}, which a copy would bring back as well"
             ));
         }
         if let Some(called) = snapshot.label()? {
-            // Where the database is half removed, what it was stands on the copy alone.
+            // If the database is only half there, the label of the copy alone describes it.
             if there.is_none_or(|there| label(&there, &others) == called) {
                 return self.restore_snapshot(snapshot, &called);
             }
@@ -169,14 +166,14 @@ impl Start<'_> {
         Ok((way, cooled))
     }
 
-    /// Loads it anew, or goes on with a load that was broken off; says whether nothing was to be done.
+    /// Reloads it, or resumes an interrupted load; true if nothing was to be done.
     fn make_fresh(&self, there: Option<Metadata>) -> Result<bool> {
         let there = there.ok_or(OltpError::Absent)?;
         if there.whole && !there.transactions_since_load {
             return Ok(true);
         }
         if there.generator != GENERATOR {
-            // Other rows would be another start.
+            // Other rows would be another initial state.
             return Err(OltpError::Other {
                 what: "version",
                 there: there.generator.to_string(),
@@ -195,7 +192,7 @@ impl Start<'_> {
         Ok(false)
     }
 
-    /// Names of the tables that are in the same place and not of order entry.
+    /// Names of the other tables in the same schema.
     fn others(&self) -> Result<Vec<String>> {
         let names = self.target.open_session()?.relations()?.into_keys();
         let is_other = |name: &String| name != OWN_TABLES && !OWNED.has(name);

@@ -1,4 +1,4 @@
-//! The SQL of the transactions, prepared on a session: files of the library, steps with named parameters.
+//! SQL of the transactions, prepared on a session: files of the library, steps with named parameters.
 
 use std::ops::RangeInclusive;
 
@@ -14,15 +14,15 @@ use crate::transaction_error::TransactionError;
 
 /// Most parameters of a statement: fifteen lines of ten values, and those of the order.
 const VALUES_MAX: usize = 160;
-/// Parameters of nearly all statements.
+/// Enough for nearly all statements.
 const VALUES_USUAL: usize = 16;
-/// Lines that an order is entered with; the one that names an item that there is not is left out.
+/// Lines with which an order is entered; the one with an unknown item is left out.
 const LINES: RangeInclusive<usize> =
     *ORDER_LINES.start() as usize - 1..=*ORDER_LINES.end() as usize;
-/// What is repeated for every line of an order stands between these.
+/// Delimiters of the part that is repeated for every line of an order.
 const REPEATED: [char; 2] = ['{', '}'];
 
-/// How transactions reach the database.
+/// Access path of the transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Client,
@@ -30,7 +30,7 @@ pub enum Mode {
     Procedure,
 }
 
-/// Name of a step that sets a session up, where an engine needs one.
+/// Name of a step that sets a session up, if an engine needs one.
 const SESSION: &str = "session";
 /// Names of the steps in the files, by number.
 const NAMES: [&str; 16] = [
@@ -54,14 +54,12 @@ const NAMES: [&str; 16] = [
 
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// As the session knows it.
     pub prepared: executor::Prepared,
-    /// Where its parameters come from: a name, and lines from the one it is asked for.
+    /// Origin of its parameters: a name, and an offset from the requested line.
     sources: Vec<(Name, u8)>,
 }
 
 impl Prepared {
-    /// Does something with the values of its parameters.
     pub(super) fn with_values<T>(
         &self,
         transaction: &dyn Transaction,
@@ -94,15 +92,12 @@ impl Prepared {
     }
 }
 
-/// All steps of a mode on one session.
 pub(super) struct Statements {
-    /// By step, then by number of lines where it takes several, then in their order.
+    /// By step, then by number of lines if it takes several, then in their order.
     steps: Vec<Vec<Vec<Prepared>>>,
 }
 
 impl Statements {
-    /// Prepares the steps of a mode.
-    ///
     /// # Errors
     /// When the engine has none, or refuses one.
     pub(super) fn prepare(session: &mut dyn Session, engine: &str, mode: Mode) -> Result<Self> {
@@ -131,7 +126,7 @@ impl Statements {
         Ok(Self { steps })
     }
 
-    /// The statements of a step that was asked; the last one gives the answer.
+    /// Statements of a requested step; the last one gives the answer.
     #[inline]
     pub(super) fn of(&self, asked: StatementRequest) -> &[Prepared] {
         let variants = &self.steps[asked.step as usize];
@@ -158,7 +153,6 @@ fn no_sql(engine: &str, name: &str) -> OltpError {
     }
 }
 
-/// Every variant of a step's statements.
 fn prepare_step(session: &mut dyn Session, name: &str, sql: &str) -> Result<Vec<Vec<Prepared>>> {
     let is_repeated = sql.contains(REPEATED[0]);
     let lines = if is_repeated { LINES } else { 1..=1 };
@@ -181,8 +175,8 @@ fn prepare_one(session: &mut dyn Session, name: &str, sql: &str, lines: usize) -
         error
     })?;
     let word = first_word(&sql);
-    // What a call or a change returns is not known before it is made, on some engines; inside a WITH, it need
-    // not be what the statement returns.
+    // Some engines know the columns of a call or a change only after its execution; and inside a WITH, RETURNING need
+    // not be the statement's result.
     let is_telling = word == "call" || (word != "with" && sql.contains("RETURNING"));
     let returns = match session.columns(statement) {
         Some(columns) => columns > 0 || is_telling,
@@ -194,7 +188,7 @@ fn prepare_one(session: &mut dyn Session, name: &str, sql: &str, lines: usize) -
     })
 }
 
-/// A statement with `?` for its parameters, what stands in braces repeated for every line.
+/// Statement with `?` for its parameters, and the part in braces repeated for every line.
 fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8)>), String> {
     let mut sources = Vec::new();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What a step asks of the order-entry workload.
+//! Table `[step.oltp]` of a plan.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use lab::Step;
 use lab::plan::{JOBS_MAX as CONNECTIONS_MAX, Keys, TableKind, bounded, is_default};
 
-/// `[step.oltp]`.
 pub(crate) const TABLE: TableKind = TableKind {
     name: "oltp",
     keys: KEYS,
@@ -38,58 +37,54 @@ const KEYS: Keys = Keys {
     ],
     run: "run",
 };
-/// Shortest cap of a warm-up: it takes some intervals to see whether throughput is steady.
+/// It takes some intervals to see that throughput is steady.
 const WARM_UP_LEAST: Duration = Duration::from_millis(400);
-/// Most users of a point.
 const USERS_MAX: u32 = 1_000_000;
 
-/// What a step does with the order-entry database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OltpStep {
     #[serde(rename = "do")]
     pub order: Order,
-    /// Size: needed to load; a run refuses a database of another size when it is told.
+    /// Size, required for a load; a run refuses a database of another size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouses: Option<u32>,
-    /// How many of the specification's rows each has: all when it is loaded and nothing is said.
+    /// Share of the specification's rows per warehouse (default of a load: all).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouse_rows: Option<WarehouseRows>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
-    /// Whether foreign keys are added.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreign_keys: bool,
-    /// Where the logic of the transactions is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub statements: Statements,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Levels>,
-    /// Connections that the users share; one for each user when it is not said.
+    /// Connections that the users share (default: one per user).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Whether users key in and think.
+    /// True for keying and think times.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pauses: bool,
-    /// The response time that has to be held, as `p95=50ms`.
+    /// Response-time limit, such as `p95=50ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
-    /// The response time for which the highest rate of arrivals is searched, as `p95=50ms`.
+    /// Response-time limit for a search of the highest arrival rate, such as `p95=50ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slo: Option<String>,
-    /// What is checked before and after.
+    /// Conditions to check before and after.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: Check,
-    /// An operation that takes longer has failed.
+    /// Limit after which an operation has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_limit_seconds: Option<f64>,
-    /// Longest warm-up before the first level: the users work until throughput is steady. None without it.
+    /// Longest warm-up before the first level, which ends once throughput is steady (default: no warm-up).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warm_up_max_seconds: Option<f64>,
-    /// Keeps a log of acknowledged transactions and holds the database against it afterwards.
+    /// Logs acknowledged transactions and compares the database with the log afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub journal: bool,
-    /// Whether the ramp ends by rule; all levels are measured when it does not.
+    /// True if the ramp ends by rule; otherwise all levels are measured.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub stop: bool,
 }
@@ -101,19 +96,18 @@ fn yes() -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Loads the tables, or brings them back to what they were after the load.
+    /// Loads the database, or restores its initial rows.
     Load,
     Run,
     Check,
 }
 
-/// Where the logic of the transactions is.
+/// Location of the transactions' logic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Statements {
     #[default]
     Client,
-    /// The driver calls stored procedures.
     Procedure,
 }
 
@@ -122,9 +116,9 @@ pub enum Statements {
 pub enum Check {
     #[default]
     Full,
-    /// Not those that read every order line.
+    /// Without the conditions that read every order line.
     Light,
-    /// Nothing: the result says so.
+    /// The result mentions it.
     None,
 }
 
@@ -135,7 +129,6 @@ pub struct Levels {
     levels: Vec<u32>,
 }
 
-/// `4`, `"4"`, `"1,2,4"`, `"200..5000/100"` or `[1, 2, 4]`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum LevelsAsWritten {
@@ -200,7 +193,7 @@ impl std::str::FromStr for Levels {
 }
 
 impl Levels {
-    /// The levels, rising; at least one.
+    /// Ascending levels; at least one.
     pub fn all(&self) -> &[u32] {
         &self.levels
     }
@@ -247,34 +240,32 @@ impl OltpStep {
         Ok(())
     }
 
-    /// What is loaded: so many warehouses, and their rows.
+    /// Warehouses, and their rows.
     pub fn loaded(&self) -> (u32, WarehouseRows) {
         let rows = self.warehouse_rows.unwrap_or_default();
         (self.warehouses.unwrap_or(1), rows)
     }
 
-    /// Of how many whole warehouses it has the rows.
+    /// Number of full-size warehouses with as many rows.
     pub fn whole_warehouses(&self) -> f64 {
         let (warehouses, rows) = self.loaded();
         rows.whole(warehouses)
     }
 
-    /// The levels of the ramp; one user when nothing is said.
+    /// Levels of the ramp (default: one user).
     pub fn users(&self) -> &[u32] {
         self.users.as_ref().map_or(&[1], Levels::all)
     }
 
-    /// The limit of the response time.
     pub fn limit(&self) -> Option<Objective> {
         self.limit.as_deref()?.parse().ok()
     }
 
-    /// The response time for which the highest rate is searched.
+    /// Response-time limit of the search.
     pub fn slo(&self) -> Option<Objective> {
         self.slo.as_deref()?.parse().ok()
     }
 
-    /// Longest warm-up before the first level.
     pub fn warm_up_max(&self) -> Option<Duration> {
         let said = self.warm_up_max_seconds.filter(|s| *s > 0.0)?;
         Some(Duration::from_secs_f64(said).max(WARM_UP_LEAST))

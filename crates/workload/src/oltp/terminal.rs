@@ -10,27 +10,26 @@ use super::initial_rows::{DISTRICTS, WarehouseRows};
 use super::mix::{Deck, Kind, Pacing};
 use super::random::Nurand;
 
-/// Most users of a run.
 pub const USERS_MAX: u32 = 1_000_000;
-/// Random numbers of the run itself, apart from those of its users.
+/// Stream of the run's own random numbers, separate from those of its users.
 const STREAM_OF_RUN: u64 = u64::MAX - 1;
 
-/// The constants of the non-uniform choices of a run (clause 2.1.6); they belong to its results.
+/// Constants of the non-uniform choices of a run (clause 2.1.6); they are part of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constants {
-    /// Last names, when they were loaded.
+    /// Constant for last names during the load.
     pub c_last_load: u64,
-    /// Last names that are asked for.
+    /// Constant for last names in the run.
     pub c_last_run: u64,
     pub c_id: u64,
     pub c_item: u64,
-    /// Names, customers and items that there are.
+    /// Numbers of names, customers and items.
     pub rows: WarehouseRows,
 }
 
 impl Constants {
-    /// Those of a seed. The names that are asked for often must not be those that were loaded often: the
-    /// distance of the two constants is 65 to 119, and neither 96 nor 112 (clause 2.1.6.1).
+    /// Draws the constants. The names that are frequent in the run must not be those that were frequent in the load:
+    /// the distance of the two constants is 65 to 119, and neither 96 nor 112 (clause 2.1.6.1).
     pub fn draw(seed: u64, c_last_load: u64, rows: WarehouseRows) -> Self {
         let mut random = Random::stream(seed, STREAM_OF_RUN);
         let allowed: Vec<u64> = (0..=255)
@@ -45,7 +44,6 @@ impl Constants {
         }
     }
 
-    /// Draws a last name's number.
     pub fn last_name(&self, random: &mut Random) -> u64 {
         let choice = Nurand {
             a: 255,
@@ -54,7 +52,6 @@ impl Constants {
         choice.draw(random, 0, self.rows.last_names() - 1)
     }
 
-    /// Draws a customer of a district.
     pub fn customer(&self, random: &mut Random) -> u64 {
         let choice = Nurand {
             a: 1023,
@@ -80,21 +77,20 @@ fn is_far(distance: u64) -> bool {
 pub struct Terminal {
     pub random: Random,
     deck: Deck,
-    /// What it asked for last.
     previous: Option<Kind>,
-    /// Its number, from 0.
+    /// Number from 0.
     pub user: u32,
     pub w: u32,
-    /// The district whose stock it looks at.
+    /// District of its Stock-Level transactions.
     pub district: u8,
-    /// Payments that it has begun, retries not counted.
+    /// Payments that it has begun, without retries.
     pub payments: u32,
 }
 
 impl Terminal {
-    /// What the user asks for next, and the seconds until then: it looks at the last answer, then it keys.
+    /// Next transaction of the user, and the seconds until then: think time of the last answer, then keying.
     fn next(&mut self, pacing: Pacing) -> (Kind, f64) {
-        // Before the first one it looks at something as well, or all would begin in one moment.
+        // A think time precedes the first transaction too, or all users would begin at the same moment.
         let looks_at = match self.previous {
             Some(kind) => kind,
             None => Deck::default().deal(&mut self.random),
@@ -111,24 +107,23 @@ impl Terminal {
     }
 }
 
-/// What the users of a run have in common.
+/// Data that the users of a run share.
 #[derive(Debug, Clone, Copy)]
 pub struct World {
     pub warehouses: u32,
-    /// Constants of the non-uniform choices.
     pub constants: Constants,
     pub pacing: Pacing,
     /// Number of the run in the marks of its payments; no two runs on a database share one.
     pub run: u32,
 }
 
-/// A number for a run, from the moment at which it is asked for.
+/// Number for a run, from the current time.
 pub fn new_run() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     mix(since.map_or(0, |since| since.as_nanos() as u64)) as u32
 }
 
-/// All users of a run; each is locked by the one connection that serves it, so nobody waits.
+/// Users of a run. Each is locked by the one connection that serves it, so nobody waits.
 #[derive(Debug)]
 pub struct Terminals {
     world: World,
@@ -136,8 +131,7 @@ pub struct Terminals {
 }
 
 impl Terminals {
-    /// So many users, at least one, spread evenly over warehouses and then districts; the same seed gives the same inputs
-    /// to each.
+    /// Users, at least one, spread evenly over warehouses and then districts; equal seeds give equal inputs.
     pub fn new(world: World, users: u32, seed: u64) -> Self {
         let users = (0..users.clamp(1, USERS_MAX)).map(|user| {
             Mutex::new(Terminal {
@@ -156,7 +150,6 @@ impl Terminals {
         }
     }
 
-    /// What they have in common.
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -165,12 +158,11 @@ impl Terminals {
         self.users.len()
     }
 
-    /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.users.is_empty()
     }
 
-    /// A user, whom nobody else serves meanwhile; a number beyond the last one begins again with the first.
+    /// A user whom nobody else serves meanwhile; numbers wrap around after the last one.
     pub fn user(&self, user: u32) -> MutexGuard<'_, Terminal> {
         let place = user as usize % self.users.len();
         self.users[place]
@@ -237,7 +229,7 @@ mod tests {
         );
     }
 
-    /// Five thousand of them, without the allocator's rounding.
+    /// Five thousand users, without the allocator's rounding.
     #[test]
     fn a_user_is_small() {
         assert!(
@@ -247,7 +239,7 @@ mod tests {
         );
     }
 
-    /// The mean pause over whole decks is what the cards say; the first pause is like all others.
+    /// The mean pause over whole decks matches the cards; the first pause is like all others.
     #[test]
     fn users_pause_as_their_cards_say() {
         let terminals = Terminals::new(world(1, Pacing::KeyingAndThinking), 1000, 5);
@@ -264,7 +256,7 @@ mod tests {
         );
     }
 
-    /// The inputs of a user do not depend on who else is served.
+    /// The inputs of a user do not depend on the users that are served at the same time.
     #[test]
     fn the_same_seed_gives_the_same_cards() {
         let cards = |users: u32| {

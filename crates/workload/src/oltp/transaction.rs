@@ -1,7 +1,8 @@
-//! The five transactions as conversations: groups of statements that travel together, answers, and what comes next.
+//! The five transactions as conversations: groups of statements that travel together, and the handling of their
+//! answers.
 //!
-//! Each is described once. An [`executor::Executor`] carries it out in an event loop, where a group is one round trip,
-//! or on a thread of its own, statement by statement; with client SQL, or by one call of a stored procedure.
+//! Each is described once. An [`executor::Executor`] runs it in an event loop, where a group is one round trip, or on a
+//! thread of its own, statement by statement; with client SQL, or by one call of a stored procedure.
 
 mod delivery;
 mod new_order;
@@ -27,25 +28,24 @@ pub(super) use crate::executor::{Answers, Ended, Next, Opening};
 use crate::transaction_error::TransactionError;
 
 pub(super) trait Transaction: Send {
-    /// Draws its inputs, which a retry keeps; `now_us` is the moment that it writes.
+    /// Draws its inputs, which a retry reuses; `now_us` is the timestamp that it writes.
     fn draw(&mut self, terminal: &mut Terminal, world: &World, now_us: i64);
 
-    /// Puts the requests of the group of this number, from 0, together.
+    /// Assembles the group of this number, counted from 0.
     fn ask(&self, number: usize, group: &mut Group);
 
-    /// Takes the answers to that group.
     fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError>;
 
-    /// Takes the one row that the stored procedure returns.
+    /// Takes the single row that the stored procedure returns.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError>;
 
-    /// The value of a parameter; `line` counts lines of an order or districts, from 0.
+    /// Value of a parameter; `line` counts lines of an order or districts, from 0.
     fn value(&self, name: Name, line: usize) -> Option<Value<'_>>;
 
-    /// Accounts for the inputs of one that has ended.
+    /// Counts the inputs of a finished transaction.
     fn account(&self, account: &mut Account);
 
-    /// What it changed, for the log of acknowledged transactions; nothing where it only reads.
+    /// Record of its changes for the log of acknowledged transactions; `None` if it only reads.
     fn record(&self) -> Option<Record>;
 }
 
@@ -108,7 +108,6 @@ impl Name {
         ("threshold", Name::Threshold),
     ];
 
-    /// The parameter of a name.
     pub(super) fn of(text: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(name, _)| *name == text)?;
         Some(found.1)
@@ -117,13 +116,12 @@ impl Name {
 
 pub(super) type Group = executor::Group<StatementRequest>;
 
-/// One step of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementRequest {
     pub step: Step,
     /// The line, or the district, whose values it takes.
     pub line: u8,
-    /// How many lines it takes at once.
+    /// Number of lines that it takes at once.
     pub lines: u8,
 }
 
@@ -132,7 +130,6 @@ impl Group {
         self.ask_of(step, 0);
     }
 
-    /// Adds a step for a line or a district.
     pub fn ask_of(&mut self, step: Step, line: usize) {
         self.asks.push(StatementRequest {
             step,
@@ -141,7 +138,6 @@ impl Group {
         });
     }
 
-    /// Adds a step that takes so many lines at once.
     pub fn ask_lines(&mut self, step: Step, lines: usize) {
         self.asks.push(StatementRequest {
             step,
@@ -157,7 +153,7 @@ impl Answers<'_> {
         self.rows.get(step).copied().unwrap_or(0)
     }
 
-    /// Makes sure that a step returned or changed exactly one row.
+    /// Checks that a step returned or changed exactly one row.
     pub fn one(&self, step: usize, what: &str) -> Result<(), TransactionError> {
         match self.rows(step) {
             1 => Ok(()),
@@ -165,7 +161,7 @@ impl Answers<'_> {
         }
     }
 
-    /// An integer of its first row, `None` where it is null.
+    /// Integer of the first row; `None` if null.
     pub fn int(&self, step: usize, column: usize) -> Option<i64> {
         match self.replies.first(step)?.value(column)? {
             Value::Int(number) => Some(number),
@@ -174,7 +170,7 @@ impl Answers<'_> {
         }
     }
 
-    /// An integer of its first row.
+    /// Integer of the first row.
     pub fn must_int(
         &self,
         step: usize,
@@ -185,7 +181,7 @@ impl Answers<'_> {
         found.ok_or_else(|| effect(format!("{what} is not a number")))
     }
 
-    /// A text of its first row, empty where it is null.
+    /// Text of the first row; empty if null.
     pub fn text(&self, step: usize, column: usize) -> &str {
         let row = self.replies.first(step);
         match row.and_then(|row| row.value(column)) {
@@ -208,11 +204,11 @@ pub(super) fn cents(unscaled: i64) -> Value<'static> {
     }
 }
 
-/// Who is meant: a customer by number, or by the number of a last name.
+/// Customer, by number or by the number of a last name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Id(u16),
-    /// Its last name: the middle one of those who bear it, by first name.
+    /// By last name: the middle one of the customers with it, by first name.
     Named(LastName),
 }
 
@@ -227,7 +223,6 @@ impl Who {
         }
     }
 
-    /// The value of its parameter.
     pub fn value(&self, name: Name) -> Option<Value<'_>> {
         match (self, name) {
             (Who::Id(id), Name::CustomerId) => Some(Value::Int(i64::from(*id))),
@@ -240,7 +235,6 @@ impl Who {
     }
 }
 
-/// A last name, in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LastName {
     letters: [u8; super::random::LAST_NAME_MAX],

@@ -1,4 +1,4 @@
-//! Users at work on a database: everything that a drive of them needs.
+//! Users and their connections, for any driver.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,26 +16,23 @@ use super::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkOptions {
-    /// Size that the database has to have; any when nothing is said.
+    /// Required size of the database (default: any).
     pub warehouses: Option<u32>,
-    /// Rows that each has to have; any when nothing is said.
+    /// Required share of rows per warehouse (default: any).
     pub rows: Option<WarehouseRows>,
     pub users: u32,
-    /// Connections that they share.
     pub connections: u32,
     pub pacing: Pacing,
-    /// How transactions reach the database.
     pub mode: Mode,
-    /// Seed of the run, from which the constants of the non-uniform choices follow: one set a run (clause 2.1.6), so
-    /// that warm-up, levels and the other side of a comparison work on the same hot rows.
+    /// Seed of the run's constants of the non-uniform choices: one set per run (clause 2.1.6), so that warm-up, levels
+    /// and the other side of a comparison work on the same hot rows.
     pub run_seed: u64,
-    /// Seed of what the users draw.
+    /// Seed of the users' inputs.
     pub seed: u64,
-    /// File for a log of acknowledged transactions, if one is to be kept; it must not be there yet.
+    /// New file for a log of acknowledged transactions, if requested.
     pub journal: Option<PathBuf>,
 }
 
-/// Users, and the database that they work on.
 pub struct Work {
     target: Arc<dyn Target>,
     context: ExecutorContext,
@@ -46,11 +43,10 @@ pub struct Work {
 pub type Opened<'w> = (Arc<dyn UserPopulation>, Clients<'w>);
 
 impl Work {
-    /// Looks at the database, notes that it is no longer as it was loaded, and installs what the transactions
-    /// need.
+    /// Notes that the database is no longer in its initial state, and installs the stored procedures if needed.
     ///
     /// # Errors
-    /// When there is no whole database, or one of another size.
+    /// When there is no complete database, or one of another size.
     pub fn open(target: Arc<dyn Target>, engine: &str, asked: &WorkOptions) -> Result<Self> {
         let mut session = target.open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
@@ -94,10 +90,10 @@ impl Work {
         })
     }
 
-    /// The users, and connections for them: in an event loop where the engine's answers can be awaited.
+    /// Users with their connections: in an event loop if the engine's answers can be awaited.
     ///
     /// # Errors
-    /// When the target lets no so many sessions in.
+    /// When the target refuses so many sessions.
     pub fn population(&self) -> Result<Opened<'_>> {
         let population: Arc<dyn UserPopulation> = Arc::<Terminals>::clone(&self.context.terminals);
         let target = self.target.as_ref();
@@ -136,23 +132,22 @@ impl Work {
         (0..self.connections).map(connection).collect()
     }
 
-    /// What the connections that have ended did.
+    /// Total of the closed connections.
     pub fn account(&self) -> Account {
         self.context.ledger.total()
     }
 
-    /// A remark on each count of the account that the tables do not show; of `unknown` operations nobody knows whether they
-    /// took effect. To be called when nobody works any more.
-    ///
-    /// # Errors
-    /// When the target fails.
+    /// Remarks on counts of the account that the tables do not show; `unknown` operations may or may not have taken
+    /// effect.
+    /// The users must have stopped.
     pub fn uncounted(&self, account: &Account, unknown: u64) -> Result<Vec<Remark>> {
         let after = Totals::read(self.target.open_session()?.as_mut())?;
         Ok(after.differences(&self.totals, account, unknown))
     }
 
-    /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a remark
-    /// on what is. To be called when nobody works any more.
+    /// Compares the log, if there is one, with the tables, and removes it if nothing is wrong; otherwise returns a
+    /// remark. The
+    /// users must have stopped.
     ///
     /// # Errors
     /// When the target fails, or the log is damaged.
@@ -162,7 +157,7 @@ impl Work {
         };
         let found = reconcile::reconcile(self.target.as_ref(), journal.path())?;
         if found.is_sound() {
-            // It proves nothing any more; one that cannot be removed does no harm.
+            // The log is no longer needed; a failure to remove it does no harm.
             let _ = std::fs::remove_file(journal.path());
             return Ok(None);
         }
@@ -178,7 +173,7 @@ impl Work {
         world.constants.rows.size(world.warehouses)
     }
 
-    /// A remark on each bound of the inputs that is missed.
+    /// Remarks on missed bounds of the inputs.
     pub fn audit(&self, account: &Account) -> Vec<Remark> {
         let missed = audit(account, self.warehouses()).into_iter();
         missed
@@ -194,12 +189,12 @@ impl Work {
             .collect()
     }
 
-    /// What the audit of the inputs could not say.
+    /// Remark on bounds that could not be judged.
     pub fn audit_note(&self, account: &Account) -> Option<Remark> {
         not_judged(&audit(account, self.warehouses()))
     }
 
-    /// The constants of the non-uniform choices, which belong to a result.
+    /// Constants of the non-uniform choices, which are part of a result.
     pub fn constants(&self) -> Remark {
         let constants = self.context.terminals.world().constants;
         Remark::OltpConstants {
@@ -210,7 +205,7 @@ impl Work {
         }
     }
 
-    /// What is true of every result on this target.
+    /// Notes on every result on this target.
     pub fn standing_notes(&self) -> Vec<Remark> {
         let one_writer = self.target.lacks(target::Feature::ConcurrentWriters);
         one_writer

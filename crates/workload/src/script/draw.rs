@@ -1,33 +1,35 @@
-//! Where the values of parameters come from.
+//! Generators of parameter values.
 
 use stats::random::{Random, mix};
 
-/// What draws values; checked, so that drawing cannot fail.
+/// Generator, checked so that drawing cannot fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draw {
-    /// Every number of a range equally likely.
-    Uniform { low: i64, high: i64 },
-    /// The smallest number most often: number *k* of the range with a chance in proportion to 1/k^exponent.
+    /// Every number of a range with equal chance.
+    Uniform {
+        low: i64,
+        high: i64,
+    },
+    /// Number *k* of the range with a chance in proportion to 1/k^exponent.
     Zipf(Zipf, i64),
-    /// The non-uniform random number of TPC-C: some numbers of the range are more likely than others, spread
-    /// over all of it.
+    /// Non-uniform random number of TPC-C: some numbers of the range are more likely than others, spread over all of
+    /// it.
     NuRand {
         low: i64,
         high: i64,
         /// Width of the bit pattern that makes it uneven.
         a: i64,
     },
-    /// One number after another, none twice over all jobs since the data were set up.
-    Sequence { start: i64 },
-    /// One of a list of numbers.
+    /// Consecutive numbers, none twice over all jobs since the data were set up.
+    Sequence {
+        start: i64,
+    },
     Numbers(Vec<i64>),
-    /// One of a list of texts.
     Texts(Vec<String>),
-    /// A text of so many small letters.
+    /// Text of so many lower-case letters.
     Letters(usize),
 }
 
-/// A value that was drawn, in memory that is used again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Drawn {
     #[default]
@@ -36,20 +38,20 @@ pub enum Drawn {
     Text(String),
 }
 
-/// The place of a job among the jobs of a point, which keeps their sequences apart.
+/// Identity of a job among the jobs of a point, which separates their sequences.
 #[derive(Debug, Clone, Copy)]
 pub struct JobSlot {
-    /// Number of the job, from 0.
+    /// From 0.
     pub job: u64,
     pub jobs: u64,
-    /// Seed of the point; constants that all jobs share follow from it.
+    /// Seed of the point, which determines constants that all jobs share.
     pub seed: u64,
-    /// How far sequences had come when the point began.
+    /// Value that sequences had reached when the point began.
     pub base: u64,
 }
 
 impl Draw {
-    /// Draws the next value; `drawn` counts the values drawn from here before, by this job.
+    /// Draws the next value; `drawn` counts the values that this job drew here before.
     #[inline]
     pub fn draw(&self, random: &mut Random, place: &JobSlot, drawn: u64, into: &mut Drawn) {
         let number = match self {
@@ -81,7 +83,7 @@ impl Draw {
     }
 }
 
-/// The text of a value, empty, with the memory of the one before.
+/// Emptied text of a value, with its memory.
 fn text_of(drawn: &mut Drawn) -> &mut String {
     if !matches!(drawn, Drawn::Text(_)) {
         *drawn = Drawn::Text(String::new());
@@ -107,9 +109,9 @@ fn nurand(random: &mut Random, low: i64, high: i64, a: i64, c: i64) -> i64 {
     (bits + c).rem_euclid(high - low + 1) + low
 }
 
-/// Ranks 1 … n with chances in proportion to 1/k^s, drawn without a table by rejection-inversion
-/// (Hörmann & Derflinger 1996): the chance is bounded by a continuous curve whose integral can be inverted,
-/// and nearly every draw is accepted.
+/// Ranks 1 … n with chances in proportion to 1/k^s, drawn without a table by rejection-inversion (Hörmann & Derflinger
+/// 1996): the chance is bounded by a continuous curve whose integral can be inverted, and nearly every draw is
+/// accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Zipf {
     n: f64,
@@ -117,7 +119,7 @@ pub struct Zipf {
     /// The integral from the left edge of rank 1, and at the right edge of rank n.
     area_first: f64,
     area_last: f64,
-    /// Draws that fall within so much right of their rank are accepted unseen.
+    /// Draws within this distance right of their rank are accepted without a test.
     sure: f64,
 }
 
@@ -153,7 +155,7 @@ impl Zipf {
         (-self.s * x.ln()).exp()
     }
 
-    /// ∫ x^−s = (x^(1−s) − 1)/(1 − s), which goes over into ln x at s = 1.
+    /// ∫ x^−s = (x^(1−s) − 1)/(1 − s), which converges to ln x at s = 1.
     fn area(&self, x: f64) -> f64 {
         let log = x.ln();
         log * ratio(f64::exp_m1, (1.0 - self.s) * log)
@@ -196,8 +198,8 @@ mod tests {
             .collect()
     }
 
-    /// χ² of 100 000 draws against the exact chances of ten ranks: with 9 degrees of freedom above 33.7 once
-    /// in 10 000 seeds; the seed is fixed.
+    /// χ² of 100 000 draws against the exact chances of ten ranks: with 9 degrees of freedom above 33.7 once in 10 000
+    /// seeds; the seed is fixed.
     #[test]
     fn zipf_has_the_exact_chances() {
         for s in [0.3, 0.99, 1.0, 1.0 + 1e-9, 1.3, 2.5] {

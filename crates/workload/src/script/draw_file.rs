@@ -1,4 +1,4 @@
-//! The generators as a script's file names them.
+//! Generators in a script's file.
 
 use toml::{Table, Value};
 
@@ -12,10 +12,9 @@ const LIST_MAX: usize = 100_000;
 /// Numbers up to here survive every computation of NURand.
 const NURAND_MAX: i64 = 1 << 53;
 const LETTERS_MAX: i64 = 1 << 20;
-/// Exponents beyond give nothing but the first value.
+/// With larger exponents only the first value ever comes.
 const EXPONENT_MAX: f64 = 20.0;
 
-/// The generators of `[transaction.draw]`, in their order.
 pub fn draws(of: &Section, table: &Table) -> Result<Vec<(String, Draw)>, String> {
     if table.len() > VALUES_MAX {
         return Err(of.wrong(&format!("it draws more than {VALUES_MAX} values")));

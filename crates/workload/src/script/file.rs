@@ -1,4 +1,4 @@
-//! The format of a script's TOML file; docs/SCRIPT.md describes it for its users.
+//! Format of a script's TOML file; docs/SCRIPT.md describes it for its users.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,11 +14,9 @@ use super::names;
 use super::sql;
 use super::table::Section;
 
-/// Longest file; a script that loads data does it with statements, not with rows of its own.
+/// A script that loads data does it with statements, not with rows of its own.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Most transactions, statements of one, and parameters of a statement.
 pub const TRANSACTIONS_MAX: usize = 64;
-/// Most statements of a transaction.
 pub const STATEMENTS_MAX: usize = 256;
 const WEIGHT_MAX: i64 = 1_000_000;
 const NAME_LETTERS_MAX: usize = 40;
@@ -29,17 +27,17 @@ impl Script {
     /// Reads a script's file and the files that it names.
     ///
     /// # Errors
-    /// One sentence with the place of what is wrong.
+    /// Sentence with the position of the error.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = read_limited(path)?;
         let directory = path.parent().unwrap_or(Path::new("."));
         Self::parse(&text, directory)
     }
 
-    /// Parses a script; files that it names are sought in `directory`.
+    /// Parses a script; `directory` has the files that it names.
     ///
     /// # Errors
-    /// One sentence with the place of what is wrong.
+    /// Sentence with the position of the error.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
         let table: Table = toml::from_str(text).map_err(|e| {
             if is_of_pgbench(text) {
@@ -81,7 +79,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Why the script cannot be run on an engine: a statement that is not written for it.
+    /// Reason why the script cannot be run on an engine: a statement that is not written for it.
     pub fn lacks(&self, engine: &str) -> Option<Remark> {
         let mut statements = self.statements();
         let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).is_empty())?;
@@ -91,7 +89,7 @@ impl Script {
         })
     }
 
-    /// What in it an engine would misread: a question mark that is an operator elsewhere.
+    /// Sentence about a question mark, which an engine would misread as a parameter.
     pub fn misread(&self, engine: &str) -> Option<String> {
         let has_mark = |text: &String| sql::mark(text).has_question_mark;
         let mut statements = self.statements();
@@ -111,12 +109,12 @@ impl Script {
         transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)))
     }
 
-    /// Whether it makes or removes data on an engine before its transactions or behind them.
+    /// True if it creates or removes data on an engine before or after its transactions.
     pub fn makes_data(&self, engine: &str) -> bool {
         !self.set_up.of(engine).is_empty() || !self.teardown.of(engine).is_empty()
     }
 
-    /// What it does with tables, where it is measured in slices in turn with another configuration.
+    /// Use of the tables when it is measured in slices in turn with another configuration.
     pub fn in_slices(&self) -> InSlices {
         let made: Vec<&str> = (self.set_up.texts().chain(self.teardown.texts()))
             .map(String::as_str)
@@ -143,7 +141,6 @@ impl Script {
         }
     }
 
-    /// Whether anything in it may write.
     pub fn writes(&self) -> bool {
         let reads = |text: &String| {
             let word = sql::first_word(text);
@@ -154,7 +151,7 @@ impl Script {
     }
 }
 
-/// Whether a text is a script of pgbench: lines of SQL, with commands that begin with a backslash.
+/// True for a pgbench script: lines of SQL, with commands that begin with a backslash.
 pub fn is_of_pgbench(text: &str) -> bool {
     let is_sql = |line: &str| {
         let words = [
@@ -186,7 +183,6 @@ const PGBENCH_COMMANDS: [&str; 12] = [
     "startpipeline",
     "endpipeline",
 ];
-/// What to do with a script of pgbench.
 pub const PGBENCH: &str = "this is a script of pgbench or plain SQL, and dbdyno's scripts are TOML (docs/SCRIPT.md): each statement \
      becomes [[transaction.statement]] with sql = '…', BEGIN and END go, and each \\set a generator in [transaction.draw]: \
      x = { uniform = [a, b] } for random(a, b), { zipf = [a, b], exponent = s } for random_zipfian(a, b, s), { nurand = … } in \
@@ -207,7 +203,7 @@ fn checked_name(place: &Section) -> Result<String, String> {
 
 const NAME_RULE: &str = "is not a valid name: use up to 40 letters, digits, - and _";
 
-/// Names stand in test codes, metrics and files.
+/// Names are used in test codes, metrics and files.
 fn is_name(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     (1..=NAME_LETTERS_MAX).contains(&name.len()) && name.chars().all(is_letter)
@@ -254,7 +250,7 @@ fn set_up(
     Ok((when, sql))
 }
 
-/// The SQL of `[setup]` or `[teardown]`: a text or a list of texts, or a file, each for all engines or for one.
+/// SQL of `[setup]` or `[teardown]`: a text, a list of texts, or a file, each for all engines or for one.
 fn section(
     place: &Section,
     key: &str,
@@ -438,7 +434,7 @@ fn statement(of: &Section, number: usize, table: &Table) -> Result<Statement, St
     })
 }
 
-/// `rows = 1` or `rows = [0, 5]`. What is kept needs a row; what is not said is not checked.
+/// `rows = 1` or `rows = [0, 5]`. A stored value needs a row; without the key nothing is checked.
 fn rows(place: &Section, kept: bool) -> Result<RangeInclusive<u64>, String> {
     let rows = match place.table.get("rows") {
         None if kept => 1..=u64::MAX,

@@ -1,13 +1,14 @@
-//! Whether every name in a transaction leads somewhere.
+//! Check of the names in a transaction.
 
 use super::definition::{PARAMETERS_MAX, Transaction};
 use super::sql;
 use super::table::Section;
 
-/// Every parameter is drawn, or kept by an earlier statement; nothing is drawn or kept for nobody.
+/// Checks that every parameter is drawn, or stored by an earlier statement, and that every drawn or stored value is
+/// used.
 ///
 /// # Errors
-/// The first name that leads nowhere.
+/// Sentence about the first name that is undefined or unused.
 pub fn check(place: &Section, transaction: &Transaction) -> Result<(), String> {
     let mut known: Vec<&str> = Vec::new();
     for (name, _) in &transaction.draws {

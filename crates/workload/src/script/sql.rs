@@ -1,14 +1,14 @@
-//! `:name` in a statement becomes `?`, with the names in their order.
+//! Replacement of `:name` in a statement by `?`, with the names in their order.
 
 use target::verbatim;
 
-/// A statement with `?` for its parameters, and `??` for a question mark that is none.
+/// Statement with `?` for its parameters, and `??` for other question marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     pub sql: String,
-    /// Name of each parameter, in the order of the marks.
+    /// In the order of the marks.
     pub names: Vec<String>,
-    /// Whether a question mark stands outside quotes and comments.
+    /// True if a question mark is outside quotes and comments.
     pub has_question_mark: bool,
 }
 
@@ -49,14 +49,14 @@ pub fn mark(sql: &str) -> Marked {
     marked
 }
 
-/// What to write where `?` is a parameter's place and nothing else.
+/// Advice for engines in which `?` is always a parameter.
 pub fn no_question_mark(engine: &str) -> String {
     format!(
         "? is the place of a parameter on {engine}; write :name for a value, and SQL without the operator in sql_for.{engine}"
     )
 }
 
-/// The first word of a statement in lower case, behind comments and parentheses.
+/// First word of a statement in lower case, after comments and parentheses.
 pub fn first_word(sql: &str) -> String {
     let mut rest = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     while rest.starts_with("--") || rest.starts_with("/*") {
@@ -67,8 +67,8 @@ pub fn first_word(sql: &str) -> String {
     word.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The first thing that statements make, change or remove by a name with its schema, which is the same wherever they are
-/// sent from; also databases and schemas themselves.
+/// First object that statements create, change or remove by a schema-qualified name, which every session resolves
+/// alike; databases and schemas included.
 pub fn named_with_schema(sql: &str) -> Option<String> {
     let statements = sql_statements(sql);
     statements.into_iter().find_map(|words| {
@@ -88,7 +88,7 @@ pub fn named_with_schema(sql: &str) -> Option<String> {
     })
 }
 
-/// The first table whose rows statements change by a name with its schema.
+/// First table whose rows statements change by a schema-qualified name.
 pub fn written_with_schema(sql: &str) -> Option<String> {
     sql_statements(sql).into_iter().find_map(|words| {
         let writes = ["insert", "update", "delete", "replace", "merge"];
@@ -101,7 +101,7 @@ pub fn written_with_schema(sql: &str) -> Option<String> {
     })
 }
 
-/// Whether one of the statements removes something, or all rows of it.
+/// True if one of the statements drops or truncates something, or deletes all its rows.
 pub fn removes(sql: &str) -> bool {
     let removes = |words: &Vec<String>| {
         let first = words.first().map(String::as_str);
@@ -110,9 +110,9 @@ pub fn removes(sql: &str) -> bool {
     sql_statements(sql).iter().any(removes)
 }
 
-/// Words between what changes rows and its table.
+/// Words between a verb that changes rows and its table.
 const TARGET_FILLERS: [&str; 5] = ["into", "from", "only", "ignore", "or"];
-/// Words between what is made and its name.
+/// Words between a verb that creates an object and its name.
 const FILLERS: [&str; 5] = ["if", "not", "exists", "only", "concurrently"];
 const KINDS_MADE: [&str; 10] = [
     "table",
@@ -127,7 +127,7 @@ const KINDS_MADE: [&str; 10] = [
     "database",
 ];
 
-/// The words of each statement in lower case, names with their schemas in one; without comments and quoted values.
+/// Words of each statement in lower case, qualified names as one word; without comments and quoted values.
 fn sql_statements(sql: &str) -> Vec<Vec<String>> {
     let (mut statements, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
     let mut at = 0;
@@ -155,7 +155,6 @@ fn sql_statements(sql: &str) -> Vec<Vec<String>> {
     statements
 }
 
-/// The name at the front, empty when there is none.
 fn name(text: &str) -> &str {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return "";

@@ -1,19 +1,16 @@
-//! Reads the tables of a script's file key by key, so that everything wrong is said with its place.
+//! Reader of the tables in a script's file, whose errors have a position.
 
 use toml::{Table, Value};
 
-/// A table and where it stands.
 pub struct Section<'a> {
-    /// What a message begins with, e.g. "transaction \"buy\"".
+    /// Prefix of messages, such as "transaction \"buy\"".
     pub name: String,
     pub table: &'a Table,
 }
 
 impl<'a> Section<'a> {
-    /// A table with nothing but these keys.
-    ///
     /// # Errors
-    /// When it has another key; the nearest is named.
+    /// When the table has an unknown key; the most similar one is suggested.
     pub fn new(name: String, table: &'a Table, known: &[&str]) -> Result<Self, String> {
         let place = Self { name, table };
         for key in table.keys() {
@@ -28,7 +25,6 @@ impl<'a> Section<'a> {
         Ok(place)
     }
 
-    /// A message with the place in front.
     pub fn wrong(&self, what: &str) -> String {
         format!("{}: {what}", self.name)
     }
@@ -37,7 +33,6 @@ impl<'a> Section<'a> {
         self.get(key, "a text", Value::as_str)
     }
 
-    /// A text that must be there.
     pub fn needed_text(&self, key: &str) -> Result<&'a str, String> {
         let text = self.text(key)?.filter(|text| !text.trim().is_empty());
         text.ok_or_else(|| self.wrong(&format!("{key} is missing or empty")))
@@ -47,7 +42,6 @@ impl<'a> Section<'a> {
         self.get(key, "true or false", Value::as_bool)
     }
 
-    /// A whole number within bounds.
     pub fn number(&self, key: &str, low: i64, high: i64) -> Result<Option<i64>, String> {
         let number = self.get(key, "a whole number", Value::as_integer)?;
         match number {
@@ -58,7 +52,6 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A number, whole or not.
     pub fn real(&self, key: &str) -> Result<Option<f64>, String> {
         let real = |value: &Value| match value {
             Value::Float(x) => Some(*x),
@@ -72,7 +65,7 @@ impl<'a> Section<'a> {
         self.get(key, "a table", Value::as_table)
     }
 
-    /// The tables of a list `[[key]]`; none when it is not there.
+    /// Tables of a list `[[key]]`; none if it is missing.
     pub fn tables(&self, key: &str) -> Result<Vec<&'a Table>, String> {
         let Some(list) = self.get(key, "a list of tables", Value::as_array)? else {
             return Ok(Vec::new());
@@ -84,7 +77,7 @@ impl<'a> Section<'a> {
         tables.collect()
     }
 
-    /// A smallest and a largest number: `[low, high]`.
+    /// Smallest and largest number: `[low, high]`.
     pub fn range(&self, key: &str) -> Result<Option<(i64, i64)>, String> {
         let Some(value) = self.table.get(key) else {
             return Ok(None);

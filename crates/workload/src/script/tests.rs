@@ -1,4 +1,4 @@
-//! What is wrong in a script is said in one sentence, before anything is touched.
+//! Errors in scripts, each reported in one sentence.
 
 use std::path::Path;
 

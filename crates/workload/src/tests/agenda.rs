@@ -1,4 +1,4 @@
-//! Which points a plan stands for, and what stands in their way.
+//! Points of a plan, and their obstacles.
 
 use lab::nodes::group;
 use lab::{Agenda, Nodes};
@@ -57,7 +57,7 @@ fn below_the_database_is_measured_when_it_is_asked_for_and_there_is_a_place() {
     };
     let all = codes("name='p'\n[[step]]\nuse='library'\njobs=[1]\nthreads=[1]\n");
     assert!(all.len() > 15 && !all.iter().any(|code| code.starts_with('D')));
-    // A database in memory lies on no device.
+    // A database in memory is on no device.
     let agenda = lay("name='p'\n[[step]]\nuse='library'\ntests=['D121']\n");
     assert_eq!((agenda.points.len(), agenda.missing.len()), (0, 1));
     let reason = &agenda.missing[0].reason;

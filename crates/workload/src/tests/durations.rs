@@ -1,4 +1,4 @@
-//! About how long plans take.
+//! Estimated durations of plans.
 
 use super::{plan, registry};
 
@@ -7,8 +7,8 @@ fn duration_s(text: &str) -> f64 {
     registry().duration_s(&plan, "postgres", 0).unwrap()
 }
 
-/// Tests below the database take their seconds at any size and with any number of jobs: 256 MiB at 250 MB/s, a second of
-/// warm-up, and three that count or as many as the step says.
+/// Tests below the database take their seconds at any size and with any number of jobs: 256 MiB at 250 MB/s, a second
+/// of warm-up, and three measured ones or as many as the step sets.
 #[test]
 fn golden_time_of_a_step_below_the_database() {
     let step = "name = 'p'\n[[step]]\nuse = 'library'\ntests = ['D111', 'D122']\nsize = 'medium'\njobs = [1, 512]\n";
@@ -18,7 +18,7 @@ fn golden_time_of_a_step_below_the_database() {
     assert!((duration_s(&longer) - 4.0 * (file_s + 11.0)).abs() < 1e-9);
 }
 
-/// A warehouse is checked before the users and behind them, in a second each, or not at all.
+/// A warehouse is checked before and after the users work, in a second each, or not at all.
 #[test]
 fn golden_time_of_the_checks_of_order_entry() {
     let of_check = |check: &str| {

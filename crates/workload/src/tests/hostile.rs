@@ -1,4 +1,4 @@
-//! Plans that somebody damaged: read or refused with a sentence, in bounded memory.
+//! Damaged plans are read or refused with a sentence, in bounded memory.
 
 use testing::{each_seed, peak_bytes};
 
@@ -7,7 +7,7 @@ use lab::{Plan, Registry};
 use super::registry;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// What stands in plans, and what should not.
+/// Valid and invalid pieces of plans.
 const PIECES: &[&str] = &[
     "[[step]]",
     "[step.oltp]",
@@ -66,7 +66,7 @@ fn a_damaged_plan_is_read_or_refused() {
     });
 }
 
-/// A value within a value within a value: refused before the stack is full.
+/// Nested values are refused before the stack overflows.
 #[test]
 fn deep_values_are_refused() {
     for (open, close) in [("[", "]"), ("{a=", "}")] {

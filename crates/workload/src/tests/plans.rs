@@ -1,4 +1,4 @@
-//! Plans: what is taken, and what is refused with which words.
+//! Reading of plans, and the words of their refusals.
 
 use lab::Plan;
 

@@ -1,6 +1,5 @@
-//! What stands in the way of a twin.
+//! Reasons why a run has no twin.
 
-/// Why no twin can be made of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TwinError {
     #[error("run {0} has no observation; make one with `dbdyno observe`")]

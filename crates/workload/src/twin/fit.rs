@@ -1,28 +1,27 @@
-//! What was observed beside what the twin does, figure by figure, and how far a run of it may be from that.
+//! Comparison of observation and twin, figure by figure, with the tolerance for a run of the twin.
 
 use super::profile::{Profile, Unit};
 use super::shape::Means;
 
-/// Ratio of hits above which data count as being in the cache, in percent.
+/// Hit ratio above which data count as cached, in percent.
 const CACHED_PCT: f64 = 99.5;
 
-/// One figure of both, of a transaction on average where nothing else is said.
+/// One figure of both, as a mean per transaction unless the name says otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     pub name: &'static str,
     pub unit: &'static str,
-    /// `None` where the observation does not know it.
+    /// `None` if the observation does not have it.
     pub observed: Option<f64>,
-    /// `None` where it follows the platform.
+    /// `None` if it depends on the platform.
     pub twin: Option<f64>,
-    /// A run of the twin is within so many percent of `twin`, on the engine that was observed; `None` where nothing is promised.
+    /// Tolerance in percent of a run of the twin around `twin`, on the observed engine; `None` without a promise.
     pub within_pct: Option<f64>,
-    /// What a reader should know of it.
     pub remark: &'static str,
 }
 
 impl Figure {
-    /// By how many percent the twin is above what was observed.
+    /// Excess of the twin over the observation, in percent.
     pub fn deviation_pct(&self) -> Option<f64> {
         let (observed, twin) = self.observed.zip(self.twin)?;
         match observed {
@@ -35,15 +34,15 @@ impl Figure {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit(pub Vec<Figure>);
 
-/// Margins in percent: statements and changed rows are those of the plan but for retries; the server reads rows of its own
-/// catalogue; log has parts that no row makes; files have room that is not used.
+/// Tolerances in percent: statements and changed rows deviate by retries; the server reads rows of its own catalogue;
+/// the log has parts that belong to no row; files have unused space.
 const OF_STATEMENTS: f64 = 3.0;
 const OF_CHANGES: f64 = 3.0;
 const OF_READS: f64 = 10.0;
-/// Rows that who looks at a server makes it read and return, of its catalogue for the most part, in each second; 325 were seen in an
-/// observation of three seconds, of which its begin and its end are a good part.
+/// Catalogue rows per second that an observer makes the server read and return; 325 were counted in an observation of
+/// three seconds, of which its begin and its end are a good part.
 const LOOKED_AT_PER_S: f64 = 400.0;
-/// Statements with which it does so.
+/// Statements per second of the observer.
 const LOOKS_PER_S: f64 = 50.0;
 const OF_LOG: f64 = 30.0;
 const OF_FILES: f64 = 30.0;
@@ -72,14 +71,14 @@ impl Fit {
             (b > 0.0).then(|| a / b)
         };
         let touched = profile.rows_read.zip(changed).map(|(a, b)| a + b);
-        // Beside a slow load they are many.
+        // They are many during a slow load.
         let others_pct = |per_s: f64, observed: Option<f64>| {
             observed.map_or(0.0, |each| 100.0 * per_s / profile.per_s / each.max(1.0))
         };
         let of_reads =
             |observed: Option<f64>| (OF_READS + others_pct(LOOKED_AT_PER_S, observed)).round();
         let of_statements = OF_STATEMENTS + others_pct(LOOKS_PER_S, profile.statements);
-        // Where rows are counted with statements, those that are returned are what the changed ones leave of them.
+        // If rows are counted with statements, the returned ones are the rest after the changed ones.
         let returned_late_pct = match profile.rows_returned {
             Some(rows) => profile.late_pct * (1.0 + changed.unwrap_or(0.0) / rows.max(0.01)),
             None => 0.0,
@@ -98,7 +97,7 @@ impl Fit {
             ),
             read("rows read", profile.rows_read, means.rows_read),
         ];
-        // Each table's rows are entered by themselves.
+        // Each table's rows are counted separately.
         let of_changes = (OF_CHANGES + profile.late_pct).round();
         if profile.writing.is_some() {
             let (observed, twin) = (profile.writing, means.writing);

@@ -1,27 +1,26 @@
-//! Kinds of transaction whose mean is a profile, with whole statements in each of them.
+//! Kinds of transaction, with whole statements, whose mean is a profile.
 
-/// A share that is smaller is none.
+/// A smaller share counts as none.
 const SHARE_MIN: f64 = 5e-7;
-/// All weights together, about: means are right to a millionth.
+/// Approximate sum of the weights: means are right to a millionth.
 const WEIGHTS: f64 = 1e6;
 
-/// What the transactions of one kind consist of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Kind {
     pub share: f64,
     pub writes: bool,
-    /// Statements that update, insert and delete, with as many rows each as all of their sort.
+    /// Statements that update, insert and delete, all of a sort with the same number of rows.
     pub updates: u32,
     pub inserts: u32,
     pub deletes: u32,
     pub others: u32,
-    /// Those of them that read rows by their keys …
+    /// Other statements that read rows by their keys …
     pub reads: u32,
-    /// … and those of these that return them all, and not just their number.
+    /// … and those of them that return all rows and not just their number.
     pub returning: u32,
     /// Scans of a whole table: 1 or 0.
     pub scans: u32,
-    /// Whether a single statement is between BEGIN and COMMIT.
+    /// 1 if a single statement is between BEGIN and COMMIT.
     pub wrapped: u32,
 }
 
@@ -31,18 +30,18 @@ impl Kind {
         self.updates + self.inserts + self.deletes + self.others
     }
 
-    /// Whether it is between BEGIN and COMMIT: several statements are one transaction only so.
+    /// Several statements are one transaction only between BEGIN and COMMIT.
     pub fn is_wrapped(&self) -> bool {
         self.wrapped > 0 || self.statements() > 1
     }
 }
 
-/// All kinds, in the order in which what is not whole is given to them.
+/// All kinds, in the order in which they receive remainders.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kinds(pub Vec<Kind>);
 
 impl Kinds {
-    /// Kinds of which this part changes rows.
+    /// Two kinds; `writing` is the share that changes rows.
     pub fn new(writing: f64) -> Self {
         let kind = |share: f64, writes: bool| Kind {
             share,
@@ -54,25 +53,24 @@ impl Kinds {
         Self(kinds)
     }
 
-    /// Part of all transactions that are so.
     pub fn share(&self, is: impl Fn(&Kind) -> bool) -> f64 {
         self.0.iter().filter(|k| is(k)).map(|k| k.share).sum()
     }
 
-    /// Mean of something over all transactions.
     pub fn mean(&self, of: impl Fn(&Kind) -> f64) -> f64 {
         let shares = self.share(|_| true);
         self.0.iter().map(|k| k.share * of(k)).sum::<f64>() / shares
     }
 
-    /// Gives so much to each transaction that is so, on average: what is whole to all, and one more to the first of them.
+    /// Gives each transaction with the property so much on average: the whole part to all, and one more to the first of
+    /// them.
     pub fn spread(&mut self, is: impl Fn(&Kind) -> bool, each: f64, give: impl Fn(&mut Kind, u32)) {
         let all = each * self.share(&is);
         let each = |kind: &Kind| if is(kind) { each } else { 0.0 };
         self.give(all, each, give);
     }
 
-    /// Gives so much on average over all transactions, to each kind the same part of what it can take.
+    /// Gives so much on average over all transactions, to each kind in proportion to its capacity.
     pub fn fill(&mut self, mean: f64, takes: impl Fn(&Kind) -> u32, give: impl Fn(&mut Kind, u32)) {
         let most: f64 = self.0.iter().map(|k| k.share * f64::from(takes(k))).sum();
         if most > 0.0 {
@@ -81,7 +79,7 @@ impl Kinds {
         }
     }
 
-    /// Gives each kind what is whole of its due, and one more to the first of those to whom something is left.
+    /// Gives each kind the whole part of its due, and one more to the first of those with a remainder.
     fn give(&mut self, all: f64, due: impl Fn(&Kind) -> f64, give: impl Fn(&mut Kind, u32)) {
         let dues: Vec<f64> = self.0.iter().map(due).collect();
         let mut left = all;
@@ -94,7 +92,7 @@ impl Kinds {
         for (mut kind, due) in std::mem::take(&mut self.0).into_iter().zip(dues) {
             let takes_more = due - (due + 1e-9).floor() > 0.0 && left > SHARE_MIN;
             if takes_more && left + SHARE_MIN < kind.share {
-                // Split: a part of them takes one more than the others.
+                // The kind is split: a part of it takes one more than the rest.
                 let mut more = kind.clone();
                 (more.share, kind.share) = (left, kind.share - left);
                 give(&mut more, 1);
@@ -109,7 +107,7 @@ impl Kinds {
         self.0 = given;
     }
 
-    /// Shares as whole weights, which is what the means are of from here on.
+    /// Shares as whole weights, on which the means are based from here on.
     pub fn weighted(mut self) -> Vec<(u64, Kind)> {
         self.0.retain(|kind| kind.share > SHARE_MIN);
         match self.0.as_slice() {

@@ -1,4 +1,4 @@
-//! A twin of the observation that a run is.
+//! Twin of an observation in a run.
 
 use archive::{About, ObservedCell, Point, Run};
 use target::{Footprint, TargetUrl};
@@ -8,24 +8,22 @@ use super::fit::Fit;
 use super::profile::Profile;
 use super::shape::Shape;
 
-/// A plan that was made of an observation, and how well it fits.
+/// Plan from an observation, with its fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Twin {
     pub(super) of: String,
-    /// Engine and version that were observed.
+    /// Observed engine and version.
     pub(super) engine: String,
     pub(super) profile: Profile,
     pub(super) shape: Shape,
     fit: Fit,
-    /// What could not be seen, and what shows it.
+    /// Unobserved aspects, each with the statement that would reveal it.
     pub(super) unseen: Vec<(String, String)>,
 }
 
 impl Twin {
-    /// Of the observation that a run is.
-    ///
     /// # Errors
-    /// What stands in the way.
+    /// Reason why no twin can be made of the run.
     pub fn of(run: &Run) -> Result<Self, TwinError> {
         let observed = run.points.iter().filter(|point| !point.observed.is_empty());
         let observed: Vec<&Point> = observed.collect();
@@ -64,12 +62,11 @@ impl Twin {
         })
     }
 
-    /// How well it fits, figure by figure.
     pub fn fit(&self) -> &Fit {
         &self.fit
     }
 
-    /// Sessions at once: as many as were seen in statements at once.
+    /// Concurrent sessions: as many as were in statements at once.
     pub(super) fn jobs(&self) -> u32 {
         let most = self.profile.active_sessions_max.unwrap_or(1.0);
         let mean = self.profile.active_sessions.unwrap_or(1.0);
@@ -77,8 +74,8 @@ impl Twin {
         jobs.clamp(1.0, f64::from(lab::plan::JOBS_MAX)) as u32
     }
 
-    /// Pause of a session after each transaction, with which as many of them are in statements as were observed on average
-    /// where a transaction takes as long: what is left of the time between two transactions of one session.
+    /// Pause of a session after each transaction, so that as many sessions are in statements as were observed on
+    /// average if a transaction takes as long: the rest of the time between two transactions of one session.
     pub(super) fn think_ms(&self) -> Option<f64> {
         let idle = f64::from(self.jobs()) - self.profile.active_sessions?;
         let ms = idle.max(0.0) * 1e3 / self.profile.per_s;

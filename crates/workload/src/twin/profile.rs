@@ -1,4 +1,4 @@
-//! What an observation tells of a load: amounts of a transaction, sessions at work, and the data behind it.
+//! Profile of an observed load: amounts per transaction, active sessions, and the data.
 
 use archive::{About, Observed, ObservedCell, Point, load_row};
 
@@ -7,17 +7,16 @@ use super::error::TwinError;
 /// More statements than a script's transaction has: they do not belong to one, but commit by themselves.
 pub(super) const STATEMENTS_MAX: f64 = 240.0;
 
-/// Largest part of the log that whole pages may be, so that what is left of it is known: how much of each page is logged is not.
+/// Largest share of full-page images in the log with which the rest is known: the size of each image is uncertain.
 const IMAGES_MAX: f64 = 0.5;
 
-/// PostgreSQL's sessions publish what they counted at most so late.
+/// Greatest delay with which PostgreSQL's sessions publish their counts.
 const LATE_S: f64 = 1.0;
 
-/// What all amounts are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Transaction,
-    /// Where statements commit by themselves, and the server does not count that as a transaction.
+    /// For statements that commit by themselves without being counted as transactions.
     Statement,
 }
 
@@ -30,39 +29,38 @@ impl Unit {
     }
 }
 
-/// Amounts are those of one unit; `None` is what the observation does not know.
+/// Amounts per unit; `None` is unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Profile {
     pub unit: Unit,
     pub per_s: f64,
     pub writing: Option<f64>,
     pub statements: Option<f64>,
-    /// Whether BEGIN and COMMIT are among them. PostgreSQL counts one that is prepared only when it is first executed.
+    /// True if BEGIN and COMMIT are included. PostgreSQL counts a prepared one only at its first execution.
     pub counts_ends: bool,
-    /// By how many percent what is counted at once may be off: where transactions arrive up to a second behind it.
+    /// Possible error in percent of immediate counts, because transactions are counted up to a second late.
     pub late_pct: f64,
     pub rows_read: Option<f64>,
-    /// Those of them that were found through indexes, where the engine tells them apart.
+    /// Rows found through indexes, if the engine counts them separately.
     pub rows_fetched: Option<f64>,
     pub rows_returned: Option<f64>,
     pub rows_inserted: Option<f64>,
     pub rows_updated: Option<f64>,
     pub rows_deleted: Option<f64>,
     pub rolled_back: Option<f64>,
-    /// Without whole pages; not known where the log consists of little else.
+    /// Log without full-page images; unknown if it consists of little else.
     pub log_bytes: Option<f64>,
     pub active_sessions: Option<f64>,
     pub active_sessions_max: Option<f64>,
-    /// Size of the hottest tables.
     pub working_set_mb: Option<f64>,
     pub hit_ratio_pct: Option<f64>,
 }
 
 impl Profile {
-    /// Of an observation, where a whole page in the log has so many bytes.
+    /// `page_image_bytes` is the size of a full page in the log.
     ///
     /// # Errors
-    /// When nothing was counted that a transaction could be made of.
+    /// When nothing was counted from which a transaction could be made.
     pub fn of(point: &Point, page_image_bytes: f64) -> Result<Self, TwinError> {
         let load = table(point, About::Load).ok_or(TwinError::NothingCounted)?;
         let column = |name: &str, column: &str| load.number(load.row(name)?, column);
@@ -134,16 +132,16 @@ fn table(point: &Point, about: About) -> Option<&Observed> {
     point.observed.iter().find(|table| table.about == about)
 }
 
-/// Calls per second of statements that return rows or look at pages, and so are neither BEGIN nor COMMIT; nothing where statements
-/// are from samples.
+/// Calls per second of statements that return rows or read pages, and so are neither BEGIN nor COMMIT; `None` if
+/// statements are from samples.
 fn calls(all: &Observed) -> Option<f64> {
     counted_per_s(all, "calls", |row| {
         ["rows", "logical reads"].map(|name| all.number(row, name)) != [Some(0.0); 2]
     })
 }
 
-/// A count of statements per second. Each was counted for its time divided by what that is per second: longer than all else was, or
-/// since its counts were reset. Nothing where that is unknown of one of them.
+/// Statements per second. Each was counted for its time divided by its time per second: longer than all others, or
+/// since its counts were reset. `None` if one is unknown.
 fn counted_per_s(
     all: &Observed,
     column: &str,
@@ -154,7 +152,7 @@ fn counted_per_s(
         let sessions = number(row, "active sessions")?;
         Some(number(row, "time")? / sessions)
     };
-    // Of one that took no time it is that of the others.
+    // A statement without time takes the period of the others.
     let longest = all
         .rows
         .iter()
@@ -169,7 +167,7 @@ fn counted_per_s(
     (!all.rows.is_empty()).then(|| per_s.sum())?
 }
 
-/// Sum of a column over the rows that have it; nothing where none has.
+/// Sum of a column over the rows that have it; `None` if none has.
 fn sum(table: &Observed, column: &str) -> Option<f64> {
     let cells = |row: &Vec<ObservedCell>| table.number(row, column);
     let known: Vec<f64> = table.rows.iter().filter_map(cells).collect();

@@ -1,4 +1,4 @@
-//! Transactions that have the amounts of a profile: how many statements of which sort, with how many rows each.
+//! Transactions with the amounts of a profile: statements by sort, and rows of each.
 
 use target::Footprint;
 
@@ -7,26 +7,24 @@ use super::profile::{Profile, STATEMENTS_MAX};
 
 /// Most rows that one statement inserts: each has parameters of its own.
 const INSERTED_MAX: f64 = 15.0;
-/// Rows of scans that are fewer for a transaction are the server's own.
+/// Fewer scanned rows per transaction are the server's own.
 const SCANNED_MIN: f64 = 0.05;
-/// Text of a row of a load that changes none.
+/// Text of a row in a load that changes none.
 const TEXT_BYTES_USUAL: u32 = 100;
-/// Fewest rows that transactions choose from: with fewer they would wait for each other.
+/// With fewer rows, transactions would wait for each other.
 const ROWS_MIN: f64 = 10_000.0;
-/// Working set where none is known, and the largest one that is made, in MB.
+/// Default working set, and the largest one that is made, in MB.
 const WORKING_SET_MB_USUAL: f64 = 100.0;
 pub(super) const WORKING_SET_MB_MAX: f64 = 10_000.0;
-/// Rows are made by thousands.
 pub(super) const THOUSAND: u64 = 1000;
 
-/// Rows of each statement of a sort.
+/// Rows per statement by sort.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rows {
     pub read: u64,
     pub updated: u64,
-    /// Of an insert; of a delete as well.
+    /// For an insert or a delete.
     pub changed: u64,
-    /// Of the table that is scanned as a whole.
     pub scanned: u64,
 }
 
@@ -40,18 +38,16 @@ impl Rows {
     }
 }
 
-/// The transactions of a twin, and its data.
+/// Transactions of a twin, and its data.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     pub rows: Rows,
-    /// Weights and what they are of.
     pub kinds: Vec<(u64, Kind)>,
     pub text_bytes: u32,
     /// Rows of the table that is read and updated.
     pub table_rows: u64,
 }
 
-/// Amounts of a transaction, on average.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Means {
     pub writing: f64,
@@ -63,14 +59,14 @@ pub(super) struct Means {
     pub rows_updated: f64,
     pub rows_deleted: f64,
     pub log_bytes: f64,
-    /// Log of it that the engine makes anyhow.
+    /// Log that the engine writes in any case.
     pub others_log_bytes: f64,
     pub working_set_mb: f64,
-    /// Room that its files may have beside.
+    /// Additional unused space in its files.
     pub room_mb: f64,
 }
 
-/// Statements of a sort in each transaction that writes, and the rows of each.
+/// Statements of a sort in each writing transaction, and the rows of each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sort {
     statements: f64,
@@ -78,7 +74,7 @@ struct Sort {
 }
 
 impl Sort {
-    /// As many rows in so many statements, each with as many.
+    /// As many rows in so many statements of equal size.
     fn of(rows: f64, statements: f64) -> Self {
         if rows <= 0.0 {
             return Self::default();
@@ -137,7 +133,7 @@ impl Shape {
         shape
     }
 
-    /// The text with which the log is that of the profile.
+    /// Length of the text with which the log has the profile's size.
     fn text_for(&self, profile: &Profile, footprint: Footprint) -> u32 {
         let others = footprint.log_bytes_per_s / profile.per_s;
         let log_of = |text_bytes: f64| self.log_bytes(text_bytes, footprint) + others;
@@ -194,7 +190,6 @@ impl Shape {
         writing * footprint.transaction_log_bytes + of_rows
     }
 
-    /// What a transaction of it does, on average.
     pub fn means(&self, profile: &Profile, footprint: Footprint) -> Means {
         let counted = Counted {
             ends: profile.counts_ends,
@@ -233,12 +228,11 @@ impl Shape {
 
 #[derive(Debug, Clone, Copy)]
 struct Counted {
-    /// BEGIN and COMMIT as well.
+    /// True if BEGIN and COMMIT are counted.
     ends: bool,
 }
 
 impl Counted {
-    /// BEGIN and COMMIT of a transaction that has them.
     fn ends(self) -> f64 {
         if self.ends { 2.0 } else { 0.0 }
     }
@@ -248,13 +242,14 @@ impl Counted {
         f64::from(kind.statements()) + ends
     }
 
-    /// So many have transactions of several statements, or one between BEGIN and COMMIT.
+    /// Share of transactions with several statements, or with one between BEGIN and COMMIT.
     fn several(self) -> f64 {
         if self.ends { 3.0 } else { 2.0 }
     }
 }
 
-/// Changes of several sorts in the same transactions; as many write as were observed, or as have a row of the most frequent sort.
+/// Changes of several sorts in the same transactions; as many write as were observed, or as have a row of the most
+/// frequent sort.
 fn together(profile: &Profile, changed: [f64; 3], is_read: bool) -> (Kinds, Rows) {
     let most = changed.into_iter().fold(0.0, f64::max);
     let observed = profile.writing.filter(|part| *part > 0.0);
@@ -271,7 +266,7 @@ fn together(profile: &Profile, changed: [f64; 3], is_read: bool) -> (Kinds, Rows
     let rows = changed.map(|rows| rows / writing);
     let most = budget.unwrap_or(STATEMENTS_MAX).min(STATEMENTS_MAX * 0.8);
     let scale = (most / rows.iter().sum::<f64>()).min(1.0);
-    // A sort of which there is a row has a statement.
+    // A sort with rows has a statement.
     let [updates, inserts, deletes] = sorts(rows, |rows| (rows * scale).max(rows.min(1.0)));
     kinds.spread(|k| k.writes, updates.statements, |k, n| k.updates += n);
     kinds.spread(|k| k.writes, inserts.statements, |k, n| k.inserts += n);
@@ -279,7 +274,7 @@ fn together(profile: &Profile, changed: [f64; 3], is_read: bool) -> (Kinds, Rows
     (kinds, Rows::of([updates, inserts, deletes]))
 }
 
-/// One change of one sort in each transaction that writes.
+/// One change of one sort in each writing transaction.
 fn apart(changed: [f64; 3]) -> (Kinds, Rows) {
     let all: f64 = changed.iter().sum();
     let scale = (1.0 / all).min(1.0);
@@ -300,7 +295,7 @@ fn apart(changed: [f64; 3]) -> (Kinds, Rows) {
     (kinds, Rows::of(sorts))
 }
 
-/// What an engine counts of a statement that finds so many rows.
+/// Count of an engine for a statement that finds so many rows.
 fn looked_at(rows: u64, beyond_range: f64) -> f64 {
     match rows {
         0 | 1 => rows as f64,
@@ -308,12 +303,12 @@ fn looked_at(rows: u64, beyond_range: f64) -> f64 {
     }
 }
 
-/// Updates, inserts and deletes: a row each, or several where there are not so many statements.
+/// Updates, inserts and deletes: a row each, or several if there are fewer statements.
 fn sorts(rows: [f64; 3], statements: impl Fn(f64) -> f64) -> [Sort; 3] {
     let sort = |rows: f64| Sort::of(rows, statements(rows));
     let [updates, mut inserts, mut deletes] = rows.map(sort);
     let most = inserts.rows.max(deletes.rows).min(INSERTED_MAX);
-    // What comes and goes does so by as many rows.
+    // Inserts and deletes have equal numbers of rows per statement.
     if most > 0.0 {
         inserts = Sort::with(rows[1], most);
         deletes = Sort::with(rows[2], most);
@@ -321,7 +316,7 @@ fn sorts(rows: [f64; 3], statements: impl Fn(f64) -> f64) -> [Sort; 3] {
     [updates, inserts, deletes]
 }
 
-/// Statements that change nothing, so that there are as many as were counted; one of a transaction, where nobody counted.
+/// Adds statements that change nothing, up to the number that was counted; one per transaction if nobody counted.
 fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), is_read: bool) {
     kinds.spread(|k| !k.writes, 1.0, |k, n| k.others += n);
     let all_write = kinds.share(|k| !k.writes) <= 0.0;
@@ -332,7 +327,7 @@ fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), 
         return;
     };
     let mut left = statements - kinds.mean(|k| counted.of(k));
-    // First those that write read as well …
+    // First the writing transactions also read …
     let writing = kinds.share(|k| k.writes && k.others == 0);
     if is_read && left > 0.0 && writing > 0.0 {
         let single = |k: &Kind| k.writes && k.others == 0 && k.statements() == 1;
@@ -341,7 +336,7 @@ fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), 
         kinds.spread(|k| k.writes && k.others == 0, share, |k, n| k.others += n);
         left = statements - kinds.mean(|k| counted.of(k));
     }
-    // … then single statements stand between BEGIN and COMMIT …
+    // … then single statements are put between BEGIN and COMMIT …
     let single = kinds.share(|k| !k.is_wrapped());
     if left > 0.0 && single > 0.0 && counted.ends {
         let share = (left / (2.0 * single)).min(1.0);
@@ -354,7 +349,7 @@ fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), 
     }
 }
 
-/// Reads so many rows by their keys with the statements that change nothing, and returns so many; the rows of each.
+/// Distributes reads by key and returned rows over the statements that change nothing. Returns the rows of each.
 fn fill_reads(kinds: &mut Kinds, (keys, beyond_range): (f64, f64), returned: Option<f64>) -> u64 {
     let others = kinds.mean(|k| f64::from(k.others));
     let mut reads = Sort::of(keys, others);
@@ -362,7 +357,7 @@ fn fill_reads(kinds: &mut Kinds, (keys, beyond_range): (f64, f64), returned: Opt
         return 0;
     }
     if reads.rows > 1.0 {
-        // What is looked at beyond a range counts for it.
+        // A row that is visited beyond a range counts for the range.
         let each = (keys / others - beyond_range - 1e-9).ceil().max(2.0);
         reads = Sort {
             rows: each,
@@ -371,7 +366,7 @@ fn fill_reads(kinds: &mut Kinds, (keys, beyond_range): (f64, f64), returned: Opt
     }
     kinds.fill(reads.statements, |k| k.others, |k, n| k.reads += n);
     let returning = match returned {
-        // Statements that do not return all return one row.
+        // Statements that do not return all rows return one.
         Some(rows) if reads.rows > 1.0 => {
             ((rows - others) / (reads.rows - 1.0)).clamp(0.0, reads.statements)
         }
@@ -381,7 +376,7 @@ fn fill_reads(kinds: &mut Kinds, (keys, beyond_range): (f64, f64), returned: Opt
     reads.rows as u64
 }
 
-/// Scans so many rows; the rows of the table that is scanned.
+/// Distributes scanned rows. Returns the rows of the scanned table.
 fn fill_scans(kinds: &mut Kinds, scanned: f64) -> u64 {
     let able = kinds.share(|k| k.others > 0);
     if scanned <= 0.0 || able <= 0.0 {

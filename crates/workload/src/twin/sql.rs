@@ -1,50 +1,47 @@
-//! Tables and statements of a twin, in words that every engine understands.
+//! Tables and statements of a twin, in SQL that every engine understands.
 
 use super::kinds::Kind;
 use super::shape::{Rows, Shape, THOUSAND};
 
-/// Rows that are inserted by one statement when the table is made, in thousands.
+/// Thousands of rows per INSERT during the setup.
 const LOADED_AT_ONCE: u64 = 1000;
-/// Rows that are there to be deleted, by transaction: as many sessions as divide it delete what they inserted themselves,
-/// and never wait for another.
+/// Rows that are there to be deleted, by transaction: any number of sessions that divides it deletes its own inserts,
+/// and never waits for another session.
 const STOCK: u64 = 5040;
-/// Most of them, where as many sessions as there are would need more, and where more go than come.
+/// Limit if the number of sessions needs more, or if deletes outnumber inserts.
 const STOCK_MAX: u64 = 200_000;
 const STOCK_OF_LOSS_MAX: u64 = 5_000_000;
-/// Numbers of rows that one kind of transaction inserts, so that no two kinds insert the same.
+/// Number range of the rows that one kind of transaction inserts, so that no two kinds insert the same.
 const APART: u64 = 1 << 40;
-/// Letters of one row, drawn by nobody: all rows begin alike.
+/// Constant letters: all rows begin alike.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 
-/// A statement with the rows that it returns or changes.
 pub(super) struct Statement {
     pub sql: String,
     pub rows: u64,
 }
 
-/// A value that is drawn before a transaction.
 pub(super) struct Draw {
     pub name: String,
-    /// As it stands in a script.
+    /// As in a script.
     pub generator: String,
 }
 
-/// One kind of transaction in words.
 pub(super) struct Words {
     pub draws: Vec<Draw>,
     pub statements: Vec<Statement>,
 }
 
-/// Numbers from 1 in the table of what comes and goes that a kind of transaction has for itself.
+/// Numbers of a kind in the table of inserts and deletes, from 1.
 fn first_number(kind: usize) -> u64 {
     (kind as u64 + 1) * APART
 }
 
-/// How much is done at once, and in all.
+/// Concurrency and amount of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     pub jobs: u32,
-    /// Transactions that a run may come to.
+    /// Upper limit of the transactions of a run.
     pub transactions: f64,
 }
 
@@ -54,7 +51,7 @@ impl Extent {
         let jobs = u64::from(self.jobs.max(1));
         let usual = match least_common_multiple(jobs, STOCK) {
             stock if stock <= STOCK_MAX => stock,
-            // What the same session has inserted so many transactions ago.
+            // Rows that the same session inserted this many transactions ago.
             _ => jobs * 64,
         };
         if kind.deletes <= kind.inserts {
@@ -73,7 +70,6 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x * b
 }
 
-/// The tables, as statements that are sent one by one.
 pub(super) fn set_up(shape: &Shape, extent: Extent) -> Vec<String> {
     let numbers: Vec<String> = (0..THOUSAND).map(|n| format!("({n})")).collect();
     let bytes = LETTERS.iter().cycle().take(shape.text_bytes as usize);
@@ -120,7 +116,7 @@ pub(super) fn set_up(shape: &Shape, extent: Extent) -> Vec<String> {
     all
 }
 
-/// So many numbers from this one on, each with so many rows.
+/// Inserts so many numbers from this one on, each with so many rows.
 fn stocked_rows(from: u64, numbers: u64, parts: u64) -> impl Iterator<Item = String> {
     let million = THOUSAND * THOUSAND;
     (0..numbers).step_by(million as usize).map(move |begun| {
@@ -142,7 +138,7 @@ fn scanned_rows(rows: u64) -> String {
     )
 }
 
-/// Removes the tables, also those that an earlier twin has left.
+/// Also removes tables of an earlier twin.
 pub(super) fn teardown() -> Vec<String> {
     ["_number", "_text", "", "_new", "_scan"]
         .iter()
@@ -150,7 +146,7 @@ pub(super) fn teardown() -> Vec<String> {
         .collect()
 }
 
-/// The statements of the kind at this place: what reads comes before what changes.
+/// Statements of the kind at this index: reads come before changes.
 pub(super) fn words(shape: &Shape, at: usize, extent: Extent) -> Words {
     let kind = &shape.kinds[at].1;
     let stock = extent.stock(&shape.kinds[at], shape.weights());
@@ -179,7 +175,7 @@ impl Words {
         self.statements.push(Statement { sql, rows });
     }
 
-    /// Draws the first of so many rows that follow each other; the condition that finds them.
+    /// Draws the first of so many consecutive rows; returns the condition that finds them.
     fn found(&mut self, name: &str, rows: u64, table_rows: u64) -> String {
         let last = table_rows - rows + 1;
         self.draw(name, format!("{{ uniform = [1, {last}] }}"));
@@ -233,7 +229,7 @@ impl Words {
         }
     }
 
-    /// Rows that come, and rows that go: those that came so many transactions ago.
+    /// Inserts rows, and deletes those that were inserted a fixed number of transactions ago.
     fn add_comings(&mut self, kind: &Kind, rows: &Rows, (first, stock): (u64, u64)) {
         if kind.inserts > 0 {
             self.draw("new", format!("{{ sequence = {first} }}"));

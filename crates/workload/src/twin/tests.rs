@@ -1,4 +1,4 @@
-//! Loads with known amounts, the twins that are made of them, and their plans as dbdyno reads them.
+//! Twins of loads with known amounts, and their plans.
 
 use archive::{About, Component, Observed, Point, PointKey, load_row};
 use target::{Footprint, RowBytes};
@@ -37,7 +37,7 @@ const FOOTPRINT: Footprint = Footprint {
 /// Seconds of each observation, so that a thousand transactions are a hundred per second.
 const SECONDS: f64 = 10.0;
 
-/// An observation of so many of each, with calls and rows of all statements where they are known.
+/// Observation of so many of each counter, with calls and rows of all statements if known.
 fn observed(load: &[(&str, f64)], statements: Option<(f64, f64)>) -> Point {
     let key = PointKey {
         repetition: 1,
@@ -74,7 +74,7 @@ fn observed(load: &[(&str, f64)], statements: Option<(f64, f64)>) -> Point {
             std::iter::once(name.into()).chain(numbers).collect()
         };
         table.rows.push(row("all", [15.0, 1.5, calls, rows, 9.0]));
-        // What begins and ends transactions is not counted each time.
+        // Statements that begin and end transactions are not counted each time.
         table.rows.push(row("BEGIN", [5.0, 0.5, 77.0, 0.0, 0.0]));
         point.observed.push(table);
     }
@@ -89,7 +89,6 @@ fn twin(point: &Point) -> Twin {
     Twin::of_point("monday", "postgres 15.1".into(), point, FOOTPRINT).unwrap()
 }
 
-/// What was observed, what the twin does, and the deviation in percent.
 fn figure(twin: &Twin, name: &str) -> (Option<f64>, Option<f64>, Option<f64>) {
     let figure = twin.fit().0.iter().find(|figure| figure.name == name);
     let figure = figure.unwrap();
@@ -146,7 +145,7 @@ fn golden_a_transaction_of_pgbench() {
             (Some(5.0), Some(5.0), Some(0.0)),
         ),
         ("rows read", (Some(13.0), Some(13.0), Some(0.0))),
-        // What is updated is found by its key.
+        // Updated rows are found by their keys.
         (
             "rows read through indexes",
             (Some(2.0), Some(3.0), Some(50.0)),
@@ -198,7 +197,7 @@ fn golden_a_transaction_of_sysbench() {
         scanned: 0,
     };
     assert_eq!(twin.shape.rows, rows);
-    // 410 rows by thirty are 13 2/3 of the fourteen statements that read; the others take part in the round trips alone.
+    // 410 rows by thirty are 13 2/3 of the fourteen statements that read; the others only take part in the round trips.
     let others = |(weight, kind): &(u64, Kind)| (*weight, kind.others, kind.reads, kind.returning);
     let told: Vec<_> = twin.shape.kinds.iter().map(others).collect();
     assert_eq!(
@@ -215,7 +214,8 @@ fn golden_a_transaction_of_sysbench() {
     }
 }
 
-/// A load that only reads, one of which nine tenths read, one that commits by itself, and one that changes many rows at once.
+/// A load that only reads, one of which nine tenths read, one that commits by itself, and one that changes many rows at
+/// once.
 #[test]
 fn means_are_those_of_the_profile() {
     let of = |statements: f64, read: f64, [inserted, updated, deleted]: [f64; 3]| {
@@ -241,7 +241,7 @@ fn means_are_those_of_the_profile() {
         let twin = twin(&observed(&load, None));
         let (_, means, _) = figure(&twin, "statements");
         let off = (means.unwrap() / statements - 1.0).abs();
-        // Where a kind of change is rare, a statement of it is one of few.
+        // If a kind of change is rare, its statement is one of few.
         assert!(off < 0.25, "{load:?}: {means:?} {:#?}", twin.shape);
         for name in ["rows read", "rows inserted", "rows updated", "rows deleted"] {
             let deviation = figure(&twin, name).2.unwrap();
@@ -300,7 +300,7 @@ fn what_commits_by_itself_is_a_profile_of_statements() {
     assert!(twin.shape.kinds.iter().all(|(_, kind)| !kind.is_wrapped()));
 }
 
-/// Without rights, extensions and counts, the plan has the least that fits, and says what is not known.
+/// Without rights, extensions and counts, the plan has the least that fits, and names the unknowns.
 #[test]
 fn what_is_not_known_is_told_and_not_guessed() {
     let mut point = observed(&[(load_row::TRANSACTIONS, 1000.0)], None);
@@ -346,7 +346,7 @@ fn nothing_at_work_is_no_load() {
     assert_eq!(fails(&point), TwinError::NothingCounted);
 }
 
-/// How much of a page is logged is not known, so that nothing is known of a log that is little else.
+/// The logged size of a page is unknown, so a log of little else says nothing.
 #[test]
 fn a_log_of_whole_pages_tells_nothing_of_its_records() {
     let mut point = pgbench();
@@ -359,7 +359,7 @@ fn a_log_of_whole_pages_tells_nothing_of_its_records() {
     assert_eq!(figure(&twin(&point), "log").0, None);
 }
 
-/// More rows than a plan can make are fewer, and the fit says so.
+/// A plan is limited in its rows, and the fit says so.
 #[test]
 fn a_large_working_set_is_limited() {
     let mut point = pgbench();
@@ -369,7 +369,7 @@ fn a_large_working_set_is_limited() {
     assert!(deviation.unwrap() < -99.0);
 }
 
-/// As many sessions as divide the stock delete what they have inserted themselves.
+/// Any number of sessions that divides the stock deletes its own inserts.
 #[test]
 fn what_goes_is_what_the_same_session_inserted() {
     for jobs in [1, 7, 11, 64, 999] {
@@ -398,7 +398,7 @@ fn the_plan_is_read_again_and_keeps_its_script_in_the_archive() {
     assert!(step.contains("[script.setup]"), "{step}");
 }
 
-/// Reads the plan as a run does, and its script.
+/// Reads the plan like a run, with its script.
 fn check_plan(twin: &Twin) -> lab::Plan {
     let text = twin.plan();
     let mut read = plan(&text, &[]).unwrap_or_else(|error| panic!("{error}: {text}"));

@@ -1,4 +1,4 @@
-//! The plan of a twin: its fit as comments, a step, and the script of its transactions in the step.
+//! Plan of a twin: its fit as comments, a step, and the script of its transactions in the step.
 
 use std::fmt::Write;
 
@@ -8,20 +8,20 @@ use super::fit::Figure;
 use super::of_run::Twin;
 use super::sql::{self, Extent};
 
-/// With this begins every plan that was made of an observation.
+/// First line of every plan that was made from an observation.
 pub const FIRST_LINE: &str = "# A plan that dbdyno made of an observation:";
 
-/// How long a point of it lasts, and how long before it counts, in seconds.
+/// Measured seconds of a point, and its ramp-up.
 const SECONDS: f64 = 60.0;
 const RAMP_UP_SECONDS: f64 = 5.0;
-/// Where rows are to be deleted, they last for so many times the transactions that the observed rate gives.
+/// If rows are deleted, they last for this multiple of the transactions at the observed rate.
 const ROOM: f64 = 4.0;
-/// Widths of the columns of the fit.
 const NAME_WIDTH: usize = 36;
 const NUMBER_WIDTH: usize = 12;
 
 impl Twin {
-    /// The fit as lines of a table, each of at most a line of the terminal; what is not known, and what shows it, below.
+    /// Fit as lines of a table that fit a terminal; unknown figures, with the statements that would reveal them,
+    /// follow.
     pub fn fit_lines(&self) -> Vec<String> {
         let mut lines = vec![row(
             &format!("of a {} on average", self.profile.unit.name()),
@@ -98,7 +98,6 @@ impl Twin {
                 .iter()
                 .map(|sql| format!("  {},\n", quoted(sql)))
                 .collect();
-            // Writing to a text cannot fail.
             let _ = write!(
                 text,
                 "\n[step.script.{section}]\nsql = [\n{}]\n",
@@ -170,7 +169,7 @@ fn row(name: &str, cells: [String; 4]) -> String {
     line
 }
 
-/// A number with four digits that tell something.
+/// A number with four significant digits.
 fn amount(n: f64) -> String {
     match n.abs() {
         0.0 => "0".to_owned(),
@@ -186,12 +185,11 @@ fn float(n: f64) -> String {
     format!("{:?}", (n * 1000.0).round() / 1000.0)
 }
 
-/// A text as TOML has it.
 fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// What others have named stays in its line.
+/// Names from elsewhere must not break the line.
 fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

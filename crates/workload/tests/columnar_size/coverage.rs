@@ -1,5 +1,5 @@
-//! How often what is predicted is true: seeded trials on the analytical workload's tables and on tables of other
-//! shapes, each held against a real lift. scripts/columnar-size-coverage.sh does it at length.
+//! Coverage of the predictions: seeded trials on the analytical workload's tables and on tables of other shapes, each
+//! compared with a real copy. scripts/columnar-size-coverage.sh is the long version.
 
 use std::sync::atomic::AtomicBool;
 
@@ -47,11 +47,10 @@ fn predictions_are_true_as_often_as_they_say() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Seeds of each of the fifty shapes.
 const SEEDS: u64 = 3;
 
-/// Prints how often intervals held at all levels of fifty shapes; gives those that did not when they are more than one
-/// in twenty.
+/// Prints the coverage at all levels of fifty shapes; returns the intervals that failed if they are more than one in
+/// twenty.
 fn of_fifty(rows: u64) -> Vec<String> {
     let (mut held, mut all, mut missed) = (0, 0, Vec::new());
     for shape in 0..50 {
@@ -80,13 +79,13 @@ fn load_analytical(url: &str, scale: f64) {
     load(target.as_ref(), "sqlite", &options, &never, &|_| {}).unwrap();
 }
 
-/// Prints the lines of a database, one for each level; gives those where fewer than 19 of 20 trials hold the truth or
-/// the estimate is off by more than a tenth.
+/// Prints the lines of a database, one for each level; returns those with a coverage below 19 of 20 trials or an
+/// estimate that is off by more than a tenth.
 fn table(name: &str, url: &str, trials: u64) -> Vec<String> {
     let source = source(url);
     let truths = Level::ALL.map(|level| truth(source.as_ref(), level));
     let mut found = Level::ALL.map(|_| Vec::new());
-    // What is judged is the estimate and not the machine: no time ends the reading.
+    // The test judges the estimate and not the machine, so no time limit ends the reading.
     let budget = Budget {
         time: None,
         ..Budget::default()

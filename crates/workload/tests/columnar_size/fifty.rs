@@ -1,4 +1,4 @@
-//! Fifty tables of columns of many kinds, made by the engine itself: how often do intervals hold what is lifted?
+//! Coverage over fifty tables with columns of many kinds, made by the engine itself.
 
 use stats::random::Random;
 use target::source::Source;
@@ -54,7 +54,7 @@ const COLUMNS: [(&str, &str); 28] = [
     ),
 ];
 
-/// Those that were found to be hard: everything sorted, and next to nothing in a column.
+/// Hard shapes: everything sorted, and next to nothing in a column.
 const HARD: [&[&str]; 4] = [
     &["serial", "seconds", "batch"],
     &["of_3", "word_of_5", "flag"],
@@ -62,7 +62,7 @@ const HARD: [&[&str]; 4] = [
     &["numbered", "serial"],
 ];
 
-/// The columns of a shape: the hard ones first, then one to seven by chance.
+/// Columns of a shape: the hard ones first, then one to seven at random.
 fn columns(shape: u64) -> Vec<(&'static str, &'static str)> {
     if let Some(hard) = HARD.get(shape as usize) {
         return (COLUMNS.iter().copied())
@@ -92,7 +92,7 @@ fn made(directory: &std::path::Path, shape: u64, rows: u64) -> Box<dyn Source> {
     source(&url)
 }
 
-/// Counts of intervals that held, of all, and a line for each level where one did not.
+/// Numbers of intervals that held, and of all, and a line for each level with a failure.
 pub fn trials(shape: u64, rows: u64, seeds: u64, levels: &[Level]) -> (u64, u64, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let source = made(directory.path(), shape, rows);

@@ -5,48 +5,42 @@ use std::fmt::Write;
 use stats::random::Random;
 use target::{BulkRow, Result, RowSource, Session, Value};
 
-/// A table: its name, its columns, and what makes a row of them.
+/// Table: its name, its columns, and the generator of a row.
 pub struct Shape {
     pub name: &'static str,
     columns: &'static [(&'static str, Column)],
 }
 
-/// What a column holds. `i` is the number of the row, drawn numbers are below the number given.
+/// Content of a column. `i` is the number of the row; drawn numbers are below the given one.
 #[derive(Clone, Copy)]
 enum Column {
-    /// i.
     Serial,
-    /// i divided by it: runs.
+    /// i divided by the number: runs.
     Runs(u64),
-    /// A number below it.
     Number(u64),
-    /// Hundredths of a number below it.
     Cents(u64),
-    /// What a walk of steps below it has come to.
+    /// Random walk with steps below the number.
     Walk(u64),
     /// Words of a vocabulary of 2000, few of them often.
     Words(u32),
-    /// A word and a number below it.
     Named(u64),
-    /// The same, small numbers much oftener than large ones.
+    /// A word and a number, small numbers much oftener than large ones.
     Skewed(u64),
-    /// Hexadecimal digits without a pattern.
     Hex(u32),
-    /// A document with a few fields.
     Document,
     /// A word that changes every so many rows.
     Period(u64),
-    /// In so many of 1000 rows a number, else nothing.
+    /// A number in so many of 1000 rows, else null.
     SparseNumber(u64),
-    /// In so many of 1000 rows three words, else nothing.
+    /// Three words in so many of 1000 rows, else null.
     SparseWords(u64),
-    /// A number in the first of every ten stretches of so many rows, else nothing.
+    /// A number in the first of every ten stretches of so many rows, else null.
     Stretches(u64),
 }
 
 use Column::*;
 
-/// On these the allowances of the estimator were set.
+/// The allowances of the estimator were set on these.
 pub const TUNED: [Shape; 3] = [
     Shape {
         name: "wide_strings",
@@ -103,7 +97,7 @@ pub const TUNED: [Shape; 3] = [
     },
 ];
 
-/// On these nothing was set.
+/// Nothing was set on these.
 pub const UNTUNED: [Shape; 2] = [
     Shape {
         name: "events",
@@ -133,7 +127,6 @@ pub const UNTUNED: [Shape; 2] = [
 ];
 
 impl Shape {
-    /// Makes the table with so many rows.
     pub fn load(&self, session: &mut dyn Session, rows: u64, seed: u64) {
         let columns: Vec<String> = (self.columns.iter())
             .map(|(name, column)| format!("{name} {}", column.declared()))
@@ -206,7 +199,7 @@ impl RowSource for Generated {
     }
 }
 
-/// The number of a cell, or its text in `text`, or neither.
+/// Number of a cell, or its text in `text`, or neither.
 fn cell(
     column: Column,
     row: u64,

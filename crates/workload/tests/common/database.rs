@@ -1,11 +1,9 @@
-//! Databases that tests of workloads have to themselves.
-
 use std::sync::Arc;
 
 use target::{Session, Target, TargetUrl};
 use tempfile::TempDir;
 
-/// What is tested is in no file that has to outlive the machine: nothing waits for the device.
+/// The data need not outlive the machine, so nothing waits for the device.
 pub const POSTGRES: &str = "version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB";
 pub const MYSQL: &str = "innodb_buffer_pool_size=256M&innodb_log_file_size=256M&innodb_flush_log_at_trx_commit=0\
     &innodb_flush_method=nosync&innodb_doublewrite=OFF&performance_schema=OFF";
@@ -29,7 +27,7 @@ impl Database {
         Self::postgres_with("")
     }
 
-    /// With more settings of the server, each after an ampersand.
+    /// `settings` of the server, each after an ampersand.
     pub fn postgres_with(settings: &str) -> Self {
         Self::running("postgres", &format!("postgres+local:?{POSTGRES}{settings}"))
     }
@@ -38,12 +36,10 @@ impl Database {
         Self::running("mysql", &format!("mysql+local:?{MYSQL}"))
     }
 
-    /// Whatever the URL leads to.
     pub fn running(engine: &'static str, url: &str) -> Self {
         Self::at(engine, url, tempfile::tempdir().unwrap())
     }
 
-    /// Whatever the URL leads to, with the directory that goes with it.
     pub fn at(engine: &'static str, url: &str, directory: TempDir) -> Self {
         Self {
             target: open(url),

@@ -1,4 +1,3 @@
-//! Lifting as tests of it do it.
 #![allow(dead_code)] // each test file uses some of it
 
 use std::sync::atomic::AtomicBool;
@@ -42,7 +41,6 @@ pub fn labels(lifted: &Lifted) -> Vec<&str> {
     labels
 }
 
-/// Tables that are named.
 pub fn named(tables: &[&str]) -> Chosen {
     Chosen {
         tables: tables.iter().map(|name| (*name).to_owned()).collect(),

@@ -1,4 +1,4 @@
-//! Tables of others that bear the names of ours.
+//! Tables of others with the names of dbdyno's.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use workload::{Library, Table, exercise_for};
 use super::{Workspace, amount_for, bench, carry_out};
 use crate::database::Database;
 
-/// Tests that make, fill, change and index tables, with those tables.
+/// Tests that create, fill, change and index tables, with those tables.
 const TESTS: [(&str, &str); 7] = [
-    // First, because the others make one of ours.
+    // First, because the others create one.
     ("T611", "dbdyno_register"),
     ("T611", "dbdyno_small"),
     ("T512", "dbdyno_large"),
@@ -71,7 +71,7 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
                 database.engine
             );
             drop(exercise);
-            // What a study does before each block.
+            // A study does this before each block.
             let _ = workload::tables::restore(database.target.as_ref(), &Table::ALL.into());
             assert_eq!(
                 rows_of(theirs.as_mut(), table),

@@ -1,5 +1,3 @@
-//! All answers are right, and a wrong one is found.
-
 use std::time::Duration;
 
 use target::{ErrorKind, Feature};
@@ -7,7 +5,7 @@ use workload::olap::{Parameters, QUERIES, Query, Scale, Verdict, queries};
 
 use crate::common::*;
 
-/// The answers that all engines are held against were given by one of them and confirmed by two others.
+/// One engine gave the expected answers, and two others confirmed them.
 #[test]
 fn all_answers_are_right_on_all_engines() {
     for database in Database::all() {
@@ -26,7 +24,7 @@ fn all_answers_are_right_on_all_engines() {
     }
 }
 
-/// The steps of every query are told, the same whatever the parameters are, and other ones for another query.
+/// Every query has a plan, the same for all parameters, and different from that of another query.
 fn plans_are_told(database: &Database) {
     let (engine, scale) = (database.engine, Scale::new(0.01).unwrap());
     let mut session = database.session();
@@ -76,7 +74,7 @@ fn a_changed_row_is_found(database: &Database) {
     );
     assert_eq!(six.verdict, Verdict::Right);
     assert!(!checked.is_sound());
-    // At this scale the right answer of the qualification is no row at all, which a join that finds nothing gives as well.
+    // At this scale the qualification's right answer is no row at all, like that of a join that finds nothing.
     let mut session = database.session();
     session.batch("UPDATE part SET p_brand = 'none'").unwrap();
     drop(session);
@@ -101,7 +99,7 @@ fn drawn_parameters_are_answered(database: &Database) {
 
 #[test]
 fn a_query_that_takes_too_long_is_ended() {
-    // Every row of a table with every other one's.
+    // Cross join of a table with itself.
     let endless = "SELECT count(*) FROM lineitem a, lineitem b, lineitem c \
                    WHERE a.l_comment < b.l_comment AND b.l_comment < c.l_comment";
     for database in Database::all() {
@@ -118,7 +116,7 @@ fn a_query_that_takes_too_long_is_ended() {
             "{}",
             database.engine
         );
-        // The session goes on, also without a limit.
+        // The session remains usable, also without a limit.
         assert_eq!(session.texts("SELECT 1").unwrap().len(), 1);
         session.limit_statements(None).unwrap();
         assert_eq!(session.texts("SELECT 1").unwrap().len(), 1);

@@ -1,5 +1,3 @@
-//! What the tests of the analytical database share.
-
 use std::sync::atomic::AtomicBool;
 
 use workload::olap::{self, Checked, LoadOptions, Loaded, OlapError, Scale};
@@ -13,7 +11,6 @@ impl Database {
         Self::at("duckdb", &url, directory)
     }
 
-    /// On all four engines.
     pub fn all() -> [Self; 4] {
         [
             Self::duckdb(),
@@ -28,7 +25,7 @@ impl Database {
         olap::load(self.target.as_ref(), self.engine, options, &never, &|_| ())
     }
 
-    /// Loads it as small as it can be.
+    /// Loads the smallest scale.
     pub fn load_least(&self) {
         self.load(&options(0.01)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Lifted copies follow what changes in their source.
+//! Copies in the column store follow the changes of their source.
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +23,7 @@ fn lifted(database: &Database, level: Level) -> Lifted {
     lift(source.as_ref(), &options, &AtomicBool::new(false), &|_| {}).unwrap()
 }
 
-/// What set 1 changes, as the source describes it.
+/// Changes of set 1, as the source describes them.
 fn changed(database: &Database) -> Vec<Changed> {
     let tables = database.target.source().unwrap().tables().unwrap();
     let set = RefreshSet {

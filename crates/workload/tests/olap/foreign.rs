@@ -1,4 +1,4 @@
-//! Tables of others that bear the names of ours.
+//! Tables of others with the names of dbdyno's.
 
 use target::{ErrorKind, Session};
 use workload::olap::{self, Function, LoadOptions};
@@ -6,13 +6,12 @@ use workload::olap::{self, Function, LoadOptions};
 use crate::common::*;
 use crate::refreshes::{refresh, work};
 
-/// What one row of one number says.
 fn number(session: &mut dyn Session, sql: &str) -> String {
     let rows = session.texts(sql).unwrap();
     rows[0][0].clone().unwrap_or_default()
 }
 
-/// What another session makes after dbdyno has looked: neither a load, nor one that replaces what is there, nor the
+/// Another session creates a table after dbdyno's check: neither a load, nor one that replaces a database, nor the
 /// removal of everything touches it.
 #[test]
 fn a_table_of_our_name_is_never_removed_nor_filled() {
@@ -32,7 +31,7 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
             for options in [options(0.01), replacing, options(0.01)] {
                 let message = database.load(&options).unwrap_err().to_string();
                 assert!(message.contains(table), "{engine}: {message}");
-                // Nothing of ours is there, so that nothing is removed either.
+                // None of dbdyno's tables exist, so nothing is removed either.
                 let _ = olap::drop_all(target);
                 let sum = number(theirs.as_mut(), &format!("SELECT sum(x) FROM {table}"));
                 assert_eq!(sum, "7", "{engine}");
@@ -40,7 +39,7 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
             theirs.batch(&format!("DROP TABLE {table}")).unwrap();
         }
         drop(theirs);
-        // In the place of one of ours.
+        // It takes the name of one of dbdyno's.
         database.load_least();
         let mut theirs = database.session();
         theirs
@@ -97,7 +96,7 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
     }
 }
 
-/// The place beside a database where order entry would stand.
+/// The secondary schema of a database in which order entry would be.
 #[test]
 fn a_secondary_schema_that_is_somebody_elses_is_refused() {
     for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {

@@ -1,4 +1,4 @@
-//! Queries that a server cannot finish: each is told in the server's words, and the others are answered.
+//! Queries that a server cannot finish: each is reported in the server's words, and the others are answered.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn check(database: &Database, queries: &[u32], limit: Option<Duration>) -> Check
     .unwrap()
 }
 
-/// What was said of a query that has no answer; 0 for the row counts.
+/// Reason why a query has no answer; 0 for the row counts.
 fn told(checked: &Checked, number: u32) -> String {
     let found = checked.findings.iter().find(|f| f.number == number);
     match &found.unwrap().verdict {
@@ -31,7 +31,7 @@ fn is_right(checked: &Checked, number: u32) -> bool {
     findings.any(|f| f.number == number && f.verdict == Verdict::Right)
 }
 
-/// Q4 holds many orders against their line items, Q18 groups all of them; Q6 reads one table and keeps one row.
+/// Q4 joins many orders with their line items, Q18 groups all of them; Q6 reads one table and returns one row.
 #[test]
 fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
     let postgres = Database::postgres_with("&work_mem=64kB&temp_file_limit=512kB");
@@ -40,7 +40,7 @@ fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
         (&postgres, 4, "temp_file_limit"),
         (&mysql, 18, "max-session-mem-used"),
     ] {
-        // Keys that one session makes are sorted in memory.
+        // Keys that one session creates are sorted in memory.
         let alone = LoadOptions {
             jobs: Some(1),
             ..options(0.01)
@@ -58,7 +58,7 @@ fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
     }
 }
 
-/// A table that somebody else has locked keeps nobody waiting beyond the limit.
+/// A table that somebody else has locked delays nobody beyond the limit.
 #[test]
 fn a_query_that_waits_for_a_lock_is_ended_by_its_limit() {
     for database in [Database::postgres(), Database::mysql()] {

@@ -1,4 +1,4 @@
-//! The loader: what it makes, what it refuses, and what an interruption leaves.
+//! The loader: its results, its refusals, and the state after an interruption.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use workload::oltp;
 
 use crate::common::*;
 
-/// Cells whose texts do not depend on the engine, of rows all over the tables.
+/// Cells whose texts do not depend on the engine, from rows all over the tables.
 const SAMPLES: &[&str] = &[
     "SELECT r_name, r_comment FROM region ORDER BY r_regionkey",
     "SELECT s_name, s_address, s_phone, s_comment FROM supplier ORDER BY s_suppkey",
@@ -75,7 +75,7 @@ fn refuses(database: &Database) {
     assert_eq!(database.load(&replaced).unwrap().rows["orders"], 15_000);
 }
 
-/// Breaks a load off when `when` says so, and loads again; gives what was told then.
+/// Interrupts a load when `when` says so, and loads again; returns the events of the second load.
 fn broken_off(database: &Database, when: impl Fn(Event<'_>) -> bool + Sync) -> String {
     let target = database.target.as_ref();
     let stop = AtomicBool::new(false);

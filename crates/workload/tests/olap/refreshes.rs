@@ -1,5 +1,3 @@
-//! Orders come and go, and the rows of before are put back.
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +18,7 @@ fn number(database: &Database, sql: &str) -> u64 {
     rows[0][0].as_ref().unwrap().parse().unwrap()
 }
 
-/// Orders altogether, of the old ones of set 1, and of its new ones.
+/// Orders in total, of the old ones of set 1, and of its new ones.
 fn orders(database: &Database) -> [u64; 3] {
     let between =
         |from, to| format!("SELECT count(*) FROM orders WHERE o_orderkey BETWEEN {from} AND {to}");
@@ -110,7 +108,7 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
     }
 }
 
-/// A database whose rows are others than those of the load is not taken for it.
+/// A database whose rows have changed since the load is not taken for it.
 fn is_told(database: &Database) {
     let target = database.target.as_ref();
     let check = olap::check(target, database.engine, &[], None, &|_| ());
@@ -137,7 +135,7 @@ fn rows_that_somebody_else_changed_are_found_behind_a_refresh() {
     database.session().batch(change).unwrap();
     let told = olap::undo_refreshes(database.target.as_ref()).unwrap_err();
     assert!(told.to_string().contains("l_quantity is"), "{told}");
-    // It stays so until it is loaded anew.
+    // It remains so until it is reloaded.
     assert!(database.load(&options(0.01)).is_err());
     let mut replacing = options(0.01);
     replacing.replace = true;

@@ -1,5 +1,5 @@
-//! What is planted in backups of real servers is found: a flipped byte, a missing segment of the log, a lost transaction; and a
-//! backup that was interrupted is none.
+//! Faults in backups of real servers are detected: a flipped byte, a missing log segment, a lost transaction; and an
+//! interrupted backup is invalid.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,6 @@ use workload::oltp::{self, CommitLog};
 use crate::common::*;
 use crate::users::{RUN, world};
 
-/// An order that no table holds.
 const LOST: Record = Record::NewOrder {
     w: 1,
     d: 1,
@@ -23,7 +22,7 @@ const LOST: Record = Record::NewOrder {
     o_id: 9000,
 };
 
-/// A backup of a server, with what its restored copy has to be.
+/// A backup of a server, with the required state of its restored copy.
 struct Trial<'d> {
     database: &'d Database,
     method: Chosen<'d>,
@@ -34,10 +33,10 @@ struct Trial<'d> {
 }
 
 impl<'d> Trial<'d> {
-    /// Backs up a loaded database; nothing says yet that the backup is whole.
+    /// Backs up a loaded database, without its manifest.
     fn of(database: &'d Database, method: &'d dyn target::Method, name: &str) -> Self {
         let parent = tempfile::tempdir().unwrap();
-        // The server has a user of its own where this is root.
+        // The server runs as another user if this is root.
         fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();
         let repository = Repository::create(parent.path()).unwrap();
         let journal = repository.journal("acknowledged");
@@ -72,7 +71,6 @@ impl<'d> Trial<'d> {
         self.repository.seal(&self.method.name).unwrap();
     }
 
-    /// What is wrong, by its code.
     fn wrong(&self) -> Vec<String> {
         let restored = self.repository.restored();
         fs::remove_dir_all(&restored).unwrap();
@@ -85,17 +83,17 @@ impl<'d> Trial<'d> {
         reasons.iter().map(code).collect()
     }
 
-    /// What every backup has to stand, with a file of which a byte is flipped.
+    /// Checks that apply to every backup, with a file of which a byte is flipped.
     fn stands(&self, file: &Path) {
-        // As a process that was killed on the way leaves it.
+        // State after a process was killed.
         assert_eq!(self.wrong(), ["backup_damaged"]);
         self.seal();
-        // Alone: everything else that is proven holds.
+        // Only this: all other checks pass.
         self.log.append(&LOST, true).unwrap();
         assert_eq!(self.wrong(), ["restored_lost"]);
         flip(file);
         assert_eq!(self.wrong(), ["backup_damaged"]);
-        // The tool finds it alone, where the manifest was forged.
+        // The engine's tool alone detects it if the manifest was forged.
         self.seal();
         assert_eq!(self.wrong(), ["backup_not_verified"]);
         flip(file);
@@ -114,7 +112,7 @@ fn code(reason: &Remark) -> String {
     code.to_owned()
 }
 
-/// Flips a byte in the middle of a page that is used: behind them InnoDB keeps room.
+/// Flips a byte in the middle of a used page: InnoDB has free space at the end.
 fn flip(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     let at = bytes.len() / 8 / 16384 * 16384 + 8000;
@@ -122,7 +120,7 @@ fn flip(file: &Path) {
     fs::write(file, bytes).unwrap();
 }
 
-/// The largest file below a directory whose name is as asked.
+/// The largest file below a directory with a matching name.
 fn largest(directory: &Path, is_asked: &dyn Fn(&str) -> bool) -> PathBuf {
     let mut files = walk(directory);
     files.retain(|path| is_asked(path.file_name().unwrap().to_str().unwrap()));
@@ -138,13 +136,13 @@ fn what_is_planted_in_a_repository_of_postgres_is_found() {
     let trial = Trial::of(&database, method.as_ref(), name);
     let backup = trial.repository.backup();
     trial.stands(&largest(&backup.join("backup"), &|name| name != "latest"));
-    // A segment of the log that the restore needs: the last one, which holds the end of the backup.
+    // Log segment that the restore needs: the last one, which has the end of the backup.
     let archived = backup.join("archive");
     let is_segment = |name: &str| name.len() > 24 && !name.contains(".backup");
     let mut segments: Vec<PathBuf> = walk(&archived);
     segments.retain(|path| is_segment(path.file_name().unwrap().to_str().unwrap()));
     segments.sort();
-    // Behind it there is at most the one that the server began when it stopped.
+    // At most one segment follows, which the server began when it stopped.
     for segment in segments.iter().rev().take(2) {
         fs::remove_file(segment).unwrap();
     }
@@ -161,14 +159,13 @@ fn what_is_planted_in_a_backup_of_mariadb_is_found() {
     let trial = Trial::of(&database, method.as_ref(), name);
     let backup = trial.repository.backup();
     trial.stands(&largest(&backup, &|name| name == "stock.ibd"));
-    // The log, without which the files do not belong together.
+    // Without the log the files are inconsistent.
     fs::remove_file(largest(&backup, &|name| name == "ib_logfile0")).unwrap();
     assert_eq!(trial.wrong(), ["backup_damaged"]);
     trial.seal();
     assert_eq!(trial.wrong(), ["restore_failed"]);
 }
 
-/// All files below a directory.
 fn walk(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {

@@ -1,5 +1,5 @@
-//! For each of the twelve conditions one row is changed, and the gate names it with its place and both
-//! sides. Where the specification ties conditions together, others break with it: the test says which.
+//! For each of the twelve conditions one row is changed, and the check names it with its key and both sides. If the
+//! specification ties conditions together, others are violated with it, as the test lists.
 
 use workload::oltp::metadata::note_transactions;
 use workload::oltp::{Checked, Verdict};
@@ -8,16 +8,16 @@ use crate::common::*;
 
 struct Break {
     condition: u32,
-    /// Every condition that must break, 0 for the row counts of a fresh load.
+    /// Every condition that must be violated, 0 for the row counts of a fresh load.
     broken: &'static [u32],
     change: &'static str,
     back: &'static str,
-    /// What the gate says of the place.
+    /// Expected sentence about the violation.
     says: &'static str,
 }
 
 const BREAKS: &[Break] = &[
-    // Conditions 1, 8 and 9 tie three sums together: whatever breaks the first breaks another one.
+    // Conditions 1, 8 and 9 tie three sums together: a violation of the first violates another one.
     Break {
         condition: 1,
         broken: &[1, 8],
@@ -99,7 +99,7 @@ const BREAKS: &[Break] = &[
                WHERE h_c_w_id = 1 AND h_c_d_id = 9 AND h_c_id = 2) AND h_c_w_id = 1 AND h_c_d_id = 9",
         says: "customer 1/9/1: c_balance -10.00, delivered ol_amount 0",
     },
-    // An order before the first one, without lines: only the numbers of rows tell.
+    // An order before the first one, without lines: only the row counts reveal it.
     Break {
         condition: 11,
         broken: &[0, 11],
@@ -107,7 +107,7 @@ const BREAKS: &[Break] = &[
         back: "DELETE FROM orders WHERE o_w_id = 1 AND o_d_id = 10 AND o_id = 0",
         says: "district 1/10: orders 301, new orders 90",
     },
-    // A customer without any delivered line of an amount, whom a comparison with nothing would miss.
+    // A customer without any delivered line of an amount, whom a comparison with null would miss.
     Break {
         condition: 12,
         broken: &[12],
@@ -171,7 +171,7 @@ fn all_are_named(database: &Database) {
     after_transactions(database);
 }
 
-/// The changes in as few checks as keep what each of them breaks apart.
+/// The changes in as few checks as separate their violations.
 fn rounds() -> Vec<Vec<&'static Break>> {
     let mut rounds: Vec<Vec<&Break>> = Vec::new();
     for one in BREAKS {
@@ -187,8 +187,8 @@ fn rounds() -> Vec<Vec<&'static Break>> {
     rounds
 }
 
-/// Condition 11 and the counts of tables that grow end with the first transaction; what is said of it
-/// decides, not what the tables look like.
+/// Condition 11 and the counts of tables that grow end with the first transaction; the metadata decide, not the content
+/// of the tables.
 fn after_transactions(database: &Database) {
     let mut session = database.session();
     note_transactions(session.as_mut()).unwrap();
@@ -201,7 +201,7 @@ fn after_transactions(database: &Database) {
         matches!(put_off.verdict, Verdict::PutOff(why) if why.contains("since")),
         "{put_off:?}"
     );
-    // Without the transactions of somebody else, five is alone.
+    // Without the foreign transactions, only five is violated.
     let five = BREAKS.iter().find(|b| b.condition == 5).unwrap();
     change_one(session.as_mut(), five.change);
     assert_eq!(database.check().broken(), [5]);

@@ -1,5 +1,3 @@
-//! What the tests of the order-entry database share.
-
 use std::sync::atomic::AtomicBool;
 
 use target::Session;
@@ -30,14 +28,12 @@ pub fn options(warehouses: u32) -> LoadOptions {
     }
 }
 
-/// The one text of the one row of a query.
 pub fn one(session: &mut dyn Session, sql: &str) -> String {
     let rows = session.texts(sql).unwrap();
     assert_eq!((rows.len(), rows[0].len()), (1, 1), "{sql}");
     rows[0][0].clone().unwrap_or_else(|| "none".into())
 }
 
-/// Changes one row.
 pub fn change_one(session: &mut dyn Session, sql: &str) {
     let statement = session.prepare(sql).unwrap();
     assert_eq!(session.execute(statement, &[]).unwrap(), 1, "{sql}");

@@ -14,7 +14,7 @@ use crate::users::{By, RUN, context, serve, world};
 
 const ROOM_BYTES: u64 = 1_000_000_000;
 
-/// Every kind of transaction a few times.
+/// Runs every kind of transaction a few times.
 fn work(database: &Database, run: u32) {
     let context = context(database, Mode::Client, world(database, run), None);
     let outcome = serve(database, &context, By::Blocking, 2, 250);

@@ -1,4 +1,4 @@
-//! Tables of others that bear the names of ours.
+//! Tables of others with the names of dbdyno's.
 
 use std::sync::atomic::AtomicBool;
 
@@ -6,7 +6,7 @@ use workload::oltp;
 
 use crate::common::*;
 
-/// What another session makes after dbdyno has looked: neither a load, nor one that replaces what is there, nor the
+/// Another session creates a table after dbdyno's check: neither a load, nor one that replaces a database, nor the
 /// removal of everything touches it.
 #[test]
 fn a_table_of_our_name_is_never_removed_nor_filled() {
@@ -25,14 +25,13 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
             for options in [options(1), options(1), replacing, options(1)] {
                 let message = database.load(&options).unwrap_err().to_string();
                 assert!(message.contains(table), "{}: {message}", database.engine);
-                // Nothing of ours is there, so that nothing is removed either.
+                // None of dbdyno's tables exist, so nothing is removed either.
                 let _ = oltp::drop_all(database.target.as_ref(), database.engine);
                 let sql = format!("SELECT sum(x) FROM {table}");
                 assert_eq!(one(theirs.as_mut(), &sql), "7", "{}", database.engine);
             }
             theirs.batch(&format!("DROP TABLE {table}")).unwrap();
         }
-        // Without it everything works.
         let never = AtomicBool::new(true);
         let broken_off = oltp::load(
             database.target.as_ref(),

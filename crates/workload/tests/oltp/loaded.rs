@@ -1,4 +1,4 @@
-//! Databases that are loaded already: copies of what is loaded once for all tests.
+//! Copies of databases that are loaded once for all tests.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -12,16 +12,16 @@ use workload::oltp::Loaded;
 use crate::common::*;
 use crate::database::{MYSQL, POSTGRES};
 
-/// Directories with the databases that copies are made of, by engine and size, and what their loads told.
+/// Directories with the originals of the copies, by engine and size, and the results of their loads.
 static ORIGINALS: Shared<(Arc<TempDir>, Loaded)> = Shared::new();
 
 impl Database {
-    /// With so many warehouses, right after their load.
+    /// A database with so many warehouses, right after its load.
     pub fn loaded(engine: &'static str, warehouses: u32) -> Self {
         Self::loaded_with(engine, warehouses, "")
     }
 
-    /// With more settings, each after an ampersand.
+    /// `settings` of the server, each after an ampersand.
     pub fn loaded_with(engine: &'static str, warehouses: u32, settings: &str) -> Self {
         let directory = directory_with(engine, warehouses);
         let url = url(engine, directory.path()) + settings;
@@ -29,7 +29,7 @@ impl Database {
     }
 }
 
-/// What the load of such a database told.
+/// Result of the load of such a database.
 pub fn as_loaded(engine: &'static str, warehouses: u32) -> Loaded {
     original(engine, warehouses).1
 }
@@ -55,7 +55,7 @@ pub fn directory_with(engine: &'static str, warehouses: u32) -> TempDir {
     copy
 }
 
-/// On disk, and where a server's user can reach it.
+/// A directory on disk that a server's user can reach.
 fn passable() -> TempDir {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o711)).unwrap();

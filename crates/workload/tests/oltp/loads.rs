@@ -1,4 +1,4 @@
-//! The loader: what it makes, what it refuses, and how it goes on.
+//! The loader: its results, its refusals, and its resumption.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use workload::oltp::{self, LoadOptions, Metadata, OltpError, TABLES, WarehouseRo
 use crate::common::*;
 use crate::loaded::as_loaded;
 
-/// The columns that anybody's SQL can ask for, with values that do not depend on the seed.
+/// Columns of the specification, with values that do not depend on the seed.
 const FIXED: &[(&str, &str)] = &[
     (
         "SELECT count(*) FROM customer WHERE c_balance = -10 AND c_ytd_payment = 10.00",
@@ -93,7 +93,7 @@ fn all_engines_hold_the_same_rows() {
     databases.iter().for_each(drops);
 }
 
-/// They did not say so.
+/// Older versions did not store the share.
 fn older_versions_loaded_whole_ones(database: &Database) {
     let mut session = database.session();
     let mut rows = || Metadata::read(session.as_mut()).unwrap().unwrap().rows;
@@ -150,7 +150,7 @@ fn drops(database: &Database) {
     }
 }
 
-/// A load that is stopped at every kind of moment ends as one that was not.
+/// A load that is stopped at any moment ends like an uninterrupted one.
 #[test]
 fn a_load_that_was_broken_off_goes_on() {
     for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
@@ -163,7 +163,7 @@ fn a_load_that_was_broken_off_goes_on() {
         stopped_after(&database, 2, |event| {
             matches!(event, Event::Parts { done: 1, .. })
         });
-        // As a load that was killed leaves it: some tables of a warehouse, and nothing that says so.
+        // State after a load was killed: some tables of a warehouse, without its mark.
         let mut session = database.session();
         session
             .batch("INSERT INTO new_order VALUES (1, 1, 2), (2, 1, 2)")
@@ -209,7 +209,7 @@ fn stopped_after(database: &Database, warehouses: u32, moment: impl Fn(&Event<'_
     );
 }
 
-/// Where a step's own commit comes before its note, a step that is done but not noted is passed over.
+/// If a step commits before its note, a completed step without a note is skipped.
 #[test]
 fn a_step_that_was_done_and_not_noted_does_no_harm() {
     let database = Database::mysql();
@@ -260,7 +260,7 @@ fn foreign_keys_hold_and_refuse(database: &Database, count: &str) {
     let metadata = Metadata::read(session.as_mut()).unwrap().unwrap();
     assert!(metadata.foreign_keys && metadata.whole && !metadata.transactions_since_load);
     drop(session);
-    // Loading anew removes what is there, keys and all.
+    // Reloading removes everything, keys included.
     database
         .load(&LoadOptions {
             replace: true,
@@ -284,14 +284,14 @@ fn engines_without_its_tables_are_refused() {
     );
 }
 
-/// A file with somebody's own `customer` is never touched; one with ours is opened again.
+/// A file with somebody's own `customer` is never touched; one with dbdyno's is opened again.
 #[test]
 fn tables_of_others_are_refused_and_ours_are_not() {
     let directory = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite:{}/{name}", directory.path().display());
     let ours = open(&url("ours.db"));
     let never = AtomicBool::new(true);
-    // Broken off at once: the tables are there.
+    // Interrupted at once: the tables exist.
     let outcome = oltp::load(ours.as_ref(), "sqlite", &options(1), &never, &|_| ());
     assert!(outcome.is_err());
     drop(ours);

@@ -1,4 +1,4 @@
-//! Users over a pool of connections, against a real server.
+//! Users over a pool of connections, on a real server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -69,8 +69,8 @@ fn how(terminals: &Terminals, ramp_up: Duration, window: Duration) -> Drive<'_> 
     }
 }
 
-/// 5000 users who key in and think as the specification says for 20.7 s on average, with a deck of 23 cards, are 241.6
-/// transactions a second, ten of 23 new orders, where answers take 5 ms: in virtual time, a quarter of an hour.
+/// 5000 users with keying and think times of 20.7 s on average, with a deck of 23 cards, are 241.6 transactions per
+/// second, ten of 23 new orders, if answers take 5 ms: in virtual time, a quarter of an hour.
 #[test]
 fn five_thousand_users_keep_their_pace() {
     let (clock, _) = Clock::new_virtual();
@@ -93,7 +93,7 @@ fn five_thousand_users_keep_their_pace() {
     let outcome = load::drive(pool, &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
     let per_s = outcome.operations_per_s().unwrap();
-    // Golden for the seed; 217 000 transactions at random are 0.2 % more or less.
+    // Golden for the seed; 217 000 random transactions are 0.2 % more or less.
     assert!((240.5..242.5).contains(&per_s), "{per_s}/s, not 241.6");
     let orders = outcome.kinds[Kind::NewOrder as usize].completed;
     let orders_pct = 100.0 * orders as f64 / outcome.operations() as f64;
@@ -104,13 +104,13 @@ fn five_thousand_users_keep_their_pace() {
     );
 }
 
-/// The same users over 64 connections to a real server: less than 250 MB, and no more than they ask for, however fast
-/// the machine is.
+/// The same users over 64 connections to a real server: less than 250 MB, and no more transactions than they request,
+/// however fast the machine is.
 #[test]
 fn five_thousand_users_share_sixty_four_connections() {
     const ALONE: &str = "DBDYNO_TEST_MEMORY_ALONE";
     if std::env::var_os(ALONE).is_none() {
-        // The peak is that of the process, in which other tests have theirs.
+        // The peak is the process's, in which other tests have theirs.
         let ended = testing::again!().env(ALONE, "1").output().unwrap();
         let said = String::from_utf8_lossy(&ended.stdout);
         assert!(ended.status.success(), "{said}");
@@ -138,8 +138,8 @@ fn five_thousand_users_share_sixty_four_connections() {
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }
 
-/// Somebody locks a warehouse: who pays there is given up after a second, on connections that are replaced, and when
-/// the lock is gone everything goes on and is consistent.
+/// Somebody locks a warehouse: payments there are abandoned after a second, on connections that are replaced; once the
+/// lock is released everything continues and is consistent.
 #[test]
 fn a_transaction_stuck_on_a_lock_is_given_up() {
     let database = Database::loaded("postgres", 2);
@@ -190,7 +190,7 @@ fn a_transaction_stuck_on_a_lock_is_given_up() {
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }
 
-/// Processes of a server that are stopped, and go on when this is dropped.
+/// Processes of a server that are stopped until this is dropped.
 struct Stopped(Vec<i32>);
 
 impl Stopped {
@@ -218,7 +218,7 @@ impl Drop for Stopped {
 }
 
 /// All processes of a server stand still from before a window of 3 s until 4 s after it began: nothing is done in it,
-/// and all of the standstill is in the response times. Arrivals every 20 ms: four are in hand, the others wait.
+/// and all of the standstill is in the response times. Arrivals every 20 ms: four are in service, the others wait.
 #[test]
 fn a_server_that_stands_still_is_in_the_response_times() {
     let database = Database::loaded_with("postgres", 1, "&cluster_name=still");
@@ -252,7 +252,7 @@ fn a_server_that_stands_still_is_in_the_response_times() {
     let response = outcome.total().response;
     assert_eq!(response.count(), 150);
     assert_eq!(response.count_above_us(3.9e6), 4);
-    // The others have waited since they came, to the millisecond: number k for 3000 - 20 k ms.
+    // The others have waited since their arrival, to the millisecond: number k for 3000 - 20 k ms.
     assert_eq!(response.count_above_us(990e3), 101);
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }

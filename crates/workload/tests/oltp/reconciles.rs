@@ -1,5 +1,5 @@
-//! The log of acknowledged transactions, held against tables that lost something, and against servers that
-//! were killed under load.
+//! The log of acknowledged transactions, compared with tables that lost something, and with servers that were killed
+//! under load.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::common::*;
 use crate::loaded::directory_with;
 use crate::users::{By, RUN, USERS, context, serve, world};
 
-/// A database that was worked on, with the log of it.
+/// Runs transactions on a database; returns the log.
 fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
     let path = directory.join(database.engine);
     let world = world(database, RUN);
@@ -30,7 +30,7 @@ fn held(database: &Database, path: &Path) -> Reconciled {
     oltp::reconcile(database.target.as_ref(), path).unwrap()
 }
 
-/// What was lost is named, kind by kind.
+/// Losses are named, kind by kind.
 fn losses_are_named(database: &Database, by: By) {
     let directory = tempfile::tempdir().unwrap();
     let path = worked(database, directory.path(), by);
@@ -92,7 +92,7 @@ fn losses_are_named(database: &Database, by: By) {
         said.contains("delivery of order 1/1/211") && said.contains("hold carrier 11"),
         "{said}"
     );
-    // A payment that nobody was promised, as well.
+    // An unacknowledged payment as well.
     session
         .batch("DELETE FROM history WHERE h_data LIKE '00decade%'")
         .unwrap();
@@ -116,18 +116,16 @@ fn losses_are_named_on_postgres() {
     losses_are_named(&Database::loaded("postgres", 1), By::EventLoop);
 }
 
-/// Of each server; `make faults` kills more often.
+/// Kills of each server; `make faults` kills more often.
 const KILLS_DEFAULT: u64 = 6;
-/// Nothing is acknowledged for as long only where something is wrong.
+/// A longer time without an acknowledgement is an error.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that is killed.
 struct Victim {
     engine: &'static str,
     settings: &'static str,
-    /// What makes its commits durable, with the answers to be found.
+    /// Settings that make its commits durable, with their expected values.
     durable: &'static [(&'static str, &'static str)],
-    /// The file with the number of its process.
     pid_file: fn(&Database) -> PathBuf,
 }
 
@@ -156,8 +154,9 @@ const MYSQL: Victim = Victim {
     },
 };
 
-/// `kill -9` of the server and all its processes under load, in both modes in turn, when the log of acknowledged transactions has a
-/// random size; after each, what was acknowledged is there, and nothing that was not in flight.
+/// `kill -9` of the server and all its processes under load, in both modes in turn, at a random size of the log of
+/// acknowledged transactions; after each, everything acknowledged is there, and nothing beyond the transactions in
+/// flight.
 fn nothing_acknowledged_is_lost(victim: &Victim) {
     let directory = directory_with(victim.engine, 1);
     let Victim {
@@ -180,7 +179,7 @@ fn nothing_acknowledged_is_lost(victim: &Victim) {
             outcome.fatal.is_some(),
             "{mode:?} after {moment_bytes} bytes: {outcome:?}"
         );
-        // In this order: what was killed has the directory until it is dropped.
+        // In this order, because the killed server owns the directory until it is dropped.
         drop(database);
         database = Database::running(engine, &url);
         let held = held(&database, &log);
@@ -263,7 +262,7 @@ fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::Nonb
     Box::new(connection.expect("the engine can be awaited"))
 }
 
-/// Kills a process and its children. It stands still while they are looked up, so that it starts no more.
+/// Kills a process and its children. It is stopped while they are looked up, so that it starts no more.
 fn kill_all(parent: u32) {
     // SAFETY: the numbers are those of a server that this test started, and of processes of it.
     let signal = |pid: u32, signal| unsafe { libc::kill(pid as libc::pid_t, signal) };
@@ -274,14 +273,13 @@ fn kill_all(parent: u32) {
     }
 }
 
-/// The processes of the machine by their parents.
 fn children() -> BTreeMap<u32, Vec<u32>> {
     let mut found = BTreeMap::<u32, Vec<u32>>::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
             continue;
         };
-        // The name stands in parentheses and may hold anything.
+        // The name is in parentheses and may contain anything.
         let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
         let parent = rest.split_whitespace().nth(1).and_then(|p| p.parse().ok());
         let pid = entry.file_name().to_str().and_then(|p| p.parse().ok());

@@ -1,4 +1,4 @@
-//! Back to the start: by the copy of a database, or by a load where there can be none.
+//! Restore of the initial state: from the copy of a database, or by a load if there can be none.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use workload::oltp::{OltpError, Restored, Way, restore};
 
 use crate::common::*;
 
-/// Of every table all columns that every engine hands out alike, in whatever order the rows lie.
+/// All columns of every table that every engine returns alike, in any order of the rows.
 const DIGESTS: [&str; 9] = [
     "SELECT i_id, i_im_id, i_name, i_data FROM item",
     "SELECT w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse",
@@ -22,7 +22,7 @@ const DIGESTS: [&str; 9] = [
     "SELECT ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_dist_info FROM order_line",
     "SELECT s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_10, s_ytd, s_order_cnt, s_data FROM stock",
 ];
-/// What the digests leave out.
+/// Columns that the digests leave out.
 const SUMS: &str = "SELECT round(sum(w_ytd) * 100), round(sum(w_tax) * 10000), \
     (SELECT round(sum(d_ytd) * 100) FROM district), (SELECT round(sum(i_price) * 100) FROM item), \
     (SELECT round(sum(c_balance) * 100) FROM customer), (SELECT round(sum(c_discount) * 10000) FROM customer), \
@@ -30,7 +30,6 @@ const SUMS: &str = "SELECT round(sum(w_ytd) * 100), round(sum(w_tax) * 10000), \
     (SELECT round(sum(ol_amount) * 100) FROM order_line), (SELECT count(ol_delivery_d) FROM order_line) \
     FROM warehouse";
 
-/// All rows of the database.
 fn rows(session: &mut dyn Session) -> Vec<String> {
     let mut all: Vec<String> = DIGESTS
         .iter()
@@ -49,7 +48,7 @@ fn sums(session: &mut dyn Session) -> Vec<String> {
     sums.into_iter().flatten().flatten().collect()
 }
 
-/// As transactions leave it.
+/// Leaves the database as transactions do.
 fn use_up(session: &mut dyn Session) {
     note_transactions(session).unwrap();
     for sql in [
@@ -69,7 +68,7 @@ fn restored(database: &Database) -> Result<Restored, OltpError> {
     restore(target, database.engine, None, &never, &|_| ())
 }
 
-/// What has not reached the device cannot leave the page cache.
+/// Dirty pages cannot leave the page cache.
 fn assert_cold(restored: &Restored, engine: &str) {
     let is_cold = restored.cooled == Cooled::Cold;
     assert!(
@@ -109,7 +108,7 @@ fn every_engine_comes_back_to_the_same_rows() {
     }
 }
 
-/// The copy goes with what it is a copy of.
+/// The copy is removed with its original.
 #[test]
 fn another_database_is_not_put_back() {
     let database = Database::loaded("sqlite", 1);
@@ -126,7 +125,7 @@ fn another_database_is_not_put_back() {
     assert_eq!((taken.way, taken.metadata.seed), (Way::CopyTaken, 2));
 }
 
-/// A copy is of the whole file: what others have put into it since would be lost.
+/// A copy is of the whole file: tables that others have added since would be lost.
 #[test]
 fn tables_of_others_are_never_brought_back() {
     let database = Database::loaded("sqlite", 1);

@@ -15,25 +15,19 @@ use workload::oltp::{
 
 use crate::common::*;
 
-/// Number of the runs of the tests.
 pub const RUN: u32 = 0xdecade;
-/// Users of the tests.
 pub const USERS: u32 = 20;
-/// What each of them deals, where the mix is looked at.
+/// Decks of each user, if the mix is tested.
 const DECKS: u64 = 3;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// How users are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Connections with threads of their own.
     Blocking,
-    /// Connections in an event loop.
     EventLoop,
 }
 
-/// What the users of a run on a database share.
 pub fn world(database: &Database, run: u32) -> World {
     let metadata = Metadata::of_whole(database.session().as_mut()).unwrap();
     World {
@@ -44,7 +38,7 @@ pub fn world(database: &Database, run: u32) -> World {
     }
 }
 
-/// An context for users of a database that is loaded, which notes that transactions run.
+/// Context for users of a loaded database; notes that transactions run.
 pub fn context(
     database: &Database,
     mode: Mode,
@@ -101,7 +95,7 @@ impl NonblockingClient for Serves<NonblockingExecutor> {
     }
 }
 
-/// Serves users over so many connections until each has carried out `per_connection` transactions.
+/// Serves users over so many connections until each has executed `per_connection` transactions.
 pub fn serve(
     database: &Database,
     context: &ExecutorContext,
@@ -159,7 +153,6 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32) -> Account {
     account
 }
 
-/// All twelve conditions hold.
 fn is_sound(database: &Database) {
     let checked = database.check();
     assert!(checked.is_sound(), "{}: {checked:?}", database.engine);
@@ -229,7 +222,7 @@ fn tables_hold(database: &Database, accounts: &[Account]) {
     }
 }
 
-/// Lines of the orders that were entered: those of orders that were rolled back are in the inputs alone.
+/// Lines of committed orders; those that were rolled back are in the inputs alone.
 fn lines(accounts: &[Account]) -> u64 {
     accounts.iter().map(|a| a.lines_entered).sum()
 }
@@ -256,13 +249,13 @@ fn on_postgres_in_every_way() {
     is_sound(&database);
     tables_hold(&database, &accounts);
     accounts.iter().for_each(mix_is_right);
-    // A conflict costs more of them, and one of a hundred new orders is rolled back by one more.
+    // A conflict costs more round trips, and one of a hundred new orders is rolled back by one more.
     round_trips_are(&accounts[1], [2.0, 1.0, 1.0, 3.0, 1.0]);
     round_trips_are(&accounts[3], [1.0; 5]);
 }
 
-/// A call is a round trip. Client SQL takes one for each statement, but for the first behind a BEGIN, because
-/// what follows a failed one would be carried out; of 9.95 lines with two statements each, and so on.
+/// A call is a round trip. Client SQL takes one per statement, except for the first one after a BEGIN, because the rest
+/// would be executed after a failure; of 9.95 lines with two statements each, and so on.
 #[test]
 fn on_mysql_in_every_way() {
     let database = Database::loaded("mysql", 2);
@@ -288,7 +281,7 @@ fn round_trips_are(account: &Account, meant: [f64; 5]) {
     assert!(are_close, "{found:?} instead of {meant:?}");
 }
 
-/// What a procedure shows is what its tables say.
+/// The result of a procedure agrees with its tables.
 #[test]
 fn procedures_show_what_they_did() {
     let functions = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'dbdyno'::regnamespace";
@@ -298,7 +291,6 @@ fn procedures_show_what_they_did() {
     they_show_what_they_did(&Database::loaded("mysql", 1), routines);
 }
 
-/// The call of a procedure with values in the place of its parameters.
 fn call(engine: &str, name: &str, values: &[(&str, &str)]) -> String {
     let file = format!("../../library/oltp/procedure/{name}.{engine}.sql");
     let text = std::fs::read_to_string(file).unwrap();
@@ -367,7 +359,7 @@ fn they_show_what_they_did(database: &Database, count: &str) {
         &[&paid[..], &[("c_id", "3"), ("c_last", "NULL")]].concat(),
     ));
     assert_eq!((cell(&row, 0), cell(&row, 1)), ("3".into(), "-2234".into()));
-    // The middle one of those who bear the name, the first of two.
+    // The middle one of the customers with the name, the first of two.
     let middle = "SELECT c_id FROM (SELECT c_id, row_number() OVER (ORDER BY c_first, c_id) AS place, \
         count(*) OVER () AS bearers FROM customer WHERE c_w_id = 1 AND c_d_id = 2 AND c_last = 'BARBARBAR') AS named \
         WHERE place = CASE WHEN bearers % 2 = 0 THEN bearers ELSE bearers + 1 END / 2";
@@ -391,7 +383,7 @@ fn they_show_what_they_did(database: &Database, count: &str) {
     );
     let few = cell(&ask(&with("stock_level", &[("threshold", "0")])), 0);
     assert_eq!(few, "0");
-    // What is wrong leaves no transaction behind.
+    // An error leaves no transaction open.
     let nobody = with(
         "payment",
         &[&paid[..], &[("c_id", "301"), ("c_last", "NULL")]].concat(),
@@ -401,13 +393,12 @@ fn they_show_what_they_did(database: &Database, count: &str) {
     session.rollback().unwrap();
     oltp::note_transactions(session.as_mut()).unwrap();
     assert_eq!(database.check().broken(), [0_u32; 0]);
-    // A database as left by procedures is removed with them.
+    // A database with procedures is removed with them.
     drop(session);
     assert!(oltp::drop_all(database.target.as_ref(), database.engine).unwrap());
     assert_eq!(one(database.session().as_mut(), count), "0");
 }
 
-/// Engines without stored procedures say so.
 #[test]
 fn procedures_are_refused_where_there_are_none() {
     let database = Database::sqlite();
@@ -436,7 +427,7 @@ fn mix_is_right(account: &Account) {
     );
 }
 
-/// A database that forgets what a payment adds to its warehouse is what a driver that forgets it would leave.
+/// A database that loses a payment's sum of its warehouse looks like a driver that forgets it.
 #[test]
 fn a_forgotten_sum_is_caught() {
     let database = Database::loaded("sqlite", 1);

@@ -1,4 +1,4 @@
-//! One table: streamed, packed, and compared.
+//! One table: streamed, packed and verified.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,37 +17,31 @@ use crate::columnar::watch::Watch;
 use crate::columnar::{ColumnarError, copies::copies, table_told, unfit};
 use crate::loading::{Event, Observer};
 
-/// A size of fewer pieces of memory than this says nothing about what is in them.
+/// A size of fewer allocation units than this is too coarse.
 const GRAINS_MIN: u64 = 10;
 
-/// What lifts tables one after the other.
 pub(super) struct Run<'a> {
     pub source: &'a dyn Source,
     pub store: &'a Store,
-    /// What becomes of values that no level can hold.
     pub unfit: Unfit,
-    /// Streams that were asked for.
     pub jobs: Option<u32>,
     pub stop: &'a AtomicBool,
     pub tell: Observer<'a>,
-    /// Who looks after it, and knows what was waited for.
+    /// Watch that knows the current lock wait.
     pub watch: Option<&'a Watch>,
     pub left_out: Vec<LeftOut>,
 }
 
-/// Why a table was not lifted.
 enum Failed {
-    /// Its source does not hand it out.
     Source(TargetError),
-    /// Anything else, for which everything ends.
+    /// Any other error, which ends the run.
     Other(ColumnarError),
 }
 
-/// What became of a table.
 enum Fitted {
     Done(Box<Done>),
     LeftOut(LeftOut),
-    /// Columns with values that no level can hold, for which everything ends.
+    /// Columns with unsupported values, which end the run.
     Unfit(Vec<LeftOut>),
 }
 
@@ -64,7 +58,7 @@ impl<E: Into<ColumnarError>> From<E> for Failed {
     }
 }
 
-/// A table of the source, what it is called in the store, and what is known of it there.
+/// Table of the source, its name in the store, and its results.
 pub(super) struct Done {
     table: SourceTable,
     copy: SourceTable,
@@ -72,7 +66,7 @@ pub(super) struct Done {
 }
 
 impl Run<'_> {
-    /// Lifts tables; those with values that no level can hold are left out where that was asked for.
+    /// Populates tables; those with unsupported values are omitted if so requested.
     pub fn tables(
         &mut self,
         readers: &mut [Box<dyn Reader>],
@@ -96,8 +90,7 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Lifts a table, and does with values that no level can hold what was asked for. One that its source does not hand
-    /// out is left out.
+    /// Populates a table and treats unsupported values as requested. A table that its source refuses is omitted.
     fn fitting(
         &mut self,
         readers: &mut [Box<dyn Reader>],
@@ -140,10 +133,10 @@ impl Run<'_> {
         }
     }
 
-    /// Removes what there is of a table that failed, so that the next one can be read.
+    /// Removes the rest of a table that failed, so that the next one can be read.
     ///
     /// # Errors
-    /// When the source is of no use any more.
+    /// When the source is no longer usable.
     fn clear(
         &self,
         readers: &mut [Box<dyn Reader>],
@@ -152,7 +145,7 @@ impl Run<'_> {
     ) -> Result<()> {
         self.store.remove(&copy.name)?;
         self.store.pack()?;
-        // Streams that were in the middle of the table are of no use any more; a single one has read to its end.
+        // Streams that were interrupted are unusable; a single one has read to its end.
         match self.source.one_stream() {
             None => {
                 for reader in readers.iter_mut() {
@@ -165,7 +158,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Lifts a table by as many streams as there are readers.
     fn table(
         &self,
         readers: &mut [Box<dyn Reader>],
@@ -213,7 +205,7 @@ impl Run<'_> {
         })
     }
 
-    /// Reads all parts of a table, each stream one after the other, while what they commit is packed.
+    /// Reads all parts of a table, one after the other per stream, while commits are packed.
     fn stream(
         &self,
         readers: &mut [Box<dyn Reader>],
@@ -240,12 +232,12 @@ impl Run<'_> {
                     scope.spawn(move || work.stream(reader.as_mut(), &committed))
                 })
                 .collect();
-            // The packer ends when no stream is left that may commit.
+            // The packer ends once no stream can commit any more.
             drop(committed);
             let digests: Vec<Digest> = (streams.into_iter())
                 .filter_map(|stream| stream.join().ok())
                 .collect();
-            // A panic of it is a panic of ours.
+            // A panic of the packer is a panic of this thread.
             packer
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -266,8 +258,7 @@ impl Run<'_> {
         Ok(digest)
     }
 
-    /// Reads everything back, and compares it with what came, and both sides' own sums. A table whose sums the source does
-    /// not tell is left out.
+    /// Reads everything back and compares digests and sums. A table whose sums the source cannot compute is omitted.
     pub fn verify(
         &mut self,
         readers: &mut [Box<dyn Reader>],
@@ -341,7 +332,6 @@ impl Run<'_> {
     }
 }
 
-/// The streams of one table.
 struct Streams<'a> {
     run: &'a Run<'a>,
     table: &'a SourceTable,
@@ -354,7 +344,6 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// Reads parts until there are none left.
     fn stream(&self, reader: &mut dyn Reader, committed: &SyncSender<()>) -> Digest {
         let mut digest = Digest::default();
         if let Err(error) = self.fill(reader, committed, &mut digest) {
@@ -376,7 +365,7 @@ impl Streams<'_> {
                 digest.add(row);
                 let taken = writer.put(row).and_then(|has_committed| {
                     if has_committed {
-                        // When one is waiting already, this commit is packed with it.
+                        // If a signal is pending, this commit is packed with it.
                         let _ = committed.try_send(());
                     }
                     self.go_on()
@@ -395,7 +384,7 @@ impl Streams<'_> {
         Ok(writer.finish()?)
     }
 
-    /// Nobody needs the rest of what is going to be thrown away.
+    /// Fails once the result is to be discarded.
     fn go_on(&self) -> target::Result<()> {
         if self.failed.load(Ordering::Relaxed) {
             Err(TargetError::new(
@@ -411,7 +400,7 @@ impl Streams<'_> {
         for () in committed {
             match self.run.store.pack() {
                 Ok(()) => {}
-                // It is packed with the next commit, or at the end.
+                // The rows are packed with the next commit or at the end.
                 Err(error) if error.is_conflict() => {}
                 Err(error) => self.fail(error.into()),
             }
@@ -425,12 +414,11 @@ impl Streams<'_> {
     }
 }
 
-/// Bytes of a table on disk; `None` where the source says so by statistics that are older than its rows.
+/// Bytes of a table on disk; `None` if the source's statistics are older than its rows.
 fn disk_bytes(table: &SourceTable, rows: u64) -> Option<u64> {
     table.disk_bytes.filter(|_| !table.is_outdated(rows))
 }
 
-/// Codec → columns, by their names in the source.
 fn by_codec(
     codecs: &[Codec],
     table: &SourceTable,
@@ -448,7 +436,6 @@ fn by_codec(
     columns
 }
 
-/// In what the sums of source and copy differ; nothing where they are the same.
 fn difference(
     table: &SourceTable,
     here: &[Option<String>],

@@ -1,5 +1,5 @@
-//! What keeping a copy fresh takes: orders come in, change and go at the source, on its own and with a copy that
-//! follows every change.
+//! Cost of refreshes: orders are inserted, updated and deleted at the source, alone and with a copy that follows every
+//! change.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,18 +19,15 @@ use lab::Nodes;
 use lab::RunContext;
 use lab::observe::{Driven, Observation};
 
-/// The cycle: what is done, its code, and what that is called.
 const CYCLE: [(Function, &str, &str); 3] = [
     (Function::NewSales, "COLUMNAR-INSERT", "orders inserted"),
     (Function::ChangedSales, "COLUMNAR-UPDATE", "orders updated"),
     (Function::OldSales, "COLUMNAR-DELETE", "orders deleted"),
 ];
-/// Behind a code: the time until the copy had followed.
+/// Suffix of the code of a refresh lag.
 const LAG: &str = "-LAG";
-/// The orders that come and go.
 const SET: u32 = 1;
 
-/// Title of a point of the cycle.
 pub(super) fn title(code: &str) -> Option<String> {
     let (of, lag) = match code.strip_suffix(LAG) {
         Some(of) => (of, ": time until the copy has the change"),
@@ -40,7 +37,7 @@ pub(super) fn title(code: &str) -> Option<String> {
     Some(format!("Columnar: {what}{lag}"))
 }
 
-/// The points of a cycle at every degree, from a key that has everything but the test.
+/// Points of a cycle at every degree, made from `base`.
 pub(super) fn keys(base: &PointKey, degrees: &[u32], target: &Nodes) -> Vec<PointKey> {
     let is_copy = target.first().replica().is_some();
     let mut keys = Vec::new();
@@ -62,26 +59,23 @@ pub(super) fn keys(base: &PointKey, degrees: &[u32], target: &Nodes) -> Vec<Poin
     keys
 }
 
-/// One cycle: the source that changes, and what follows it.
 pub(super) struct Cycle<'a> {
     pub context: &'a RunContext<'a>,
     pub source: &'a Nodes,
-    /// Who is measured: the source itself, or a copy.
+    /// The source, or the copy that follows it.
     pub target: &'a Nodes,
-    /// The tables of the source that change, as it describes them.
     pub tables: &'a [SourceTable],
     pub degrees: &'a [u32],
     pub progress: &'a Progress,
 }
 
-/// A copy, and what changes in it.
 struct Copy {
     store: Arc<Store>,
     changed: Vec<Changed>,
 }
 
 impl Cycle<'_> {
-    /// Carries it out; `blank` makes a point for a code. Behind it the rows are those of before, in the copy as well.
+    /// Carries the cycle out; `blank` makes a point for a code. Afterwards source and copy have their former rows.
     pub fn carry_out(
         &self,
         degree: u32,
@@ -120,13 +114,13 @@ impl Cycle<'_> {
                 });
                 point.reasons.extend(reason);
             }
-            // What came is as it came until it is packed as well.
+            // The new rows are in raw form until they are packed.
             store.pack()?;
         }
         Ok(points)
     }
 
-    /// What follows the source; nothing where it is measured on its own.
+    /// Copy that follows the source; `None` if the source is measured alone.
     fn copy(&self, set: RefreshSet) -> std::result::Result<Option<Copy>, Failed> {
         let Some(replica) = self.target.first().replica() else {
             return Ok(None);
@@ -147,7 +141,7 @@ impl Cycle<'_> {
         }))
     }
 
-    /// One function: the point of the whole, and of a copy that of its lag.
+    /// Measures one function: its point, and for a copy the point of its lag.
     fn one(
         &self,
         work: &Work,
@@ -218,7 +212,7 @@ impl Cycle<'_> {
     }
 }
 
-/// The point of a lag: only the change itself is known of it, and it is valid as that is.
+/// Point of a lag, which has no figures but the latency.
 fn of_lag(lag: Option<Lag>, blank: Point, whole: &Point) -> Point {
     let rows = lag.map(|lag| lag.rows as f64);
     let elapsed_s = lag.map(|lag| lag.took.as_secs_f64());

@@ -1,4 +1,4 @@
-//! Why a step of lifted tables could not be carried out.
+//! Errors of a step.
 
 use lab::Measured;
 use target::TargetError;
@@ -6,11 +6,10 @@ use target::TargetError;
 use crate::columnar::ColumnarError;
 use crate::olap::OlapError;
 
-/// Why a step could not be carried out.
 pub(crate) enum Failed {
     Columnar(ColumnarError),
     Olap(OlapError),
-    /// A drive did not come to its end.
+    /// A drive ended early.
     Ended(Measured),
 }
 

@@ -1,22 +1,21 @@
-//! How much of a source may be read to say what lifting it would take.
+//! Limit of the reading for an estimate.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Longest time that can be asked for: a week.
+/// Longest time limit: a week.
 const TIME_MOST: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// What reading a sample may take; what is not limited is `None`, and at least one of the two is.
+/// Limits of reading a sample; at least one of the two is set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// Share of each table.
     pub share: Option<f64>,
     pub time: Option<Duration>,
 }
 
 impl Default for Budget {
-    /// Two in a hundred rows, and never longer than half a minute.
+    /// Two percent of the rows, and at most half a minute.
     fn default() -> Self {
         Self {
             share: Some(0.02),
@@ -28,7 +27,7 @@ impl Default for Budget {
 impl FromStr for Budget {
     type Err = String;
 
-    /// One or both, as "2%", "30s" or "2%,30s"; the other is not limited.
+    /// Parses "2%", "30s" or "2%,30s"; a limit that is not given is unlimited.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut budget = Self {
             share: None,

@@ -1,4 +1,4 @@
-//! Which tables a memory holds, how much of others like them, and how many cores those who ask them need.
+//! Tables that fit in a given memory, and cores for the users who query them.
 
 use archive::reference::{Cell, PublishedTable, Reference};
 use stats::Interval;
@@ -7,22 +7,19 @@ use verdict::cores::THREADS_PER_CORE;
 
 use super::SizedTable;
 
-/// Tables that a memory holds at a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     pub level: Level,
     /// Tables that fit together, in the order in which they were chosen.
     pub tables: Vec<String>,
-    /// Bytes that they take at most, by the upper ends of their intervals.
+    /// Upper limit of their bytes, from the upper ends of their intervals.
     pub bytes_high: f64,
-    /// Tables for which no room is left.
     pub left_out: Vec<String>,
-    /// Tables of which no size is known.
     pub unknown: Vec<String>,
 }
 
-/// What fits. In the order of `tables` where that is the user's, else those that save most bytes of disk for each
-/// byte of memory first; a table that does not fit any more is passed over. The upper ends of the intervals count.
+/// Chooses tables in the user's order if `in_order`, else by saved disk bytes per byte of memory; a table that no
+/// longer fits is skipped. Sizes are the upper ends of the intervals.
 pub fn fit(tables: &[SizedTable], level: Level, memory_bytes: u64, in_order: bool) -> Fit {
     let mut fit = Fit {
         level,
@@ -57,17 +54,17 @@ pub fn fit(tables: &[SizedTable], level: Level, memory_bytes: u64, in_order: boo
     fit
 }
 
-/// Cores for users who each ask with so many threads.
+/// Cores for users whose queries use several threads each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cores {
     /// Threads that run at the same time.
     pub threads: u64,
     pub ample: u64,
-    /// The fewest, each with [`THREADS_PER_CORE`].
+    /// Fewest cores, each with [`THREADS_PER_CORE`].
     pub fewest: u64,
 }
 
-/// The rule: users × threads, and no more than [`THREADS_PER_CORE`] on a core.
+/// Users × threads, at most [`THREADS_PER_CORE`] per core.
 pub fn cores(users: u32, threads: u32) -> Cores {
     let threads = u64::from(users) * u64::from(threads);
     Cores {
@@ -78,23 +75,22 @@ pub fn cores(users: u32, threads: u32) -> Cores {
 }
 
 impl Cores {
-    /// Cores that may be taken out of so many.
+    /// Cores out of so many that can be removed.
     pub fn left_of(&self, cores: u64) -> u64 {
         cores.saturating_sub(self.fewest)
     }
 
-    /// Cores that are missing where there are so many.
     pub fn short_of(&self, cores: u64) -> u64 {
         self.fewest.saturating_sub(cores)
     }
 }
 
-/// Bytes of tables, as large as they are on disk, that a memory holds.
+/// Bytes on disk of tables that fit in a memory.
 pub fn holds(memory_bytes: u64, factor: Interval) -> Interval {
     factor.map(|factor| memory_bytes as f64 * factor)
 }
 
-/// Memory that tables of so many bytes on disk need. A larger factor needs less.
+/// Memory for tables of so many bytes on disk. A larger factor needs less.
 pub fn needs(disk_bytes: u64, factor: Interval) -> Interval {
     let by = |factor: f64| disk_bytes as f64 / factor;
     Interval {
@@ -105,18 +101,15 @@ pub fn needs(disk_bytes: u64, factor: Interval) -> Interval {
     }
 }
 
-/// How many times less tables took in memory in a published study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
     /// Where it stands: "Table 1".
     pub place: String,
-    /// Bytes of all tables on disk.
     pub disk_bytes: f64,
-    /// Factor by level, of all tables together: size on disk ÷ size in memory.
+    /// Size on disk ÷ size in memory of all tables, by level.
     pub factors: Vec<(Level, f64)>,
 }
 
-/// The factors of every table of sizes of a reference.
 pub fn published(reference: &Reference) -> Vec<Published> {
     let of_sizes = reference
         .tables
@@ -188,8 +181,8 @@ mod tests {
         assert_eq!(cores(1, 1).fewest, 1);
     }
 
-    /// Document 000: 5 users with 128 threads are 640 threads, for which its 72 cores (144 threads at two each) are too few; with
-    /// 14 threads 35 cores are enough, and 37 may be taken out.
+    /// Document 000: 5 users with 128 threads are 640 threads, too many for its 72 cores at two threads each; with 14
+    /// threads 35 cores suffice, and 37 can be removed.
     #[test]
     fn cores_that_may_be_taken_out() {
         let many = cores(5, 128);
@@ -199,8 +192,8 @@ mod tests {
         assert_eq!((few.ample, few.fewest, few.left_of(72)), (70, 35, 37));
     }
 
-    /// By hand from tables 1 and 2, rows Total: 358.22 ÷ 214.19, 178.47, 108.70, 73.85 and 3,536.86 ÷ 2,230.34, 1,847.3,
-    /// 1,105.19, 753.95. The document prints them cut after two digits.
+    /// By hand from the totals of tables 1 and 2: 358.22 ÷ 214.19, 178.47, 108.70, 73.85 and 3,536.86 ÷ 2,230.34,
+    /// 1,847.3, 1,105.19, 753.95. The document truncates them to two digits.
     #[test]
     fn the_factors_of_document_000() {
         let reference = archive::reference::load("dl580-inmemory").unwrap();
@@ -223,8 +216,8 @@ mod tests {
         );
     }
 
-    /// The document's own sizing: 6 TB of memory hold more than 6 TB at query low (by table 2: 9.51 TB); and 3 TB of memory
-    /// hold a schema "quite a bit larger" (4.76 TB at query low, 14.07 TB at capacity high).
+    /// The document's own sizing: 6 TB of memory hold more than 6 TB at query low (by table 2: 9.51 TB); and 3 TB of
+    /// memory hold a schema "quite a bit larger" (4.76 TB at query low, 14.07 TB at capacity high).
     #[test]
     fn what_memory_holds_and_what_tables_need() {
         let reference = archive::reference::load("dl580-inmemory").unwrap();

@@ -1,4 +1,4 @@
-//! What a sample takes at a level, and what can be learnt from its pieces.
+//! Size of a sample at a level, and the similarity of its pieces.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -11,34 +11,31 @@ use super::sample::{Piece, Sample, half_share};
 use crate::columnar::lift::populate;
 use crate::columnar::{LiftOptions, Lifted, Result};
 
-/// Pieces that give slices to a mixed group: slices of 2048 rows, because what lies within so few is packed the same
-/// in a group of pieces from everywhere.
+/// Pieces that give slices to a mixed group. A slice has 2048 rows, because so few rows are packed the same in a group
+/// of pieces from everywhere.
 const MIXED: usize = 4;
-/// A whole group has [`PIECES_MIN`](super::sample::PIECES_MIN) pieces, about the square of that: what neighbours save
-/// there is saved twice, one scale above the other.
+/// A full group has [`PIECES_MIN`](super::sample::PIECES_MIN) pieces, about the square of that, so the savings among
+/// neighbours occur twice, once per scale.
 const SCALES: i32 = 2;
-/// A sample of fewer pieces of memory is packed several times over, at most so often.
+/// A sample of fewer allocation units is packed several times over, up to this number.
 const GRAINS_WANTED: u64 = 80;
 const COPIES_MOST: usize = 6;
 
-/// What the pieces of a sample tell about each other.
+/// Similarity of the pieces of a sample.
 pub struct Alike {
-    /// Half of the interval of the size, as a share.
+    /// Half-width of the interval of the size, as a share.
     sampling_share: f64,
-    /// Bytes for each row that neighbours save, of columns of numbers and of all, only encoded.
+    /// Saved bytes per row among neighbours, in numeric columns and in all, when only encoded.
     saved_numbers: f64,
     saved_encoded: f64,
-    /// Share that neighbours save when compressed, and that packing the pieces together does.
+    /// Saved share among neighbours when compressed, and the share that packing the pieces together saves.
     saved_compressed_share: f64,
     together_share: f64,
-    /// Share by which a third of the pieces, compressed together, differs from all for each row.
+    /// Share by which a third of the pieces, compressed together, differs per row from the whole.
     luck_share: f64,
 }
 
-/// The sizes of a sample's pieces, each for itself, mixed, and together.
-///
-/// # Errors
-/// What the store says.
+/// Sizes of a sample's pieces: separate, mixed and together.
 pub fn alike(sample: &Sample) -> Result<Alike> {
     let table = &sample.copy;
     let bytes = |rows: &[Range<u64>], encoding| -> Result<Vec<f64>> {
@@ -101,8 +98,8 @@ pub fn alike(sample: &Sample) -> Result<Alike> {
     })
 }
 
-/// Groups as large as a piece, each of a slice of [`MIXED`] pieces that are as far from each other as can be; every
-/// row of as many pieces as that divides is in one.
+/// Groups the size of a piece, each of slices of [`MIXED`] pieces that are as far apart as possible. Every row of the
+/// pieces is in one, as far as their number divides.
 fn mixed(pieces: &[&Piece]) -> Vec<Vec<Range<u64>>> {
     let of_group = MIXED.min(pieces.len()).max(1);
     let apart = pieces.len() / of_group;
@@ -121,7 +118,7 @@ fn mixed(pieces: &[&Piece]) -> Vec<Vec<Range<u64>>> {
         .collect()
 }
 
-/// Every third of the pieces, three times; nothing of fewer than three.
+/// Three groups of every third piece; none for fewer than three pieces.
 fn thirds(pieces: &[Range<u64>]) -> Vec<Vec<Range<u64>>> {
     if pieces.len() < 3 {
         return Vec::new();
@@ -131,7 +128,7 @@ fn thirds(pieces: &[Range<u64>]) -> Vec<Vec<Range<u64>>> {
         .collect()
 }
 
-/// The widest of what the differences of the pieces give: by rows, by values, encoded and compressed.
+/// Widest half-width among those by rows and by values, encoded and compressed.
 fn sampling_share(sample: &Sample, sizes: [&Vec<Vec<f64>>; 2]) -> f64 {
     let half = |values: &[f64]| half_share(values, sample.population);
     let of = |value: &dyn Fn(&Piece) -> u64| -> Vec<f64> {
@@ -165,10 +162,10 @@ fn rows(groups: &[Vec<Range<u64>>]) -> f64 {
     (rows as f64).max(1.0)
 }
 
-/// What is known of a sample at a level, or why that level did not take.
+/// Evidence of a sample at a level, or the reason why the level does not apply.
 ///
 /// # Errors
-/// What the store says, or that the user asked to stop.
+/// Of the store, or when the user interrupts.
 pub fn evidence(
     sample: &Sample,
     alike: &Alike,
@@ -212,7 +209,6 @@ pub fn evidence(
     }))
 }
 
-/// The sample, several times over, packed at a level.
 fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Result<Lifted> {
     let once = sample.pieces.iter().map(|p| Some(p.rows.clone()));
     let all = std::iter::repeat_n(once, copies).flatten();
@@ -229,9 +225,8 @@ fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Re
     populate(&source, &options, stop, &|_| {}, None)
 }
 
-/// How often a sample is packed: of a few of the store's pieces of memory the size says little, of several groups
-/// more, as the whole has them. Only a sample that fills a group can be repeated: within a group its rows would be
-/// packed with themselves.
+/// Number of times that a sample is packed: a few allocation units are too coarse, and the whole has several groups.
+/// Only a sample that fills a group can be repeated: within a group its rows would be packed with themselves.
 fn copies(sample: &Sample, lifted: &Lifted) -> usize {
     let fills_a_group = sample.rows() >= GROUP_ROWS * 9 / 10;
     let is_coarse = lifted.bytes().unwrap_or(0) < lifted.store.grain_bytes() * GRAINS_WANTED;
@@ -242,7 +237,7 @@ fn copies(sample: &Sample, lifted: &Lifted) -> usize {
     }
 }
 
-/// The pieces of a sample in the order in which they lie in the source, whatever the order was that they were read in.
+/// Pieces in the order of the source, whatever the order of reading.
 struct InOrder {
     source: Box<dyn Source>,
     parts: Vec<Part>,

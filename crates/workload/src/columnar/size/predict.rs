@@ -1,67 +1,65 @@
-//! From what a sample takes to what the whole takes, with the interval for it.
+//! Size of the whole from that of a sample, with its interval.
 //!
-//! Pure: nothing here reads anything. The allowances were set on the shapes of data that docs/COLUMNAR.md names,
-//! and checked on others.
+//! The functions are pure. The allowances were set on the shapes of data that docs/COLUMNAR.md names, and checked on
+//! others.
 
 use stats::Interval;
 use target::lifted::GROUP_ROWS;
 
 pub const CONFIDENCE: f64 = 0.95;
-/// What a group of pieces from everywhere differs by from one that lies together, when nothing else tells.
+/// Default difference between a group of pieces from everywhere and one of neighbours.
 const MODEL_SHARE: f64 = 0.05;
-/// What a store differs by besides that allocates large pieces: how full they become depends on what comes last.
+/// Additional difference in a store with large allocation units, whose fill depends on the last rows.
 const COARSE_SHARE: f64 = 0.06;
-/// Pieces from this size on are large.
+/// Smallest allocation unit that counts as large.
 const COARSE_BYTES: f64 = 65_536.0;
-/// What two lifts of the same whole table differ by.
+/// Difference between two copies of the same table.
 const AGAIN_SHARE: f64 = 0.01;
-/// Most that the gain from neighbours that are alike, or from more rows together, is believed to be.
+/// Upper limit of the credible gain from similar neighbours or from more rows.
 const GAIN_MOST: f64 = 0.8;
 
-/// What is known of a sample of a table at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// Bytes that the sample takes, packed at the level, perhaps several times over.
+    /// Bytes of the sample at the level, perhaps packed several times over.
     pub bytes: f64,
     pub rows: f64,
-    /// Whether the sample is the whole table.
     pub is_whole: bool,
-    /// How many times that the whole is.
+    /// Size of the whole as a multiple of the sample.
     pub scale: f64,
-    /// Bytes of the finest piece of memory at the level.
+    /// Smallest allocation unit at the level, in bytes.
     pub grain_bytes: f64,
-    /// Half of the interval that the differences between the pieces give, as a share of the estimate.
+    /// Half-width of the sampling interval, as a share of the estimate.
     pub sampling_share: f64,
-    /// Share that is saved when neighbours are packed together instead of rows from everywhere.
+    /// Share that packing neighbours together saves, compared with rows from everywhere.
     pub neighbours_share: f64,
-    /// Share that is saved when the pieces are packed together instead of each for itself.
+    /// Share that packing the pieces together saves, compared with separate packing.
     pub together_share: f64,
-    /// By how much thirds of the sample differ from it for each row, when packing depends on what happens to lie together.
+    /// Relative difference per row between thirds of the sample, if packing depends on the rows that meet.
     pub luck_share: f64,
     pub pieces: f64,
 }
 
-/// What the whole takes.
+/// Predicted size of the whole.
 ///
-/// The sample is packed as groups of pieces from all over the table, the whole as groups of neighbours. What
-/// neighbours save is measured one scale below, inside the pieces; the estimate believes half of it, the interval
-/// everything from nothing to all. A sample that does not fill a group shows too much, by as much as bringing
-/// together still more pieces would save. Either is a bias and is added as it is; what scatters (the choice of
-/// the pieces, what a general compressor happens to find, the grain of the memory, the model) is added as variances are,
-/// in shares of what the sample shows as it is.
+/// The sample is packed as groups of pieces from all over the table, the whole as groups of neighbours. The savings
+/// among
+/// neighbours are measured one scale below, inside the pieces; the estimate credits half of them, the interval
+/// anything from none to all. A sample that does not fill a group is too large, by the savings of bringing still more
+/// pieces together. Both are biases and are added linearly. Random errors (the choice of the pieces, the luck of a
+/// general compressor, the allocation units, the model) are added as variances, in shares of the sample's raw size.
 pub fn predict(evidence: &Evidence) -> Interval {
     if evidence.is_whole {
         let half = evidence.grain_bytes + AGAIN_SHARE * evidence.bytes;
-        // What is there at all takes a piece.
+        // Anything that exists takes at least one unit.
         let most = evidence.bytes - evidence.grain_bytes.min(evidence.bytes);
         return interval(evidence.bytes, half.min(most), half);
     }
-    // The last piece of memory is half empty on average, in the whole as in the sample, and once.
+    // The last unit is half empty on average, once, in the whole as in the sample.
     let last = (evidence.grain_bytes / 2.0).min(evidence.bytes / 2.0);
     let plain = (evidence.bytes - last) * evidence.scale + last;
     let neighbours = evidence.neighbours_share.clamp(0.0, GAIN_MOST);
     let estimate = plain * (1.0 - neighbours / 2.0);
-    // What is multiplied is known to a piece of memory, and so is the whole.
+    // Sample and whole are known to one allocation unit each.
     let is_coarse = evidence.grain_bytes >= COARSE_BYTES;
     let scatter = [
         plain * evidence.sampling_share,
@@ -76,7 +74,7 @@ pub fn predict(evidence: &Evidence) -> Interval {
     interval(estimate, bias + small + scatter, bias + scatter)
 }
 
-/// Share that filling a group would still save: every doubling of the rows saves what it has saved before.
+/// Share that filling a group would still save: each doubling of the rows saves as much as the one before.
 fn still_to_save(evidence: &Evidence) -> f64 {
     let missing = GROUP_ROWS as f64 / evidence.rows.max(1.0);
     if missing <= 1.25 {
@@ -99,8 +97,8 @@ fn interval(estimate: f64, below: f64, above: f64) -> Interval {
     }
 }
 
-/// The sum over tables. The sides are added as they are: what biases one table is likely to bias the others, so
-/// that nothing is won by their number.
+/// Sum over tables. The sides are added linearly, because the same bias is likely in all tables and does not average
+/// out.
 pub fn sum(intervals: &[Interval]) -> Interval {
     let estimate: f64 = intervals.iter().map(|i| i.estimate).sum();
     let below: f64 = intervals.iter().map(|i| i.estimate - i.low).sum();
@@ -159,7 +157,7 @@ mod tests {
             ..FULL
         };
         let found = predict(&half);
-        // Bringing 15 pieces together saved 30 %, so making them 15 times as many saves as much again.
+        // Bringing 15 pieces together saved 30 %, so 15 times as many save as much again.
         let low = 50e6 * (0.7 - MODEL_SHARE);
         assert!((found.low - low).abs() < 1.0, "{found:?}");
         assert!(found.high < 53e6);

@@ -1,4 +1,4 @@
-//! Reads pieces of a table, spread over all of it, into a store of its own.
+//! Reads pieces of a table, spread over all of it, into a separate store.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,64 +13,56 @@ use super::predict::CONFIDENCE;
 use crate::columnar::copies::copy_of;
 use crate::columnar::{ColumnarError, Result};
 
-/// Keys of which fewer than one in so many is there are not taken to be spread evenly.
+/// Keys of which fewer than one in this many exists are not assumed to be spread evenly.
 const GAPS: u64 = 2;
 
-/// Rows of a piece: some thousand neighbours, so that what packs neighbours together finds them.
+/// Rows of a piece: enough neighbours for an encoding to benefit.
 pub const PIECE_ROWS: u64 = 8192;
-/// Fewest pieces of a table that has more; together they fill a group, and the spread between them can be told.
+/// Fewest pieces of a larger table; together they fill a group and show the spread between them.
 pub const PIECES_MIN: u64 = GROUP_ROWS / PIECE_ROWS;
-/// Most pieces: four times as many would halve the interval at most.
+/// Most pieces: four times as many would at best halve the interval.
 pub const PIECES_MOST: u64 = 60;
-/// Tables of no more pieces are read as a whole: half of them would be read anyway, and of so few groups each is a
-/// case of its own.
+/// Tables of no more pieces are read as a whole: half of them would be read anyway, and so few groups vary.
 pub const WHOLE_PIECES: u64 = 2 * PIECES_MIN;
-/// Bytes of a piece; of wide rows it holds fewer.
+/// Byte limit of a piece; a piece of wide rows has fewer rows.
 const PIECE_BYTES: u64 = 8 << 20;
-/// Bytes of a sample, so that it fits into memory whatever the rows are.
+/// Byte limit of a sample, so that it fits in memory whatever the rows are.
 const SAMPLE_BYTES: u64 = 256 << 20;
-/// Memory of the store that a sample lies in.
 pub const STORE_BYTES: u64 = 2 << 30;
-/// More pieces are read while the half interval of the bytes in them is above this share.
+/// More pieces are read while the half-width of the interval is above this share.
 const SPREAD_WANTED: f64 = 0.05;
-/// Addresses of the first look into a table of which the engine does not know how many rows it has.
+/// Addresses of the first reading if the engine does not know the number of rows.
 const LOOK: u64 = 128;
-/// A piece may hold so many times the rows that it should before the addresses are too uneven.
+/// Addresses are too uneven once a piece has this many times its intended rows.
 const UNEVEN: u64 = 64;
-/// Row size where the engine tells neither rows nor bytes.
+/// Assumed row size if the engine knows neither rows nor bytes.
 const ROW_BYTES: u64 = 100;
 
-/// What was read of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Its addresses in the source; `None` for a table that is read as a whole.
+    /// Addresses in the source; `None` for a table that is read as a whole.
     pub addresses: Option<Range<u64>>,
-    /// Where its rows are in the sample.
     pub rows: Range<u64>,
-    /// Bytes of its values, as they came.
+    /// Bytes of the values, uncompressed.
     pub bytes: u64,
 }
 
 impl Piece {
-    /// How many rows it has.
     pub fn count(&self) -> u64 {
         self.rows.end - self.rows.start
     }
 }
 
-/// Pieces of a table, kept as they are.
 pub struct Sample {
     pub store: Store,
-    /// What the table is called there.
     pub copy: SourceTable,
     pub pieces: Vec<Piece>,
-    /// Addresses of the whole table; `None` where it was read as a whole for want of them.
+    /// Addresses of the whole table; `None` if it has none and was read as a whole.
     pub space: Option<Space>,
-    /// Pieces that the whole table has.
     pub population: u64,
-    /// Whether these are of as many rows each, and not of as many addresses.
+    /// True if pieces have equal numbers of rows instead of addresses.
     pub is_by_rows: bool,
-    /// Whether the time ended before as many pieces were read as were meant to be.
+    /// True if time ran out before all intended pieces were read.
     pub cut_short: bool,
     pub read_took: Duration,
 }
@@ -80,13 +72,12 @@ impl Sample {
         self.pieces.iter().map(Piece::count).sum()
     }
 
-    /// Whether it is the whole table.
     pub fn is_whole(&self) -> bool {
         self.pieces.len() as u64 >= self.population
     }
 
-    /// How many times the sample the whole is: by addresses, of which the last piece may have fewer, or by pieces where
-    /// these have as many rows.
+    /// Size of the whole as a multiple of the sample: by addresses, of which the last piece may have fewer, or by
+    /// pieces if these have equal numbers of rows.
     pub fn scale(&self) -> f64 {
         if self.is_by_rows && !self.is_whole() {
             return self.population as f64 / self.pieces.len().max(1) as f64;
@@ -100,14 +91,11 @@ impl Sample {
     }
 }
 
-/// What limits the reading of a table.
 pub struct Limits<'a> {
-    /// Share of its pieces; without one as many as are of use.
+    /// Share of its pieces (default: as many as are of use).
     pub share: Option<f64>,
     pub deadline: Option<Instant>,
-    /// Of the choice of the pieces.
     pub seed: u64,
-    /// Set when the user asks to stop.
     pub stop: &'a AtomicBool,
 }
 
@@ -120,8 +108,7 @@ impl Limits<'_> {
 /// Reads a sample.
 ///
 /// # Errors
-/// What source or store say; [`ColumnarError::Unsized`] when the table can only be read as a whole, and is too
-/// large for that.
+/// Of source or store; [`ColumnarError::Unsized`] when the table can only be read as a whole and is too large for that.
 pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Result<Sample> {
     let begun = Instant::now();
     let store = Store::open(Level::None, STORE_BYTES)?;
@@ -165,15 +152,14 @@ pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Re
     })
 }
 
-/// Pieces that a table is divided into.
 enum Pieces {
-    /// Of as many addresses each.
+    /// Pieces of equal address ranges.
     Even {
         width: u64,
         population: u64,
         rows_most: u64,
     },
-    /// Of as many rows each: where they start, and the end of the last.
+    /// Pieces of equal numbers of rows: their starts, and the end of the last.
     Walked { starts: Vec<u64>, end: u64 },
 }
 
@@ -195,7 +181,7 @@ impl Pieces {
         }
     }
 
-    /// More rows than a piece can have unless addresses are very uneven.
+    /// Row limit of a piece unless addresses are very uneven.
     fn rows_most(&self) -> u64 {
         match self {
             Self::Even { rows_most, .. } => *rows_most,
@@ -209,14 +195,13 @@ struct Taker<'a> {
     table: &'a SourceTable,
     limits: &'a Limits<'a>,
     writer: Option<Writer<'a>>,
-    /// Rows and bytes so far.
     rows: u64,
     bytes: u64,
     pieces: Vec<Piece>,
 }
 
 impl Taker<'_> {
-    /// Pieces from all over the table; gives how many it has, and how many were to be read.
+    /// Reads pieces from all over the table. Returns the number of pieces that it has, and the number intended.
     fn spread(&mut self, space: &Space) -> Result<(u64, u64)> {
         let mut reader = self.source.open_reader()?;
         let pieces = if self.is_sparse(space) {
@@ -246,7 +231,7 @@ impl Taker<'_> {
         }
     }
 
-    /// Whether addresses are keys that are not there for the most part, or of which nobody knows.
+    /// True if most addresses are unused, or nobody knows.
     fn is_sparse(&self, space: &Space) -> bool {
         let rows = self.table.rows_estimated.unwrap_or(0);
         space.has_gaps && space.extent() > rows.saturating_mul(GAPS)
@@ -264,7 +249,7 @@ impl Taker<'_> {
         })
     }
 
-    /// Pieces of as many rows each, found by one walk along the keys.
+    /// Pieces of equal numbers of rows, found by one walk along the keys.
     fn by_rows(&self, reader: &mut dyn Reader, space: &Space) -> Result<Pieces> {
         let rows = self.table.rows_estimated.filter(|rows| *rows > 0);
         let each = self.piece_rows(rows.unwrap_or(1 << 20));
@@ -277,7 +262,7 @@ impl Taker<'_> {
             if self.limits.is_late() {
                 return Err(unsized_by(self.table, TOO_LONG));
             }
-            // Of a key with more rows than a piece has, all are one piece.
+            // A key with more rows than a piece is one piece.
             from = next.max(from + 1);
             starts.push(from);
         }
@@ -287,7 +272,7 @@ impl Taker<'_> {
         })
     }
 
-    /// Every row; what is too large for that has no sample that would stand for it.
+    /// Reads every row; a table that is too large for that has no representative sample.
     fn all(&mut self) -> Result<()> {
         let mut reader = self.source.open_reader()?;
         self.piece(reader.as_mut(), None, u64::MAX)
@@ -340,8 +325,8 @@ impl Taker<'_> {
         }
     }
 
-    /// Rows of the table, as the engine estimates them, or as a first look does. Where keys have gaps an engine that
-    /// knows no more than the last of them is wrong by much, and pieces would be too small.
+    /// Rows of the table, by the engine's estimate or a first reading. If keys have gaps, an engine that knows only the
+    /// last key is far off, and pieces would be too small.
     fn rows_about(&self, space: &Space) -> Result<u64> {
         let Some(rows) = self.table.rows_estimated.filter(|rows| *rows > 0) else {
             return self.rows_by_look(space, LOOK);
@@ -351,7 +336,7 @@ impl Taker<'_> {
         Ok(if is_about { rows } else { seen })
     }
 
-    /// Rows of the table, by those of so many addresses in the middle.
+    /// Rows of the table, extrapolated from addresses in its middle.
     fn rows_by_look(&self, space: &Space, addresses: u64) -> Result<u64> {
         let mut seen = 0_u64;
         let middle = space.range.start + space.extent() / 2;
@@ -375,7 +360,7 @@ impl Taker<'_> {
         ((self.piece_rows(rows) as f64 * addresses_per_row).ceil() as u64).max(1)
     }
 
-    /// Half of the interval of the bytes, as a share; none where it cannot be told.
+    /// Half-width of the interval of the bytes, as a share; `None` if unknown.
     fn spread_share(&self) -> f64 {
         let mut pieces: Vec<&Piece> = self.pieces.iter().collect();
         pieces.sort_by_key(|piece| piece.addresses.as_ref().map(|range| range.start));
@@ -384,8 +369,8 @@ impl Taker<'_> {
     }
 }
 
-/// Half of the interval that the differences of neighbours give, as a share of the total; 0 for the whole, and 1
-/// where too few are there to tell.
+/// Half-width of the interval from differences of neighbours, as a share of the total; 0 for the whole, and 1 if there
+/// are too few.
 pub fn half_share(values: &[f64], population: u64) -> f64 {
     match stats::cluster::total(values, population, CONFIDENCE) {
         Ok(total) if total.estimate > 0.0 => (total.high - total.estimate) / total.estimate,
@@ -394,8 +379,8 @@ pub fn half_share(values: &[f64], population: u64) -> f64 {
     }
 }
 
-/// Pieces to read of so many: the share, but no fewer than fill a group, and no more than are of use; all where these
-/// would be half of them.
+/// Pieces to read: the share, but at least enough to fill a group and at most as many as are of use; all if that is
+/// half of them.
 fn meant(population: u64, share: Option<f64>) -> u64 {
     if population <= WHOLE_PIECES {
         return population;
@@ -406,8 +391,8 @@ fn meant(population: u64, share: Option<f64>) -> u64 {
     share.clamp(PIECES_MIN, PIECES_MOST).min(population)
 }
 
-/// Numbers of about `count` of `population` pieces that were not taken before: one at random out of each of as
-/// many equal stretches, in an order at random, so that what there is time for is spread evenly as well.
+/// Numbers of about `count` of `population` pieces that were not taken before: a random one out of each of as many
+/// equal stretches. The order is random too, so that the pieces read before time runs out are also spread evenly.
 fn spread_evenly(population: u64, count: u64, taken: &[u64], random: &mut Random) -> Vec<u64> {
     let mut chosen: Vec<u64> = (0..count.min(population))
         .map(|stretch| {

@@ -1,4 +1,4 @@
-//! A script made ready for an engine: names became places, and requests were put into groups.
+//! A script compiled for an engine: names are resolved to indexes, and requests are grouped.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,6 @@ use crate::script::draw::Draw;
 use crate::script::file::{Pipeline, Script, Transaction};
 use crate::script::sql;
 
-/// What the jobs of a point share.
 #[derive(Debug)]
 pub struct Ready {
     pub transactions: Vec<ReadyTransaction>,
@@ -19,12 +18,11 @@ pub struct Ready {
 pub struct ReadyTransaction {
     pub name: String,
     pub weight: u64,
-    /// What is drawn for it.
     pub draws: Vec<Draw>,
     pub statements: Vec<ReadyStatement>,
-    /// Its statements by number, BEGIN and COMMIT among them, in groups that travel together.
+    /// Statement numbers, BEGIN and COMMIT included, in groups that travel together.
     pub groups: Vec<Group<usize>>,
-    /// How it is begun; not at all where every statement is one.
+    /// `None` if every statement is its own transaction.
     pub opening: Option<Opening>,
 }
 
@@ -32,17 +30,15 @@ pub struct ReadyTransaction {
 pub struct ReadyStatement {
     /// With `?` for its parameters.
     pub sql: String,
-    /// Where its parameters come from.
     pub parameters: Vec<Parameter>,
-    /// Rows that it has to return or change.
+    /// Allowed number of rows that it returns or changes.
     pub rows: RangeInclusive<u64>,
     pub columns: Vec<usize>,
 }
 
-/// Where a parameter comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parameter {
-    /// The value drawn in this place.
+    /// Index of a drawn value.
     Drawn(usize),
     /// A column of the first row of this statement.
     Kept {
@@ -53,10 +49,10 @@ pub enum Parameter {
 }
 
 impl Ready {
-    /// The script for an engine.
+    /// Compiles the script for an engine.
     ///
     /// # Errors
-    /// When a statement is not written for it.
+    /// When a statement has no text for it.
     pub fn new(script: &Script, engine: &str) -> Result<Self, String> {
         if let Some(reason) = script.lacks(engine) {
             return Err(reason.to_string());
@@ -124,9 +120,9 @@ fn parameter(of: &Transaction, name: String) -> Result<Parameter, String> {
     ))
 }
 
-/// Cuts the requests into groups. A statement never travels with the one whose result it needs. A failed
-/// statement keeps those behind it in its group, COMMIT among them, from being carried out; a wrong number of
-/// rows is found when the group is answered.
+/// Divides the requests into groups. A statement never travels with the one whose result it needs. After a failed
+/// statement the rest of its group, COMMIT included, is not executed; a wrong number of rows is found when the group is
+/// answered.
 fn groups(
     statements: &[ReadyStatement],
     opening: Option<Opening>,
@@ -197,7 +193,7 @@ mod tests {
     fn what_travels_together() {
         assert_eq!(groups_of("off"), [1, 1, 1, 1, 1, 1]);
         assert_eq!(groups_of("ends"), [2, 1, 1, 2]);
-        // BEGIN and the two that need nothing; then the one that needs the first one's result, and the rest.
+        // BEGIN and two independent statements; then the one that needs the first one's result, and the rest.
         assert_eq!(groups_of("all"), [3, 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a job has in hand: the transaction at hand, its values, and what each kind did.
+//! State of a job: the current transaction, its values, and counts by kind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,26 +18,23 @@ use crate::script::file::PARAMETERS_MAX;
 use crate::script::sql::first_word;
 use crate::transaction_error::TransactionError;
 
-/// One job's values and prepared statements.
 pub struct ScriptSource {
     ready: Arc<Ready>,
     prepared: Vec<Vec<Prepared>>,
     random: Random,
     place: JobSlot,
-    /// How often each value was drawn, by transaction.
+    /// Numbers of draws of each value, by transaction.
     drawn: Vec<Vec<u64>>,
-    /// The values of the transaction at hand.
     values: Vec<Drawn>,
     current: usize,
     accounts: Accounts,
-    /// The session's counters when the measurement began.
+    /// Counters of the session at the start of the measurement.
     before: Counters,
 }
 
 pub struct Accounts {
     pub tally: Tally,
     pub meter: Arc<Meter>,
-    /// How far the sequences of all jobs have come.
     pub sequences: Arc<AtomicU64>,
 }
 
@@ -45,7 +42,7 @@ impl ScriptSource {
     /// Prepares every statement on a session.
     ///
     /// # Errors
-    /// When a statement is not right, or a column that is kept is not there.
+    /// When a statement is invalid, or a column that is stored is missing.
     pub fn executor(
         ready: Arc<Ready>,
         mut session: Box<dyn Session>,
@@ -111,10 +108,8 @@ impl ScriptSource {
 }
 
 impl Source for ScriptSource {
-    /// The number of a statement.
     type Ask = usize;
 
-    /// Chooses the next transaction and draws its values.
     #[inline]
     fn take_up(&mut self, _request: load::Request) {
         let ready = &self.ready;
@@ -221,7 +216,7 @@ impl Source for ScriptSource {
         self.ready.retries
     }
 
-    /// Where every statement is a transaction of its own, those before stand.
+    /// If every statement is its own transaction, earlier ones are committed.
     fn resumes_at(&self, number: usize) -> usize {
         match self.transaction().opening {
             None => number,

@@ -1,4 +1,4 @@
-//! What each kind of transaction did, where a script has several.
+//! Results by kind of transaction, for scripts with several.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,16 +7,15 @@ use archive::{Remark, TransactionKind};
 use load::clock::now_ns;
 use load::fine::Fine;
 
-/// What each kind of transaction did, of all jobs.
+/// Results by kind of transaction, of all jobs.
 #[derive(Debug, Default)]
 pub struct Tallies(Mutex<Vec<Kind>>);
 
-/// What the transactions of one kind did.
 #[derive(Debug, Default, Clone)]
 struct Kind {
     completed: u64,
     rows: u64,
-    /// Service times; `None` where there is but one kind, whose times are those of the point.
+    /// Service times; `None` if there is only one kind, whose times are the point's.
     times: Option<Fine>,
 }
 
@@ -31,7 +30,7 @@ impl Kind {
 }
 
 impl Tallies {
-    /// One remark for each kind, in the order of the names; none where there is but one kind.
+    /// One remark per kind, in the order of the names; none if there is only one kind.
     pub fn notes(&self, names: &[&str], elapsed: Duration) -> Vec<Remark> {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed_s = elapsed.as_secs_f64();
@@ -52,7 +51,7 @@ impl Tallies {
             .collect()
     }
 
-    /// How many of each kind were completed, and their rows.
+    /// Completed transactions and rows of each kind.
     pub fn kinds(&self, names: &[&str]) -> Vec<TransactionKind> {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let each = names.iter().zip(tallies.iter());
@@ -65,8 +64,7 @@ impl Tallies {
     }
 }
 
-/// One job's share; it costs two readings of the clock for each transaction, and none where there is but
-/// one kind.
+/// Share of one job. It reads the clock twice per transaction, but not at all if there is only one kind.
 #[derive(Debug)]
 pub struct Tally {
     kinds: Vec<Kind>,
@@ -76,7 +74,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A share for so many kinds.
     pub fn new(kinds: usize, of_all: &Arc<Tallies>) -> Self {
         let kind = Kind {
             times: (kinds > 1).then(Fine::default),
@@ -101,7 +98,6 @@ impl Tally {
         }
     }
 
-    /// It was completed, and returned or changed so many rows.
     #[inline]
     pub fn end(&mut self, kind: usize, rows: u64) {
         if let Some(kind) = self.kinds.get_mut(kind).filter(|_| self.measured) {

@@ -1,9 +1,10 @@
-//! A copy of the order-entry tables that follows them while users work.
+//! Copy of the order-entry tables that follows them while users work.
 //!
-//! Nothing watches the source. What has changed since the last snapshot follows from what order entry does: orders come with the next
-//! number of their district, and are delivered in the order of their numbers, so that new and delivered orders are two ranges of
-//! each district, which district and new_order tell; the stock that changed is that of the new lines; items never change.
-//! Payments change customers of whom no key tells: warehouses, districts and customers are read again as a whole.
+//! The source needs no change capture: the changes since the last snapshot follow from the rules of order entry. An
+//! order
+//! takes the next number of its district, and delivery goes by number, so new and delivered orders are two ranges per
+//! district, known from district and new_order; the changed stock is that of the new lines; items never change.
+//! Payments change customers whose keys are unknown, so warehouses, districts and customers are reread as a whole.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,8 +21,8 @@ use crate::columnar::{
     Changed, Chosen, ColumnarError, LiftOptions, Lifted, Result, differing, lift,
 };
 
-/// The tables of a copy with the columns that the queries and their checks read, and one of integers that every row has.
-/// The payments of `history` have no key by which new ones could be found, and no query reads them.
+/// Tables of a copy with the columns that the queries and their checks read, and an integer column that every row has.
+/// Payments in `history` have no key by which new ones could be found, and no query reads them.
 const TABLES: [(&str, &str, &[&str]); 8] = [
     ("warehouse", "w_id", &["w_id", "w_name", "w_ytd"]),
     (
@@ -78,7 +79,7 @@ const TABLES: [(&str, &str, &[&str]); 8] = [
     ),
 ];
 
-/// Where a district stood in a snapshot: its next order, and its first one that is not delivered.
+/// Orders of a district in a snapshot: the next one, and the first undelivered one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DistrictOrders {
     next: i64,
@@ -87,30 +88,27 @@ struct DistrictOrders {
 
 type District = (i64, i64);
 
-/// A copy, and how far it has followed.
 pub struct OrderEntryCopy {
     store: Store,
-    /// The tables as the source describes them.
     tables: Vec<SourceTable>,
-    /// Where each district stood in the snapshot that the copy is of.
+    /// Orders of each district in the copy's snapshot.
     places: BTreeMap<District, DistrictOrders>,
-    /// From when on the moments of snapshots are counted.
+    /// Origin of the snapshot times.
     since: Instant,
 }
 
 /// One step of a copy from a snapshot to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
-    /// From before the snapshot until everything was visible in the copy.
+    /// Time from before the snapshot until all changes were visible in the copy.
     pub took: Duration,
-    /// Rows that were read again.
     pub rows: u64,
-    /// Bytes of their values.
+    /// Bytes of the reread rows.
     pub bytes: u64,
 }
 
 impl OrderEntryCopy {
-    /// Loads the tables into a store of their own; nobody may change them meanwhile.
+    /// Loads the tables into a separate store; nobody may change them meanwhile.
     ///
     /// # Errors
     /// When a table cannot be read or does not fit, or `stop` was set.
@@ -161,37 +159,34 @@ impl OrderEntryCopy {
         Ok((copy, wrong))
     }
 
-    /// The copy, to be asked.
     pub fn target(&self) -> Arc<dyn Target> {
         self.store.target()
     }
 
-    /// How many tables it has.
     pub fn tables(&self) -> u32 {
         self.tables.len() as u32
     }
 
-    /// From when on the moments of its snapshots are counted.
+    /// Origin of the snapshot times.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// A table, as the source describes it.
-    ///
     /// # Errors
-    /// When the source has none of that name.
+    /// When the source has no table of that name.
     pub fn table(&self, name: &str) -> Result<&SourceTable> {
         let found = self.tables.iter().find(|table| table.name == name);
         found.ok_or_else(|| ColumnarError::Unknown(format!("the source has no table {name}")))
     }
 
-    /// Brings it to a snapshot of now, by when the users had done so many transactions: nobody sees anything of it before
-    /// everything is there.
+    /// Advances the copy to a new snapshot, taken after the users had completed `transactions`; all changes become
+    /// visible
+    /// at once.
     ///
     /// # Errors
-    /// What source or store say. The copy is then what it was before.
+    /// Of source or store; the copy is then unchanged.
     pub fn follow(&mut self, from: &dyn Target, transactions: u64) -> Result<Cycle> {
-        // Before the snapshot: nothing that was committed by then is missing.
+        // The time is taken before the snapshot, so no earlier commit is missing.
         let of = Instant::now();
         let source = from.source()?;
         let mut reader = source.open_reader()?;
@@ -216,10 +211,7 @@ impl OrderEntryCopy {
         })
     }
 
-    /// In what its rows differ from those of a source that nobody changes; nothing where they are the same.
-    ///
-    /// # Errors
-    /// What source or store say.
+    /// Difference between its rows and those of a source that nobody changes, if any.
     pub fn differing(&self, from: &dyn Target) -> Result<Option<Remark>> {
         let whole = |table: &SourceTable| {
             let (_, key, _) = *TABLES.iter().find(|(name, ..)| *name == table.name)?;
@@ -234,7 +226,6 @@ impl OrderEntryCopy {
     }
 }
 
-/// The tables and columns of a copy.
 fn chosen() -> Chosen {
     let columns = TABLES.iter().flat_map(|(table, _, columns)| {
         let name = move |column: &&str| format!("{table}.{column}");
@@ -247,14 +238,14 @@ fn chosen() -> Chosen {
     }
 }
 
-/// Where districts stand, as their rows and those of new orders tell.
+/// State of the districts' orders, from the rows of district and new_order.
 #[derive(Default)]
 struct Places {
     all: BTreeMap<District, DistrictOrders>,
 }
 
 impl Places {
-    /// Reads one of both tables and hands its rows out; districts come first.
+    /// Reads one of both tables and passes its rows on; districts come first.
     fn read(
         &mut self,
         table: &SourceTable,
@@ -289,7 +280,6 @@ impl Places {
     }
 }
 
-/// A copy on its way to a later snapshot.
 struct Following<'c> {
     copy: &'c OrderEntryCopy,
     reader: &'c mut dyn Reader,
@@ -299,7 +289,7 @@ struct Following<'c> {
 }
 
 impl Following<'_> {
-    /// Reads everything that changed; gives where the districts stand now.
+    /// Reads everything that changed; returns the new state of the districts.
     fn follow(&mut self) -> Result<BTreeMap<District, DistrictOrders>> {
         let mut places = Places::default();
         for name in ["district", "new_order"] {
@@ -331,7 +321,6 @@ impl Following<'_> {
         Ok(places.all)
     }
 
-    /// A table that is read again as a whole.
     fn whole(
         &mut self,
         name: &str,
@@ -348,7 +337,7 @@ impl Following<'_> {
         Ok(())
     }
 
-    /// The rows of a table that meet one of the conditions, in the place of those with the same keys.
+    /// Replaces the rows of a table that meet one of the conditions, by their keys.
     fn parts(&mut self, name: &str, keys: &[&str], conditions: &[String]) -> Result<()> {
         if conditions.is_empty() {
             return Ok(());
@@ -371,12 +360,12 @@ impl Following<'_> {
 /// Numbers of the orders of a district that changed between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ranges {
-    /// They were there and are delivered now.
+    /// Old orders that were delivered.
     delivered: Range<i64>,
     new: Range<i64>,
 }
 
-/// What changed in each district; nothing of those in which nothing did.
+/// Changes per district; districts without changes are left out.
 fn changed(
     before: &BTreeMap<District, DistrictOrders>,
     now: &BTreeMap<District, DistrictOrders>,
@@ -394,8 +383,8 @@ fn changed(
     now.iter().filter_map(ranges).collect()
 }
 
-/// For each warehouse the condition of the orders in these ranges of its districts: one statement for all would be longer
-/// than engines take.
+/// Conditions for the orders in these ranges, one per warehouse: one for all would exceed the statement length of
+/// engines.
 fn conditions([w, d, o]: [&str; 3], ranges: &[(District, Vec<Range<i64>>)]) -> Vec<String> {
     let mut of_warehouse: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for ((warehouse, district), ranges) in ranges {
@@ -430,7 +419,7 @@ mod tests {
         let now = places(&[((1, 1), 7, 12), ((1, 2), 7, 7), ((2, 1), 11, 12)]);
         let found = changed(&before, &now);
         let ranges = |delivered, new| Ranges { delivered, new };
-        // Orders that came and were delivered meanwhile are new ones.
+        // Orders that were both created and delivered meanwhile count as new.
         let right = [
             ((1, 1), ranges(5..7, 10..12)),
             ((2, 1), ranges(3..9, 9..12)),

@@ -1,4 +1,4 @@
-//! How far a copy lies behind the tables that it follows, and what following takes.
+//! Age of a copy of the users' tables, and the cost of refreshing it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,15 +12,12 @@ use super::copy::{Cycle, OrderEntryCopy};
 use super::snapshot::Age;
 use crate::columnar::Result;
 
-/// Who waits for the next cycle looks so often whether all is over.
+/// Interval at which a waiting copy checks for the end.
 const LOOK: Duration = Duration::from_millis(10);
 const MB: f64 = 1e6;
 
-/// Lets a copy follow while users work: a cycle begins so long after the one before it began, or as soon as that one is over. The
-/// first one is before they begin, which `fresh` is told.
-///
-/// # Errors
-/// What source or store say.
+/// Refreshes a copy while users work: a cycle starts a fixed time after the start of the one before, or as soon as that
+/// one is over. The first cycle ends before the users begin, which `fresh` signals.
 pub fn follow(
     copy: &mut OrderEntryCopy,
     from: &dyn Target,
@@ -41,7 +38,6 @@ pub fn follow(
     Ok(cycles)
 }
 
-/// How old the copy was when queries began.
 pub(super) fn tell(ages: &[Age], figures: &mut Figures) {
     let ms: Vec<f64> = (ages.iter())
         .map(|age| age.time.as_secs_f64() * 1e3)

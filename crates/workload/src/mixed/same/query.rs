@@ -1,7 +1,7 @@
-//! The analytical queries on the order-entry tables, and when two answers to one of them are the same.
+//! Analytical queries on the order-entry tables, and the comparison of their answers.
 //!
-//! That order entry and analytical questions meet on one schema is the idea of a published benchmark (Cole and others, 2011);
-//! these queries are dbdyno's own.
+//! The idea of order entry and analytics on one schema comes from a published benchmark (Cole and others, 2011); these
+//! queries are dbdyno's own.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,11 @@ use crate::olap::Answer;
 use crate::sql_folder::Folder;
 
 const FOLDER: Folder = Folder("htap");
-/// What sums in another order, or of binary instead of decimal numbers, may differ by.
+/// Tolerance for sums in another order, or of binary instead of decimal numbers.
 const PART_MAX: f64 = 1e-9;
-/// Half of the last place of an amount.
+/// Half of the last digit of an amount.
 const HALF_PLACE: f64 = 0.005;
 
-/// A query of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
@@ -31,10 +30,10 @@ struct Queries {
     query: Vec<Query>,
 }
 
-/// The queries in the order of their numbers.
+/// Queries in the order of their numbers.
 ///
 /// # Panics
-/// When the library's file is wrong, which its tests would have shown.
+/// When the library's file is wrong, which the tests exclude.
 pub fn queries() -> &'static [Query] {
     static PARSED: LazyLock<Vec<Query>> = LazyLock::new(|| {
         let parsed = toml::from_str::<Queries>(text("queries.toml"));
@@ -43,13 +42,11 @@ pub fn queries() -> &'static [Query] {
     &PARSED
 }
 
-/// Any file of the folder that is not SQL.
 pub(super) fn text(name: &str) -> &'static str {
     FOLDER.text(name).unwrap_or_default()
 }
 
 impl Query {
-    /// Its SQL on an engine.
     pub fn sql(&self, engine: &str) -> &'static str {
         let name = format!("query/{:02}", self.number);
         FOLDER.sql(&name, engine).unwrap_or_default()
@@ -61,7 +58,7 @@ pub fn fingerprint(engine: &str) -> String {
     FOLDER.fingerprint(engine)
 }
 
-/// In what an answer differs from another one, in a sentence; nothing where they are the same.
+/// Sentence about the difference between two answers; `None` if they are equal.
 pub fn differing(found: &Answer, right: &Answer) -> Option<String> {
     let (rows, rows_right) = (found.rows.len(), right.rows.len());
     if rows != rows_right {
@@ -78,7 +75,7 @@ pub fn differing(found: &Answer, right: &Answer) -> Option<String> {
     None
 }
 
-/// Whether two cells say the same: texts as they are, numbers in whatever form.
+/// Compares two cells: texts as they are, numbers by value.
 pub(super) fn is_alike(a: &str, b: &str) -> bool {
     match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(x), Ok(y)) => (x - y).abs() <= HALF_PLACE.max(PART_MAX * y.abs()),

@@ -1,8 +1,8 @@
-//! A session that asks each query in a snapshot of its own, and finds out whether it was one.
+//! Session that runs each query in a snapshot of its own and verifies the snapshot.
 //!
-//! Rows of two moments in one answer show in totals that the consistency conditions tie together: each is asked by a
-//! statement of its own, those of few rows before and after the query. While users work these change many times a second, and
-//! are the same on both sides of a query only in one snapshot.
+//! If an answer mixed rows of two moments, totals that the consistency conditions tie together would differ: each has a
+//! statement of its own, and those over few rows run before and after the query. The users change these totals many
+//! times per second, so they are equal on both sides of a query only in one snapshot.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use target::{ErrorKind, Result, Session, TargetError};
 use super::query::{self, Query, is_alike};
 use crate::olap::Answer;
 
-/// Totals that are the same in every snapshot.
+/// Pair of totals that are equal in every snapshot.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Condition {
-    /// That of the consistency condition it follows from.
+    /// Number of the consistency condition from which it follows.
     number: u32,
     title: String,
     left: String,
     right: String,
-    /// Of few rows: asked before and after each query.
+    /// Over few rows: run before and after each query.
     #[serde(default)]
     quick: bool,
 }
@@ -45,36 +45,33 @@ fn conditions() -> &'static [Condition] {
     &PARSED
 }
 
-/// What came of a query.
 pub struct QueryResult {
     pub answer: Answer,
     pub took: Duration,
-    /// How old the rows of a copy were when the query began.
+    /// Age of a copy's rows when the query began.
     pub age: Option<Age>,
-    /// What shows that the rows were of more than one moment.
+    /// Evidence that the rows were of more than one moment.
     pub torn: Option<String>,
 }
 
-/// How far a copy lies behind its source.
+/// Age of a copy's rows relative to its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Age {
-    /// Since the snapshot of the source that its rows are of.
+    /// Time since the source's snapshot.
     pub time: Duration,
-    /// Transactions that users have completed since.
+    /// Transactions that users have completed since then.
     pub transactions: u64,
 }
 
-/// By what the age of a copy is told.
+/// Clock for the age of a copy's rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock<'k> {
-    /// From when on the moments of its snapshots are counted.
+    /// Origin of the snapshot times.
     pub since: Instant,
-    /// Counts what users have completed.
     pub users: &'k Progress,
 }
 
 impl Clock<'_> {
-    /// The age now of rows of a snapshot.
     fn age(&self, of: Moment) -> Age {
         let now = self.since.elapsed();
         Age {
@@ -84,24 +81,23 @@ impl Clock<'_> {
     }
 }
 
-/// Of which snapshot of its source a copy is.
+/// Snapshot of the source from which a copy's rows come.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     at: Duration,
-    /// That users had completed before.
+    /// Transactions that users had completed before.
     transactions: u64,
 }
 
-/// A session that asks in snapshots.
 pub struct Snapshots<'k> {
     session: Box<dyn Session>,
     engine: String,
-    /// Where a copy is asked that follows its source.
+    /// Clock of a copy that follows its source.
     clock: Option<Clock<'k>>,
 }
 
 impl<'k> Snapshots<'k> {
-    /// Asks with a session in the words of its engine.
+    /// Uses the engine's syntax for snapshots.
     pub fn new(session: Box<dyn Session>, engine: &str, clock: Option<Clock<'k>>) -> Self {
         Self {
             session,
@@ -110,10 +106,6 @@ impl<'k> Snapshots<'k> {
         }
     }
 
-    /// Asks a query.
-    ///
-    /// # Errors
-    /// What the engine says.
     pub fn ask(&mut self, query: &Query) -> Result<QueryResult> {
         let sql = query.sql(&self.engine);
         let clock = self.clock;
@@ -138,10 +130,7 @@ impl<'k> Snapshots<'k> {
         })
     }
 
-    /// Looks at all conditions; says what the first broken one is.
-    ///
-    /// # Errors
-    /// What the engine says.
+    /// Checks all conditions; returns a sentence about the first violation.
     pub fn check(&mut self) -> Result<Option<String>> {
         self.in_snapshot(|session| totals(session, |_| true).map(|(_, broken)| broken))
     }
@@ -152,14 +141,14 @@ impl<'k> Snapshots<'k> {
         let done = work(session);
         let ended = match done {
             Ok(_) => session.commit(),
-            // The first error is the one to tell.
+            // The first error is reported.
             Err(_) => session.rollback().or(Ok(())),
         };
         done.and_then(|done| ended.map(|()| done))
     }
 }
 
-/// Both totals of each condition, and what the first broken one is.
+/// Totals of each condition, and a sentence about the first violation.
 fn totals(
     session: &mut dyn Session,
     is_asked: impl Fn(&Condition) -> bool,
@@ -178,7 +167,6 @@ fn totals(
     Ok((all, broken))
 }
 
-/// Of which snapshot of its source a copy is.
 fn moment(session: &mut dyn Session) -> Result<Moment> {
     let rows = session.texts(&format!("SELECT at_us, transactions FROM {SNAPSHOT}"))?;
     let cells = rows.into_iter().flatten();
@@ -195,7 +183,7 @@ fn moment(session: &mut dyn Session) -> Result<Moment> {
     }
 }
 
-/// The only cell of an answer; 0 for a sum of no rows.
+/// Only cell of an answer; 0 for a sum over no rows.
 fn total(session: &mut dyn Session, sql: &str) -> Result<String> {
     let cell = session.texts(sql)?.into_iter().flatten().next();
     Ok(cell.flatten().unwrap_or_else(|| "0".into()))

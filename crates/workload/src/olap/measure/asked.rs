@@ -1,4 +1,4 @@
-//! A query of one user, or all queries of several: asked, watched and compared.
+//! Execution of one user's query, or of all queries of several users, with sampling and comparison.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,17 +19,16 @@ use lab::Measured;
 use lab::checks;
 use lab::observe::{Driven, Observation};
 
-/// Bytes that every query reads at least at scale 1, of tables stored by columns.
+/// Bytes that every query reads at least at scale 1, even from tables stored by columns.
 const READ_BYTES: f64 = 2e6;
 
-/// Executions in a second of their own time: what is read and noted between them does not count.
+/// Executions per second of their own time, without the reading and recording between them.
 fn per_s(executions: &[Execution]) -> Option<f64> {
     let elapsed_us: Option<u64> = executions.iter().map(|each| each.elapsed_us).sum();
     let elapsed_us = elapsed_us.filter(|us| *us > 0)?;
     Some(executions.len() as f64 / (elapsed_us as f64 / 1e6))
 }
 
-/// Asks what the key names at its degree of parallelism.
 pub(super) fn at_degree(place: &PointContext, progress: &Progress) -> Measured {
     place.at_degree(|| asked(place, progress))
 }
@@ -52,7 +51,7 @@ fn asked(place: &PointContext, progress: &Progress) -> Measured {
         if let Measured::Points(points) = &mut measured {
             for point in points {
                 place.tell_degree(point);
-                // What took too long, or failed, need not be asked again.
+                // After a timeout or a failure the query is not run again.
                 let is_answered = point.figures.errors == Some(0.0);
                 let query = of_code(&point.key.test).filter(|_| is_answered);
                 if let Some(query) = query {
@@ -65,25 +64,23 @@ fn asked(place: &PointContext, progress: &Progress) -> Measured {
     told.unwrap_or_else(|error| place.failed(error))
 }
 
-/// What is going to be asked.
 #[derive(Default)]
 pub(super) struct Asking {
     streams: Vec<Stream>,
     /// Refresh functions that are measured instead of queries.
     functions: Vec<(Function, u32)>,
-    /// Refresh functions that go on beside the streams, one after the other.
+    /// Refresh functions that run during the streams, one after the other.
     beside: Vec<(Function, u32)>,
     per_stream: u64,
-    /// Streams ask in whole passes for at least so long.
     least: Option<Duration>,
-    /// One user asks in so many rounds, and each execution is kept.
+    /// Rounds of one user, of which each execution is recorded.
     rounds: Option<u32>,
     cache: CacheState,
     note: Option<Remark>,
 }
 
 impl Asking {
-    /// One query, again and again; the inner error is what is wrong with it already.
+    /// One query, repeated; the inner error is a reason why it cannot be measured.
     fn of_query(
         place: &PointContext,
         work: &Work,
@@ -100,8 +97,8 @@ impl Asking {
         }))
     }
 
-    /// Every stream in its own order; the first of several is number 1. Beside them goes a stream of refreshes, as
-    /// many pairs as there are users.
+    /// Each stream in its own order; the first of several has the number 1. A stream of refreshes runs at the same
+    /// time, with as many pairs as there are users.
     fn of_streams(place: &PointContext) -> Self {
         let asked = place.olap.queries();
         let users = place.olap.streams();
@@ -122,7 +119,7 @@ impl Asking {
         }
     }
 
-    /// The same streams without refreshes, in whole passes for at least so long.
+    /// Streams without refreshes, in whole passes for at least the given time.
     pub fn in_passes(place: &PointContext, least: Duration) -> Self {
         let asked = place.olap.queries();
         let users = place.key.jobs;
@@ -181,7 +178,7 @@ impl Asking {
                 let stream = scope.spawn(|| beside.carry_out());
                 let drive = self.drive(place, progress);
                 let outcome = ::load::drive(start.watch(clients), &drive);
-                // A panic of it is a panic of ours.
+                // A panic of the thread is a panic of this one.
                 let refreshed = stream.join();
                 (
                     outcome,
@@ -190,7 +187,7 @@ impl Asking {
             });
             outcome.fatal = outcome.fatal.or(refreshed.fatal);
             Ok(Driven {
-                // The streams are over when the last of them is, that of refreshes included.
+                // The streams end with the last of them, that of refreshes included.
                 closing: refreshed.took.saturating_sub(outcome.elapsed),
                 counters: meter.counters().unwrap_or_default(),
                 operations_scale: 1,
@@ -250,7 +247,6 @@ impl Asking {
         )?])
     }
 
-    /// What is counted of queries alone.
     fn add_figures(&self, place: &PointContext, work: &Work, point: &mut Point, is_valid: bool) {
         let figures = &mut point.figures;
         figures.busy_cores_mean = place.busy_cores(figures);

@@ -1,4 +1,4 @@
-//! The stream of refreshes beside the queries of several users.
+//! Stream of refreshes during the queries of several users.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use crate::olap::{Function, OlapError};
 use ::load::{BlockingClient, Failure, Request};
 use archive::Remark;
 
-/// Refresh functions, one after the other, while others ask; nothing where there are none.
+/// Refresh functions, one after the other, while users run queries; possibly none.
 pub(super) struct Beside<'s> {
     client: Option<Box<dyn BlockingClient + 's>>,
     functions: u64,
@@ -40,7 +40,6 @@ impl<'s> Beside<'s> {
         })
     }
 
-    /// Carries all of them out, unless one fails.
     pub fn carry_out(&mut self) -> Refreshed {
         let mut refreshed = Refreshed::default();
         let Some(client) = &mut self.client else {
@@ -62,7 +61,7 @@ impl<'s> Beside<'s> {
             }
         }
         refreshed.took = begun.elapsed();
-        // Its session ends within the measured time, so that its counters are in.
+        // The session closes within the measured time, so that its counters are included.
         self.client = None;
         refreshed
     }

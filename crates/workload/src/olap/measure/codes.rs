@@ -1,4 +1,4 @@
-//! The codes of the points, and what each of them is.
+//! Codes of the points.
 
 use crate::olap::{Function, Query, queries};
 
@@ -7,13 +7,13 @@ pub const LOAD: &str = "OLAP-LOAD";
 /// All queries of one user, as one figure.
 pub const POWER: &str = "OLAP-POWER";
 
-/// All queries of one user, again and again in their order.
+/// All queries of one user, repeated in rounds.
 pub const ROUNDS: &str = "OLAP-ROUNDS";
 
 /// All queries of several users at the same time.
 pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 
-/// What both amount to together.
+/// Power and throughput combined.
 pub const COMPOSITE: &str = "OLAP-COMPOSITE";
 
 pub fn title(code: &str) -> String {
@@ -31,14 +31,12 @@ pub fn title(code: &str) -> String {
     }
 }
 
-/// The query that a point is of.
 pub(crate) fn of_code(code: &str) -> Option<&'static Query> {
     let number: u32 = code.strip_prefix('Q')?.parse().ok()?;
     let all = queries().ok()?;
     all.iter().find(|query| query.number == number)
 }
 
-/// The refresh function that a point is of.
 pub(crate) fn function_of(code: &str) -> Option<Function> {
     Function::ALL
         .into_iter()

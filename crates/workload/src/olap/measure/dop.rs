@@ -1,4 +1,4 @@
-//! Degrees of parallelism inside one session: which are swept, and what became of the one of a point.
+//! Degrees of parallelism inside one session: the sweep, and the degree of a point.
 
 use crate::olap::work::Work;
 use crate::olap::{self, Query};
@@ -10,8 +10,8 @@ use lab::Measured;
 use lab::Nodes;
 use lab::point::fingerprint;
 
-/// The degrees of a step's points, each once: those asked for, as far as the engine takes them. 1 stands for
-/// whatever the target was opened with, where none is asked for.
+/// Distinct degrees of a step's points: the requested ones, as far as the engine takes them. If none is requested, 1
+/// stands for the target's default.
 pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
     let mut degrees: Vec<u32> = Vec::new();
     for asked in dop {
@@ -23,7 +23,7 @@ pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
     if degrees.is_empty() { vec![1] } else { degrees }
 }
 
-/// What the engine makes of a degree.
+/// Degree that the engine uses instead of the requested one.
 fn taken(asked: u32, target: &Nodes) -> u32 {
     match target.lacks(Feature::ParallelStatement) {
         Some(_) => 1,
@@ -31,14 +31,14 @@ fn taken(asked: u32, target: &Nodes) -> u32 {
     }
 }
 
-/// Sets the degree of a point for sessions to come, where degrees are swept and the engine takes them.
+/// Sets the degree of a point for later sessions, if degrees are swept and the engine takes them.
 pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Result<()> {
     let can = target.lacks(Feature::ParallelStatement).is_none();
     target.set_threads((!dop.is_empty() && can).then_some(degree))
 }
 
 impl PointContext<'_> {
-    /// Measures at the degree of the point; what is measured behind it has that of the target again.
+    /// Measures at the degree of the point and then resets it to the target's.
     pub fn at_degree(&self, measure: impl FnOnce() -> Measured) -> Measured {
         let set = set_degree(&self.olap.dop, self.target(), self.key.threads);
         let measured = match set {
@@ -51,13 +51,13 @@ impl PointContext<'_> {
         }
     }
 
-    /// The degrees that were asked for and became the one of this point.
+    /// Requested degrees that the engine maps to that of this point.
     fn degrees_asked(&self) -> impl Iterator<Item = u32> {
         let asked = self.olap.dop.iter().copied();
         asked.filter(|asked| taken(*asked, self.target()) == self.key.threads)
     }
 
-    /// Tells of the degree that was asked for and what the engine made of it.
+    /// Adds a note if the engine uses another degree than the requested one.
     pub fn tell_degree(&self, point: &mut Point) {
         let target = self.target();
         let asked: Vec<u32> = self.degrees_asked().collect();
@@ -75,10 +75,7 @@ impl PointContext<'_> {
         }
     }
 
-    /// Tells how the engine carries out the query: its plan, and where degrees are swept the workers it gets.
-    ///
-    /// # Errors
-    /// When the target is gone.
+    /// Adds the query's plan, and in a sweep the number of its workers.
     pub fn tell_plan(&self, work: &Work, query: &Query, point: &mut Point) -> olap::Result<()> {
         match work.plan(query.number)? {
             Ok(plan) => point.work.plan = plan.map(|text| fingerprint(&[&text])),
@@ -99,7 +96,6 @@ impl PointContext<'_> {
         Ok(())
     }
 
-    /// Hardware threads that were busy, average over a point.
     pub fn busy_cores(&self, figures: &Figures) -> Option<f64> {
         figures.elapsed_s.filter(|s| *s >= archive::CPU_S_MIN)?;
         let of_process = figures

@@ -1,5 +1,5 @@
-//! Queries asked in whole passes for a time: each user asks all of them, again and again, and ends with the pass in
-//! which the time is over. So every query weighs alike, however long it takes.
+//! Queries in whole passes for a given time: each user runs all of them repeatedly and ends with the pass in which the
+//! time is over. So every query has the same weight, however long it takes.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::asked::Asking;
 use super::points::PointContext;
 use crate::olap::work::Cache;
 
-/// Asks every query once, waits until `begin` lets it go on, and asks in passes for at least so long.
+/// Runs every query once, waits for `begin`, and runs passes for at least the given time.
 pub(crate) fn in_passes(
     place: &PointContext,
     least: Duration,

@@ -1,4 +1,4 @@
-//! The step that loads the database, where it is not there as asked for.
+//! Step that loads the database, unless it is already there.
 
 use std::sync::atomic::Ordering;
 
@@ -9,8 +9,8 @@ use archive::{CacheState, Figures, Point, Remark, WorkDone};
 use super::points::PointContext;
 use lab::{Done, Measured, RunContext};
 
-/// Loads what is asked for. What is there is kept when it is exactly that, because queries change nothing; a database of
-/// another scale is somebody's, and no plan removes it.
+/// Loads the requested database. An identical one stays, because queries change nothing; a database of another scale
+/// belongs to someone, and no plan removes it.
 pub(super) fn load(place: &PointContext) -> Measured {
     let Some(options) = options(place.olap) else {
         return place.without_figures(Remark::NoScale);
@@ -56,7 +56,6 @@ pub(super) fn load(place: &PointContext) -> Measured {
     }])
 }
 
-/// What a step asks to be loaded.
 fn options(olap: &OlapStep) -> Option<LoadOptions> {
     Some(LoadOptions {
         scale: olap.scale()?,
@@ -65,7 +64,7 @@ fn options(olap: &OlapStep) -> Option<LoadOptions> {
     })
 }
 
-/// Loads what a finished step had loaded into a target that has nothing of it any more.
+/// Reloads a target that has lost the database of a finished step.
 pub(super) fn load_again(
     context: &RunContext<'_>,
     olap: &OlapStep,

@@ -1,18 +1,15 @@
-//! A client that carries another one's operations out in whole passes, until its time is over.
+//! Client that executes another one's operations in whole passes until its time is over.
 
 use std::time::{Duration, Instant};
 
 use ::load::{BlockingClient, Done, Failure, Request};
 
-/// Passes of a user at most.
 pub(crate) const PASSES_MAX: u64 = 100_000;
 
-/// A user who asks in whole passes.
 pub(crate) struct Passes<'s> {
     pub client: Box<dyn BlockingClient + 's>,
     pub queries: u64,
     pub least: Duration,
-    /// When the first pass began.
     pub begun: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! What every point of the workload is made of.
+//! Common parts of the workload's points.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use lab::Nodes;
 use lab::RunContext;
 use lab::Step;
 
-/// Where a point is measured: its step, and its key in the plan.
+/// Context of a measurement: its step, and its key in the plan.
 pub(crate) struct PointContext<'a> {
     pub context: &'a RunContext<'a>,
     pub step: &'a Step,
@@ -29,16 +29,14 @@ impl PointContext<'_> {
         &self.context.targets[self.key.target as usize]
     }
 
-    /// The database, and what is asked of it.
-    ///
     /// # Errors
-    /// When it is not whole, or of another scale.
+    /// When the database is incomplete or of another scale.
     pub fn work(&self) -> olap::Result<Work> {
         let target = self.target();
         let asked = WorkOptions {
             scale: self.olap.scale(),
             source: self.olap.parameters,
-            // The same for all queries of a run: a query's own number is drawn in.
+            // All queries of a run have the same seed: the query's own number is drawn in.
             seed: self.context.seed,
             limit: Some(self.olap.query_limit()),
             rows: self.rows,
@@ -47,7 +45,7 @@ impl PointContext<'_> {
         Work::open(Arc::clone(target.first()), &target.engine, asked, answers)
     }
 
-    /// The scale of what is loaded, whatever a refresh did to it.
+    /// Scale of the loaded database, refreshed or not.
     ///
     /// # Errors
     /// When there is none, or the target fails.
@@ -57,7 +55,7 @@ impl PointContext<'_> {
         Ok(metadata.scale.factor())
     }
 
-    /// What keeps figures of this target and of another one from being compared: a database of another scale.
+    /// Note if figures of this target and another one are not comparable because the scales differ.
     pub fn other_scale(&self, scale: f64) -> Option<Remark> {
         let targets = self.context.targets.iter();
         targets
@@ -76,10 +74,6 @@ impl PointContext<'_> {
             })
     }
 
-    /// Whether the user lets it go on.
-    ///
-    /// # Errors
-    /// When not.
     pub fn go_on(&self) -> olap::Result<()> {
         if self.context.stop.load(Ordering::Relaxed) {
             Err(OlapError::Interrupted)
@@ -88,21 +82,20 @@ impl PointContext<'_> {
         }
     }
 
-    /// A point of this place without figures.
     pub fn blank(&self) -> Point {
         let definition = olap::fingerprint(&self.target().engine);
         let about = (title(&self.key.test), Component::Database);
         (self.context).blank(self.step, self.key.clone(), definition, about)
     }
 
-    /// What goes wrong here: a finding about the target, the end of the run, or the user's wish.
+    /// Maps an error to a finding about the target, the end of the run, or the interrupt.
     pub fn failed(&self, error: OlapError) -> Measured {
         match error {
             OlapError::Interrupted => Measured::Interrupted,
             OlapError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
-            // Not a finding about the target: every query that comes would meet the same.
+            // This is not a finding about the target: every further query would fail the same way.
             error @ (OlapError::Absent
             | OlapError::NotWhole { .. }
             | OlapError::Refreshed { .. }
@@ -113,7 +106,6 @@ impl PointContext<'_> {
         }
     }
 
-    /// A point that says why it has no figures.
     pub fn without_figures(&self, reason: Remark) -> Measured {
         Measured::Points(vec![Point {
             reasons: vec![reason],
@@ -121,7 +113,6 @@ impl PointContext<'_> {
         }])
     }
 
-    /// What was asked, in words.
     pub fn work_done(&self, scale: Scale, operations: u64, cache: CacheState) -> WorkDone {
         let parameters = match self.olap.parameters {
             Source::Qualification => "parameters of the qualification",

@@ -1,5 +1,5 @@
-//! What the points of a run amount to: one user's queries to their geometric mean, so that each counts alike, and that
-//! with the throughput of several users to the root of their product.
+//! Aggregates of a run: the geometric mean of one user's queries, in which each has the same weight, and the geometric
+//! mean of that power and the throughput of several users.
 
 use crate::olap::Function;
 use archive::{Figures, Point, PointKey, Remark};
@@ -9,10 +9,10 @@ use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
 use crate::olap::step::OlapStep;
 use lab::Measured;
 
-/// A query is not counted as faster than the slowest by more than this (clause 5.4.1.4).
+/// No query counts as faster than the slowest by more than this factor (clause 5.4.1.4).
 const SPREAD_MAX: f64 = 1000.0;
 
-/// The points that one of these is made of.
+/// Codes of the points that a test aggregates.
 pub(super) fn parts(olap: &OlapStep, test: &str) -> Vec<String> {
     if test == COMPOSITE {
         return [POWER, THROUGHPUT].map(str::to_owned).into();
@@ -25,13 +25,13 @@ pub(super) fn parts(olap: &OlapStep, test: &str) -> Vec<String> {
     codes
 }
 
-/// Whether a point has one of the codes and is of the step, target, repetition and degree of a key.
+/// True for a point with one of the codes and the step, target, repetition and degree of the key.
 pub(super) fn is_part(part: &PointKey, codes: &[String], key: &PointKey) -> bool {
     let of = |key: &PointKey| (key.repetition, key.step, key.target, key.threads);
     of(part) == of(key) && codes.contains(&part.test)
 }
 
-/// From so many parts, which are in the archive; one that is invalid or missing makes the whole invalid.
+/// Aggregates points of the archive; a missing or invalid one makes the aggregate invalid.
 pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> Measured {
     let mut point = place.blank();
     let is_query = |point: &&Point| of_code(&point.key.test).is_some();
@@ -52,7 +52,8 @@ pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> M
         Ok((figures, note)) => {
             point.figures = figures;
             point.notes.push(note);
-            // Not even scaled queries per hour: what fits into caches at one scale does not at another.
+            // Not even scaled queries per hour are comparable: data that fit into caches at one scale do not at
+            // another.
             let scale = place.scale().ok();
             point
                 .notes
@@ -63,7 +64,7 @@ pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> M
     Measured::Points(vec![point])
 }
 
-/// The geometric mean of all times.
+/// Geometric mean of all times.
 fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, Remark), Remark> {
     let scale = place.scale().map_err(|error| Remark::OlapFailed {
         error: error.to_string(),
@@ -88,7 +89,7 @@ fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, Remark), Rem
     Ok((figures, note))
 }
 
-/// The root of the product of power and throughput.
+/// Square root of power × throughput.
 fn composite(parts: &[Point]) -> Result<(Figures, Remark), Remark> {
     let each: Option<Vec<f64>> = (parts.iter())
         .map(|point| point.figures.scaled_queries_per_h)
@@ -102,7 +103,6 @@ fn composite(parts: &[Point]) -> Result<(Figures, Remark), Remark> {
     Ok((figures, Remark::RootOfProduct))
 }
 
-/// Why the parts do not amount to anything.
 fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
     let asked_count = asked as u64;
     let invalid: Vec<String> = (parts.iter())
@@ -125,7 +125,6 @@ fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
     }
 }
 
-/// Mean time of one execution.
 fn time_s(point: &Point) -> Option<f64> {
     let (elapsed_s, operations) = (point.figures.elapsed_s?, point.figures.operations?);
     (operations > 0.0 && elapsed_s > 0.0).then(|| elapsed_s / operations)

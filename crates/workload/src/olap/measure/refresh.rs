@@ -1,5 +1,5 @@
-//! Steps with refreshes: new orders come in before the queries of a user and old ones go behind them, beside several
-//! users both go on meanwhile, and afterwards the rows are those of the load again.
+//! Steps with refreshes: orders are inserted before one user's queries and deleted after them, or both during several
+//! users' queries. Afterwards the loaded rows are restored.
 
 use std::collections::HashMap;
 
@@ -14,19 +14,17 @@ use super::points::PointContext;
 use super::{THROUGHPUT, of_code};
 use lab::Measured;
 
-/// Repetition, step and target of which something is known.
+/// Repetition, step and target.
 type Of = (u32, u32, u32);
 
-/// What was done to the rows of the targets, and what was found before.
 #[derive(Default)]
 pub(super) struct Refreshes {
-    /// Where new orders came in: between the two functions, at a degree of parallelism.
+    /// Target and degree at which only the first of the two functions has run.
     under_way: Option<(Of, u32)>,
     /// Queries whose answers were wrong before the first refresh.
     wrong: HashMap<Of, Vec<(u32, String)>>,
 }
 
-/// Measures a point of such a step.
 pub(super) fn in_cycle(
     mut place: PointContext,
     refreshes: &mut Refreshes,
@@ -60,8 +58,8 @@ pub(super) fn in_cycle(
 }
 
 impl Refreshes {
-    /// Brings the rows into the state that a point needs; gives a remark where more had to be done for it than in a run
-    /// that nobody broke off.
+    /// Brings the rows into the state that a point needs; returns a remark if a resumed run needed more than an
+    /// uninterrupted one.
     fn bring(&mut self, place: &mut PointContext) -> olap::Result<Option<Remark>> {
         let is_first = place.key.test == Function::NewSales.code();
         if is_first || place.key.test == THROUGHPUT {
@@ -92,8 +90,8 @@ impl Refreshes {
         Ok((!is_in).then_some(Remark::RefreshedAnew))
     }
 
-    /// The rows of the load, and once for each target of a step a look at all answers: later ones cannot be compared
-    /// with those that are known.
+    /// Restores the loaded rows and checks all answers once per target of a step, because later answers cannot be
+    /// compared with the known ones.
     fn as_loaded(&mut self, place: &PointContext) -> olap::Result<()> {
         self.restored(place)?;
         if self.wrong.contains_key(&of(place)) {
@@ -116,7 +114,7 @@ impl Refreshes {
         olap::undo_refreshes(place.target().first().as_ref()).map(drop)
     }
 
-    /// What was wrong before the refresh with what the point asks.
+    /// Wrong answers before the refresh to the point's queries.
     fn wrong_of(&self, place: &PointContext) -> Option<Remark> {
         let query = of_code(&place.key.test).map(|query| query.number);
         let is_asked = |number: u32| match query {
@@ -136,7 +134,6 @@ fn of(place: &PointContext) -> Of {
     (key.repetition, key.step, key.target)
 }
 
-/// A refresh that failed without being measured.
 fn failed(failure: Failure, place: &PointContext) -> OlapError {
     match failure {
         _ if place.go_on().is_err() => OlapError::Interrupted,

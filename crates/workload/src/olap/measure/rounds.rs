@@ -1,4 +1,4 @@
-//! All queries of one user in rounds: what a query gains from the round before, which left tables in the caches.
+//! All queries of one user in rounds: the gain from tables that the round before left in the caches.
 
 use ::load::Progress;
 use archive::{CacheState, Remark};
@@ -9,7 +9,6 @@ use super::points::PointContext;
 use crate::olap::OlapError;
 use crate::olap::work::{Cache, Work};
 
-/// Asks all queries in rounds at the degree of the point.
 pub(super) fn at_degree(place: &PointContext, progress: &Progress) -> Measured {
     place.at_degree(|| match in_rounds(place, progress) {
         Ok(measured) => measured,

@@ -1,4 +1,4 @@
-//! A log of acknowledged transactions being read.
+//! Reader of a log of acknowledged transactions.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,10 +13,9 @@ use crate::oltp::mix::Kind;
 
 const READ_BYTES: usize = 1 << 16;
 
-/// A record as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether the server acknowledged it; else nobody knows whether it was committed.
+    /// False if the outcome of the commit is unknown.
     pub acknowledged: bool,
     pub change: Record,
 }
@@ -26,19 +25,16 @@ pub struct Entries {
     file: File,
     path: PathBuf,
     buffer: Vec<u8>,
-    /// What of the buffer was read, and where it begins in the file.
+    /// Bytes of the buffer that were read, and its offset in the file.
     used: usize,
     begins: u64,
     is_at_end: bool,
-    /// Whether the last record was torn.
     torn: bool,
 }
 
 impl Entries {
-    /// Opens a log.
-    ///
     /// # Errors
-    /// When it cannot be read, or is none.
+    /// When it cannot be read, or is no log.
     pub fn open(path: &Path) -> Result<(Header, Self), CommitLogError> {
         let file = File::open(path);
         let mut file = file.map_err(|error| wrong(path, "cannot be opened", error))?;
@@ -58,7 +54,7 @@ impl Entries {
         Ok((header, entries))
     }
 
-    /// The next record; `None` at the end.
+    /// Next record; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read, or is damaged before its last record.
@@ -75,7 +71,7 @@ impl Entries {
                 self.used += bytes;
                 Ok(Some(entry))
             }
-            // A driver that was killed while it wrote leaves less than a record, and nothing behind it.
+            // A driver that was killed during a write leaves a partial record and nothing after it.
             None if is_cut(rest) => {
                 self.torn = true;
                 self.used = self.buffer.len();
@@ -88,7 +84,7 @@ impl Entries {
         }
     }
 
-    /// Whether the end of the log was torn off; known when all of it was read.
+    /// True if the last record is torn; known once all was read.
     pub fn torn(&self) -> bool {
         self.torn
     }
@@ -105,7 +101,6 @@ impl Entries {
     }
 }
 
-/// Whether these are the first bytes of a record, and not all of them.
 fn is_cut(bytes: &[u8]) -> bool {
     let Some(length) = bytes.get(2..FRONT_BYTES) else {
         return true;
@@ -114,7 +109,7 @@ fn is_cut(bytes: &[u8]) -> bool {
     bytes.len() < FRONT_BYTES + rest && rest <= RECORD_BYTES_MAX
 }
 
-/// The record at the front, with its bytes.
+/// First record, and its length in bytes.
 fn decode(bytes: &[u8]) -> Option<(Entry, usize)> {
     let rest = u16::from_le_bytes([*bytes.get(2)?, *bytes.get(3)?]);
     let end = FRONT_BYTES + usize::from(rest);

@@ -1,4 +1,4 @@
-//! The log: what was written is read, whatever was torn off.
+//! Round trips of the log, torn at any byte.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn records() -> [Record; 3] {
     ]
 }
 
-/// So many records on disk, every third one of unknown outcome.
+/// Writes so many records, every third one of unknown outcome.
 fn written(directory: &Path, count: usize) -> PathBuf {
     let path = directory.join("journal");
     let commit_log = CommitLog::create(&path, &HEADER).unwrap();
@@ -54,13 +54,12 @@ fn read(path: &Path) -> (Vec<Entry>, bool) {
     (all, entries.torn())
 }
 
-/// The check value of the CRC's definition.
 #[test]
 fn golden_checksum() {
     assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
 }
 
-/// More than fits into the reader's memory, so that records lie across its ends.
+/// More than fits into the reader's buffer, so that records span its ends.
 #[test]
 fn what_is_written_is_read() {
     let directory = tempfile::tempdir().unwrap();

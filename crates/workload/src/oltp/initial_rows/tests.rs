@@ -1,11 +1,11 @@
-//! The rows of a fresh database against the words of the specification.
+//! Initial rows, compared with the specification.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::oltp::TABLES;
 
-/// A cell as text: decimals with their point, nothing as "-".
+/// A cell as text: decimals with their point, null as "-".
 fn cell(value: &Value<'_>) -> String {
     match value {
         Value::Int(n) | Value::Moment(n) => n.to_string(),
@@ -30,7 +30,7 @@ fn of(table: &str) -> Vec<Vec<String>> {
     all(InitialRows::new(7, WarehouseRows::Full).of_warehouse(table, 3))
 }
 
-/// Values of a column with how often each comes.
+/// Frequencies of the values of a column.
 fn column(rows: &[Vec<String>], at: usize) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     rows.iter()
@@ -142,7 +142,7 @@ fn customers() {
         assert_eq!(column(&rows, at).len(), 1);
         assert!(column(&rows, at).contains_key(value), "{at}");
     }
-    // The first thousand of a district bear every name once; the others some names far more often.
+    // The first thousand of a district have every name once; the others have some names far more often.
     assert_eq!(column(&rows[..1000], 5).len(), 1000);
     assert!(column(&rows[1000..3000], 5).values().max() > Some(&10));
 }
@@ -236,7 +236,7 @@ fn payments_and_new_orders() {
     assert_eq!(numbers(&new_orders, 0), (2101, 3000));
 }
 
-/// The golden numbers of a tenth, and what hangs together in it: payments, names, customers of orders, items of lines.
+/// Golden numbers of a tenth, and its consistency: payments, names, customers of orders, items of lines.
 #[test]
 fn a_tenth_of_the_rows_is_as_consistent_as_all_of_them() {
     let rows = InitialRows::new(7, WarehouseRows::Tenth);

@@ -1,4 +1,4 @@
-//! The codes of the points, and what each of them is.
+//! Codes of the points.
 
 use archive::{Point, PointKey};
 
@@ -6,10 +6,10 @@ use crate::oltp::Kind;
 
 pub const LOAD: &str = "OLTP-LOAD";
 
-/// Checks it, as a step of its own.
+/// Check as a step of its own.
 pub const CHECK: &str = "OLTP-CHECK";
 
-/// Checks it before users work.
+/// Check before users work.
 pub const BEFORE: &str = "OLTP-BEFORE";
 
 /// All transactions of a level.
@@ -17,12 +17,10 @@ pub const TOTAL: &str = "OLTP";
 
 pub const AFTER: &str = "OLTP-AFTER";
 
-/// Code of the points of one kind of transaction.
 pub fn code_of(kind: Kind) -> String {
     kind.name().to_uppercase()
 }
 
-/// Codes of the points of a level.
 pub(crate) fn codes_of_a_level() -> impl Iterator<Item = String> {
     std::iter::once(TOTAL.to_owned()).chain(Kind::ALL.map(code_of))
 }
@@ -50,7 +48,6 @@ pub(crate) fn ramp_of(key: &PointKey) -> Ramp {
     (key.repetition, key.step, key.target)
 }
 
-/// Whether a key is one of a level of a ramp.
 pub(crate) fn is_of_a_level(key: &PointKey) -> bool {
     ![LOAD, CHECK, BEFORE, AFTER].contains(&key.test.as_str())
 }

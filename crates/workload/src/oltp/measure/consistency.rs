@@ -1,4 +1,4 @@
-//! The check: a database that is not sound makes what was measured on it invalid.
+//! Consistency check, which invalidates the measurements on a broken database.
 
 use crate::oltp::{self, Checked, Verdict};
 use archive::remark::Broken;
@@ -8,7 +8,7 @@ use super::{AFTER, Measured, PointContext, TOTAL, is_of_a_level, ramp_of, title}
 use crate::oltp::step::Check;
 use lab::Result;
 
-/// Looks at every condition; broken ones are reasons, those put off are notes.
+/// Checks every condition; violations are reasons, skipped conditions are notes.
 pub(super) fn check(place: &PointContext) -> Measured {
     let target = place.on;
     let is_light = place.oltp.check == Check::Light;
@@ -24,7 +24,7 @@ pub(super) fn check(place: &PointContext) -> Measured {
     Measured::Points(vec![point])
 }
 
-/// A remark on each condition that is broken, with its first places.
+/// Remarks on violated conditions, with their first violations.
 pub(crate) fn broken(checked: &Checked) -> Vec<Remark> {
     let remark = |finding: &oltp::Finding| match &finding.verdict {
         Verdict::Broken { count, places } => Some(Remark::ConditionBroken {
@@ -38,7 +38,7 @@ pub(crate) fn broken(checked: &Checked) -> Vec<Remark> {
     checked.findings.iter().filter_map(remark).collect()
 }
 
-/// A remark on each condition that was put off.
+/// Remarks on skipped conditions.
 pub(crate) fn put_off(checked: &Checked) -> Vec<Remark> {
     let remark = |finding: &oltp::Finding| match &finding.verdict {
         Verdict::PutOff(why) => Some(Remark::ConditionPutOff {
@@ -50,14 +50,14 @@ pub(crate) fn put_off(checked: &Checked) -> Vec<Remark> {
     checked.findings.iter().filter_map(remark).collect()
 }
 
-/// What a check says about the points of its step.
+/// Consequences of a check for the points of its step.
 pub(crate) struct ConsistencyCheck<'a> {
     pub run: i64,
     pub key: &'a PointKey,
 }
 
 impl ConsistencyCheck<'_> {
-    /// A database that is broken before is not measured; gives the keys that were left out.
+    /// A database that is broken before is not measured; returns the keys that were left out.
     pub fn before(&self, archive: &mut Archive, points: &[Point]) -> Result<Vec<PointKey>> {
         if super::is_sound(points) {
             return Ok(Vec::new());
@@ -80,7 +80,7 @@ impl ConsistencyCheck<'_> {
         Ok(ours)
     }
 
-    /// A database that is broken afterwards makes the points of its users invalid.
+    /// A database that is broken afterwards invalidates the points of its users.
     pub fn after(&self, archive: &mut Archive, points: &[Point]) -> Result<()> {
         let (mut broken, mut errors) = (Vec::new(), Vec::new());
         for reason in points.iter().flat_map(|point| &point.reasons) {

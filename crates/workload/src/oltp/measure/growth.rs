@@ -1,4 +1,4 @@
-//! Brings the database back to its load during a search that makes it grow.
+//! Restore of the database during a search that makes it grow.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,32 +11,31 @@ use crate::oltp::initial_rows::{DISTRICTS, GENERATOR, WarehouseRows};
 use crate::oltp::{Metadata, OltpError, Result, reconcile, restore};
 use crate::volume::of_order_entry_load;
 
-/// Share by which orders may have grown since the load when a measurement begins. Warehouses, customers, stock and items keep
-/// their number, so that a quarter more orders is some 7 % more bytes: less than the rates of a search differ by.
+/// Share by which orders may have grown since the load when a measurement begins. Warehouses, customers, stock and
+/// items are constant, so a quarter more orders is some 7 % more bytes: less than the difference between the rates of a
+/// search.
 const GROWTH_MAX: f64 = 0.25;
-/// Share by which orders grow without a note: the database of a later rate is not quite that of the first.
+/// Share of growth without a note: the database of a later rate is not quite that of the first.
 const GROWTH_NOTED: f64 = 0.1;
-/// Orders that are foretold of a search, on a server with two cores.
+/// Expected orders per second of a search, on a server with two cores.
 const ORDERS_PER_S: f64 = 200.0;
 
-/// How a database grows during a search.
+/// Growth of a database during a search.
 pub(super) struct Growth<'a> {
     place: &'a PointContext<'a>,
     loaded: u64,
-    /// Orders when the search began, and after it was brought back.
+    /// Orders at the start of the search, or after the last restore.
     begun: Cell<u64>,
     restored: Cell<u64>,
-    /// Why it cannot be brought back.
+    /// Reason why it cannot be restored.
     obstacle: RefCell<Option<String>>,
-    /// What is to be said of the point that the search gives.
+    /// Notes for the point that the search returns.
     notes: RefCell<Vec<Remark>>,
 }
 
 impl<'a> Growth<'a> {
-    /// Looks at the database before the search.
-    ///
     /// # Errors
-    /// When there is none, or the target fails.
+    /// When there is no database, or the target fails.
     pub fn begin(place: &'a PointContext<'a>) -> Result<Self> {
         let mut session = place.on.first().open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
@@ -62,11 +61,9 @@ impl<'a> Growth<'a> {
         })
     }
 
-    /// Before a measurement: brings the database back if it has grown too much, and lets users work until it is steady, where
-    /// the step asks for that. No session may be open.
-    ///
-    /// # Errors
-    /// What became of the level instead.
+    /// Before a measurement: restores the database if it has grown too much, and warms it up if the step requests that.
+    /// No
+    /// session may be open.
     pub fn check(&self, progress: &Progress) -> std::result::Result<(), Measured> {
         let orders = self.orders()?;
         if !is_over(orders, self.loaded) {
@@ -76,7 +73,7 @@ impl<'a> Growth<'a> {
             self.bring_back()?;
         }
         if let Some(why) = self.obstacle.borrow().clone() {
-            // That of the largest.
+            // The note of the largest growth remains.
             *self.notes.borrow_mut() = vec![Remark::SearchNotRestored {
                 orders,
                 orders_loaded: self.loaded,
@@ -106,7 +103,7 @@ impl<'a> Growth<'a> {
                 self.begun.set(self.loaded);
                 Ok(())
             }
-            // A right that is missing stops the first statement.
+            // A missing privilege stops the first statement.
             Err(OltpError::Target(error)) if self.is_untouched() => {
                 *self.obstacle.borrow_mut() = Some(error.message);
                 Ok(())
@@ -115,7 +112,7 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// Whether the database is whole after an attempt that failed.
+    /// True if the database is complete after a failed attempt.
     fn is_untouched(&self) -> bool {
         let session = self.place.on.first().open_session();
         session.is_ok_and(|mut session| {
@@ -124,10 +121,7 @@ impl<'a> Growth<'a> {
         })
     }
 
-    /// What is to be said when the search is over.
-    ///
-    /// # Errors
-    /// What became of the level instead.
+    /// Notes after the search.
     pub fn notes(&self) -> std::result::Result<Vec<Remark>, Measured> {
         let mut notes = self.notes.take();
         if self.restored.get() > 0 {
@@ -146,7 +140,7 @@ impl<'a> Growth<'a> {
         Ok(notes)
     }
 
-    /// Orders that were entered so far.
+    /// Orders entered so far.
     fn orders(&self) -> std::result::Result<u64, Measured> {
         let session = self.place.on.first().open_session();
         let orders = session
@@ -156,7 +150,7 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// About how long it takes to bring a database back in a search of so many measurements, which last so long together.
+/// Estimated seconds to restore a database in a search of so many measurements with a total of `timed_s`.
 pub fn foretold_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
     let loaded = whole_warehouses * (DISTRICTS * WarehouseRows::Full.orders()) as f64;
     let allowed = loaded * GROWTH_MAX;
@@ -181,12 +175,12 @@ mod tests {
     fn a_quarter_more_orders_is_the_most() {
         assert!(!is_over(30_000, 30_000) && !is_over(37_500, 30_000));
         assert!(is_over(37_501, 30_000));
-        // Whoever removes orders does not make it grow.
+        // Removal of orders is no growth.
         assert!(!is_over(0, 30_000));
     }
 
-    /// 40 measurements of 6 s make 48,000 orders, and a warehouse (220 MB at 40 MB/s) may grow by 7500: six times. With 20 times
-    /// the warehouses never; and never more often than there are measurements.
+    /// 40 measurements of 6 s make 48,000 orders, and a warehouse (220 MB at 40 MB/s) may grow by 7500: six times. With
+    /// 20 times the warehouses never; and never more often than there are measurements.
     #[test]
     fn golden_time_of_bringing_a_database_back() {
         assert_eq!(foretold_s(1.0, 40, 240.0), 6.0 * 5.5);

@@ -1,4 +1,4 @@
-//! One level of a ramp: so many users, for so long.
+//! One level of a ramp: a number of users for a time.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,6 @@ use lab::start::Start;
 /// Terminals of a warehouse (clause 4.2.2 of the specification).
 const USERS_OF_A_WAREHOUSE: u32 = 10;
 
-/// Lets the users of a level work.
 pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
     let level = match Level::open(place) {
         Ok(level) => level,
@@ -35,10 +34,10 @@ pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
     }
 }
 
-/// Longest time of what goes on beside users.
+/// Limit of concurrent work.
 const CONCURRENT_WORK_MAX: Duration = Duration::from_secs(86_400);
 
-/// Something that goes on beside users and ends their measured window when it is over.
+/// Work concurrent with the users, which ends their measured window.
 pub(crate) struct ConcurrentWork<'c> {
     /// Called when the window begins.
     pub entered: &'c (dyn Fn() + Sync),
@@ -46,34 +45,32 @@ pub(crate) struct ConcurrentWork<'c> {
     pub over: &'c AtomicBool,
 }
 
-/// Users and the database that they work on.
 pub(crate) struct Level<'a> {
     place: &'a PointContext<'a>,
     work: Work,
     users: u32,
-    /// Of what the users draw, and of when they arrive.
+    /// Seed of the users' inputs and arrivals.
     seed: u64,
 }
 
-/// What was seen while the users worked.
+/// Results of the users' work.
 pub(crate) struct LevelOutcome {
     pub total: Point,
     pub outcome: Outcome,
-    /// What the log of acknowledged transactions says that the tables do not hold.
+    /// Remark on acknowledged transactions that the tables do not contain.
     pub lost: Option<Remark>,
     account: Account,
 }
 
-/// What each session takes of the server's memory, or why it is not known.
+/// Server memory per session, or the reason why it is unknown.
 type SessionMemory = Result<Option<f64>, String>;
 
 impl<'a> Level<'a> {
-    /// Looks at the database, and readies the users.
     pub fn open(place: &'a PointContext<'a>) -> crate::oltp::Result<Self> {
         Self::open_with_seed(place, place.seed())
     }
 
-    /// The same with other inputs than those that are measured.
+    /// Like [`Self::open`], with other inputs than the measured ones.
     pub fn open_with_seed(place: &'a PointContext<'a>, seed: u64) -> crate::oltp::Result<Self> {
         let users = place.key.jobs;
         let asked = WorkOptions {
@@ -104,11 +101,8 @@ impl<'a> Level<'a> {
         })
     }
 
-    /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered; for as long as the
-    /// step says, or as something else goes on beside them.
-    ///
-    /// # Errors
-    /// What became of the level instead.
+    /// Runs the users, with arrivals at a rate or as a closed loop, for the step's time or until the concurrent work
+    /// ends.
     pub fn measure(
         &self,
         progress: &Progress,
@@ -149,7 +143,7 @@ impl<'a> Level<'a> {
         })
     }
 
-    /// Lets the users work from the ramp-up to the end of their window.
+    /// Drives the users from the ramp-up to the end of their window.
     fn drive_users(
         &self,
         (start, memory): (&Start<'_>, &Mutex<SessionMemory>),
@@ -182,13 +176,12 @@ impl<'a> Level<'a> {
         };
         let outcome = self.place.context.drive(clients, &drive);
         Ok(Outcome {
-            // What goes on beside the users ends their window, and does not cut it short.
+            // Concurrent work ends the window regularly.
             interrupted: outcome.interrupted && beside.is_none(),
             ..outcome
         })
     }
 
-    /// The users, and sessions for them.
     fn population(&self) -> Result<Opened<'_>, Measured> {
         let place = self.place;
         place.context.sessions_open(place.on, place.site);
@@ -196,10 +189,7 @@ impl<'a> Level<'a> {
         opened.map_err(|error| place.failed(error))
     }
 
-    /// Operations per second in each interval while the users work unmeasured.
-    ///
-    /// # Errors
-    /// What became of the level instead.
+    /// Operations per second in each interval of unmeasured work.
     pub fn rates_per_s(
         &self,
         progress: &Progress,
@@ -218,7 +208,7 @@ impl<'a> Level<'a> {
         Ok(outcome.interval_rates_per_s())
     }
 
-    /// The points of a level: all transactions together, and each kind.
+    /// Points of a level: all transactions together, and each kind.
     pub fn points(&self, seen: &LevelOutcome) -> Vec<Point> {
         let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
         std::iter::once(seen.total.clone()).chain(kinds).collect()
@@ -273,7 +263,7 @@ impl<'a> Level<'a> {
         let (outcome, point) = (&observed.outcome, &mut observed.point);
         let figures = &mut point.figures;
         let of_users = self.figures(&outcome.total(), outcome);
-        // Users have no rows of their own, and none of them is ever done.
+        // Users report no rows, and none of them is ever done.
         *figures = Figures {
             rows: None,
             rows_per_s: None,
@@ -412,7 +402,7 @@ fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Optio
     (done > 0).then(|| trips as f64 / done as f64)
 }
 
-/// A ramp-up in which users who pause have not come to their pace: shorter than their cycle.
+/// Remark on a ramp-up shorter than the cycle of users who pause, who are not yet at their pace.
 fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
     let response_s = if done.response.is_empty() {
         0.0
@@ -427,7 +417,6 @@ fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
     })
 }
 
-/// The series of one kind alone.
 fn samples_of(kind: Kind, seen: &LevelOutcome) -> Vec<Sample> {
     let sample = |interval: &Interval| {
         let of_kind = &interval.kinds[kind as usize];
@@ -447,7 +436,7 @@ fn samples_of(kind: Kind, seen: &LevelOutcome) -> Vec<Sample> {
 mod tests {
     use super::*;
 
-    /// Users whose transactions take 2 s come round every 476/23 + 2 s.
+    /// Users whose transactions take 2 s have a cycle of 476/23 + 2 s.
     #[test]
     fn a_ramp_up_is_as_long_as_a_cycle() {
         let mut done = KindOutcome::default();

@@ -1,4 +1,4 @@
-//! The step that loads the database, or brings it back to what it was after the load.
+//! Step that loads the database, or restores its initial rows.
 
 use std::sync::atomic::Ordering;
 
@@ -9,10 +9,9 @@ use lab::{Done, RunContext};
 use super::{LOAD, Measured, PointContext};
 use crate::oltp::step::OltpStep;
 
-/// Every load has the same rows: what differs from run to run is what users ask for.
+/// Every load has the same rows: runs differ in the users' inputs.
 const LOAD_SEED: u64 = 1;
 
-/// What a step asks to be loaded.
 pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
     let (warehouses, rows) = oltp.loaded();
     LoadOptions {
@@ -25,8 +24,8 @@ pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
     }
 }
 
-/// Loads what is asked for. What is there is kept only when it is exactly that, and no transaction has run
-/// since; else it is loaded anew, because a run begins where the one before began.
+/// Loads the requested database. An existing one stays only if it is identical and no transaction has run since;
+/// otherwise it is reloaded, because all runs start from the same state.
 pub(super) fn load(place: &PointContext) -> Measured {
     let target = place.on;
     let options = options(place.oltp);
@@ -73,7 +72,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
     }])
 }
 
-/// Loads what a finished step had loaded into a target that has nothing of it any more.
+/// Reloads a target that has lost the database of a finished step.
 pub(super) fn load_again(
     context: &RunContext<'_>,
     oltp: &OltpStep,

@@ -1,4 +1,4 @@
-//! What every point of the workload is made of.
+//! Common parts of the workload's points.
 
 use crate::oltp::{self, OltpError};
 use archive::{Component, Point, PointKey, Remark};
@@ -10,27 +10,26 @@ use lab::RunContext;
 use lab::Step;
 use lab::point::point_seed;
 
-/// Where a point is measured: its step, and its key in the plan.
+/// Context of a measurement: its step, and its key in the plan.
 pub(crate) struct PointContext<'a> {
     pub context: &'a RunContext<'a>,
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
     pub key: &'a PointKey,
-    /// The database that users work on: the target, or one beside it.
+    /// The database that users work on: the target's, or a second one on its server.
     pub on: &'a Nodes,
-    /// Number of the target whose server it stands in.
+    /// Number of the target whose server has it.
     pub site: u32,
-    /// Where a log of acknowledged transactions goes, if one is kept.
+    /// Path of the log of acknowledged transactions, if the step has one.
     pub journal: Option<std::path::PathBuf>,
 }
 
 impl PointContext<'_> {
-    /// The seed of the key: the same on every target.
+    /// The same on every target.
     pub fn seed(&self) -> u64 {
         point_seed(self.context.seed, self.key)
     }
 
-    /// A point of this place without figures.
     pub fn blank(&self, code: &str) -> Point {
         let key = PointKey {
             test: code.to_owned(),
@@ -45,14 +44,14 @@ impl PointContext<'_> {
         }
     }
 
-    /// What goes wrong here: a finding about the target, the end of the run, or the user's wish.
+    /// Maps an error to a finding about the target, the end of the run, or the interrupt.
     pub fn failed(&self, error: OltpError) -> Measured {
         match error {
             OltpError::Interrupted => Measured::Interrupted,
             OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
-            // Not a finding about the target: whatever level comes next, the database would still be missing.
+            // This is not a finding about the target: the database would still be missing at the next level.
             error @ (OltpError::Absent
             | OltpError::NotWhole { .. }
             | OltpError::Other { .. }
@@ -64,8 +63,7 @@ impl PointContext<'_> {
         }
     }
 
-    /// Points that say why they have no figures. A level has them all at once, so that none of its kinds is
-    /// measured again.
+    /// A level has all points at once, so that none of its kinds is measured again.
     pub fn without_figures(&self, reasons: &[Remark]) -> Vec<Point> {
         let point = |code: &str| Point {
             reasons: reasons.to_vec(),
@@ -78,7 +76,7 @@ impl PointContext<'_> {
         }
     }
 
-    /// Where the logic of the transactions is, in words.
+    /// Phrase for the location of the transactions' logic.
     pub fn statements(&self) -> &'static str {
         match self.oltp.statements {
             Statements::Client => "client statements",

@@ -1,4 +1,4 @@
-//! When a ramp has seen enough.
+//! End of a ramp.
 
 use archive::{Point, Remark};
 use stats::ramp::{Step, StopRule};
@@ -6,7 +6,7 @@ use verdict::ramps::{PERCENTILE, ended, step_of};
 
 use crate::oltp::step::OltpStep;
 
-/// Why a ramp ends behind these levels; `None` while it goes on.
+/// Reason why a ramp ends after these levels; `None` while it continues.
 pub(super) fn enough(levels: &[Point], oltp: &OltpStep) -> Option<Remark> {
     let limit = oltp.limit();
     let percentile = limit.map_or(PERCENTILE, |limit| limit.percentile);

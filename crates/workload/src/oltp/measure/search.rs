@@ -1,4 +1,4 @@
-//! The highest rate of arrivals that holds a response time.
+//! Search for the highest arrival rate within a response-time limit.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use super::growth::Growth;
 use super::level::{Level, LevelOutcome};
 use super::{Measured, PointContext};
 
-/// Searches, and gives the points of the last measurement at the rate that was found.
+/// Returns the points of the last measurement at the rate that was found.
 pub(super) fn search(place: &PointContext, objective: Objective, progress: &Progress) -> Measured {
     let slo_search = RateSearch {
         place,
@@ -44,7 +44,7 @@ impl<'a> RateSearch<'a> {
             let level = self.level()?;
             let seen = level.measure(self.progress, Some(rate_per_s), None)?;
             if seen.lost.is_some() {
-                // A database that forgets what it acknowledged has no rate that is worth finding.
+                // A database that loses acknowledged transactions has no meaningful rate.
                 return Err(Measured::Points(level.points(&seen)));
             }
             let holds = self.objective.held(&seen.outcome).holds;
@@ -57,16 +57,14 @@ impl<'a> RateSearch<'a> {
         Ok(points)
     }
 
-    /// Users with inputs of their own in each measurement: the same once more would find their rows warm, and say
-    /// nothing of others.
+    /// Users with new inputs in each measurement: equal ones would find their rows warm, and say nothing about others.
     fn level(&self) -> Result<Level<'a>, Measured> {
         let number = self.measured.replace(self.measured.get() + 1);
         let seed = mix(self.place.seed() ^ mix(number));
         Level::open_with_seed(self.place, seed).map_err(|error| self.place.failed(error))
     }
 
-    /// The rate that is tried first: that of the step, or half of what the users get done when they ask again
-    /// as soon as they are answered.
+    /// First rate: that of the step, or half of the closed-loop throughput.
     fn first_per_s(&self, growth: &Growth<'_>) -> Result<f64, Measured> {
         if let Some(rate_per_s) = self.place.step.rate_per_s {
             return Ok(rate_per_s);

@@ -1,9 +1,11 @@
-//! Users at work, unmeasured, until the target is steady.
+//! Unmeasured work of the users until the target is steady.
 //!
-//! A server that has just been started, loaded or restored is slow at first and then for some time too fast: its
-//! caches are cold, and what is changed has not yet to be written. A ramp-up of fixed length measures one or the
-//! other. Rounds of work therefore precede the first level of a ramp, until throughput is shown to be at rest, within the
-//! known error of [`stats::drift`], or a cap is reached.
+//! A server that was just started, loaded or restored is first slow and then for some time too fast: its caches are
+//! cold,
+//! and its changes are not yet written. A ramp-up of fixed length would measure one or the other. So rounds of
+//! work precede the first level of a ramp until throughput is steady, within the known error of [`stats::drift`], or a
+//! cap
+//! is reached.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +18,10 @@ use super::{Measured, PointContext};
 
 const ROUND_MAX: Duration = Duration::from_secs(5);
 const INTERVALS: u32 = 10;
-/// Other inputs than those that are measured: the very rows that are measured must not be warmer than others.
+/// Other inputs than the measured ones, whose rows must not be warmer than others.
 const SEED: u64 = 0x5741_524D;
 
-/// Lets the users of a level work until throughput is steady, for `cap` at most, and says how that went.
-///
-/// # Errors
-/// What became of the level instead.
+/// Runs the users of a level until throughput is steady, for `cap` at most. Returns a remark on the result.
 pub(super) fn warm_up(
     place: &PointContext,
     cap: Duration,
@@ -47,7 +46,7 @@ pub(super) fn warm_up(
     Ok(remark(false, begun.elapsed()))
 }
 
-/// Rounds within the cap: two at least, because one cannot be told from its ramp-up.
+/// Rounds within the cap: at least two, because one is indistinguishable from its ramp-up.
 fn rounds(cap: Duration) -> u32 {
     let rounds = cap.as_secs_f64() / ROUND_MAX.as_secs_f64();
     (rounds.ceil() as u32).max(2)

@@ -1,10 +1,10 @@
 //! Delivery: the oldest new order of each district of a warehouse gets a carrier and is charged (clause 2.7).
 //!
-//! Three groups: the oldest orders leave `new_order`, they and their lines are stamped, the customers are
+//! Three groups: the oldest orders are deleted from `new_order`, they and their lines are stamped, the customers are
 //! charged. Districts are taken in their order, so that of two deliveries of a warehouse one waits at the first.
 //!
-//! The specification lets a user go on at once and delivers later. Here the delivery itself is the operation
-//! and its response time that of the execution, which is the stricter of the two; the queue is the user's own.
+//! The specification lets a user continue at once and delivers later. Here the delivery itself is the operation and its
+//! response time that of the execution, which is the stricter of the two; the queue is the user's own.
 
 use target::Value;
 
@@ -23,7 +23,7 @@ pub(in crate::oltp) struct Delivery {
     w: u32,
     carrier: u8,
     now_us: i64,
-    /// What is delivered of each district; order 0: nothing was there.
+    /// Delivered order of each district; 0 if there was none.
     orders: [u32; PLACES],
     customers: [u16; PLACES],
     total_cents: [i64; PLACES],
@@ -103,7 +103,7 @@ impl Transaction for Delivery {
         }
     }
 
-    /// The order that was delivered of each district, separated by commas, 0 where there was none.
+    /// The call returns the delivered orders by district, separated by commas, 0 for none.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of a delivery")?;
         let mut found = answers.text(0, 0).split(',');

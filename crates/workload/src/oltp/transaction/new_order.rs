@@ -1,8 +1,9 @@
 //! New-Order: enters an order of 5 to 15 lines (clause 2.4).
 //!
-//! Two groups. The first changes the stock of each line; the second numbers the order, which holds the
-//! district until the commit, and therefore is the one that commits: nobody waits for a district while a
-//! client is being asked. Stock is changed in the order of its key, so that two orders do not block each other.
+//! Two groups. The first changes the stock of each line; the second numbers the order, which locks the district until
+//! the commit, and therefore commits: no district stays locked during a round trip to the client. Stock is changed in
+//! the
+//! order of its key, so that two orders do not deadlock.
 
 use std::fmt::Write;
 
@@ -16,7 +17,6 @@ use crate::oltp::initial_rows::{DISTRICTS, ITEMS, ORDER_LINES};
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 
-/// Most lines of an order.
 const LINES_MAX: usize = *ORDER_LINES.end() as usize;
 /// Letters of `s_dist_01` and its like.
 const DIST_INFO_BYTES: usize = 24;
@@ -34,7 +34,7 @@ pub(in crate::oltp) struct NewOrder {
     now_us: i64,
     count: usize,
     lines: [Line; LINES_MAX],
-    /// Whether its last line names an item that there is not.
+    /// True if its last line names an unknown item.
     is_mistyped: bool,
     /// The lines as a stored procedure takes them.
     items: String,
@@ -53,7 +53,7 @@ struct Line {
     dist_info_bytes: u8,
 }
 
-/// What the user is shown.
+/// Result that the user sees.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Answer {
     o_id: u32,
@@ -64,7 +64,7 @@ struct Answer {
 }
 
 impl NewOrder {
-    /// Lines whose items there are.
+    /// Lines whose items exist.
     fn valid(&self) -> usize {
         self.count - usize::from(self.is_mistyped)
     }
@@ -135,7 +135,7 @@ impl NewOrder {
         })
     }
 
-    /// Σ ol_amount · (1 − c_discount) · (1 + w_tax + d_tax), rates in units of four places.
+    /// Σ ol_amount · (1 − c_discount) · (1 + w_tax + d_tax), rates in units of four decimals.
     fn total_cents(&self) -> i64 {
         const UNIT: i64 = 10_000;
         let lines = &self.lines[..self.valid()];
@@ -162,7 +162,6 @@ fn list(into: &mut String, numbers: impl Iterator<Item = u32>) {
     into.clear();
     for number in numbers {
         into.push(if into.is_empty() { '[' } else { ',' });
-        // Writing to a String cannot fail.
         let _ = write!(into, "{number}");
     }
     into.push(']');
@@ -209,7 +208,7 @@ impl Transaction for NewOrder {
         }
     }
 
-    /// o_id (0: rolled back), total in cents.
+    /// The call returns o_id (0: rolled back) and the total in cents.
     fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of a new order")?;
         self.answer.o_id = answers.must_int(0, 0, "o_id")? as u32;

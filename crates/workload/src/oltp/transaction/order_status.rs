@@ -1,6 +1,6 @@
 //! Order-Status: a customer's balance and last order with its lines (clause 2.6).
 //!
-//! One statement, which sees one state of the database, whatever is entered and delivered meanwhile.
+//! One statement reads one state of the database, whatever is entered and delivered meanwhile.
 
 use target::Value;
 

@@ -1,10 +1,11 @@
 //! Payment: a customer pays, which warehouse and district sum up (clause 2.5).
 //!
-//! One group. Customer first, warehouse last: the row that most users want is held for the shortest time, and
-//! all go the same way, so that nobody blocks another one who blocks him.
+//! One group. Customer first, warehouse last: the most contended row is locked for the shortest time, and the common
+//! order
+//! excludes deadlocks.
 //!
-//! `h_data` holds a mark of run, user and payment instead of the names of warehouse and district, so that
-//! each acknowledged payment can be found.
+//! `h_data` holds a mark of run, user and payment instead of the names of warehouse and district, so that each
+//! acknowledged payment can be found.
 
 use std::fmt::Write;
 
@@ -19,7 +20,7 @@ use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 
-/// Smallest and largest payment, in cents.
+/// Range of a payment, in cents.
 const AMOUNT_CENTS: std::ops::RangeInclusive<u64> = 100..=500_000;
 
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(in crate::oltp) struct Payment {
     user: u32,
     sequence: u32,
     mark: String,
-    /// The customer who paid, when that is known.
+    /// The customer who paid, when known.
     c_id: u16,
 }
 
@@ -64,10 +65,9 @@ impl Payment {
     }
 }
 
-/// The mark of a payment in `h_data`: 8 places for the run, 6 for the user, 8 for the payment.
+/// Mark of a payment in `h_data`: 8 digits for the run, 6 for the user, 8 for the payment.
 pub(in crate::oltp) fn write_mark(into: &mut String, run: u32, user: u32, sequence: u32) {
     into.clear();
-    // Writing to a String cannot fail.
     let _ = write!(into, "{run:08x}{user:06x}{sequence:08x}");
 }
 

@@ -1,8 +1,8 @@
-//! The steps that transactions are made of.
+//! Names of the statements of transactions.
 
 use crate::oltp::mix::Kind;
 
-/// The steps that transactions are made of, in the order of their names.
+/// Steps of the transactions, in the order of their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Step {
@@ -30,7 +30,6 @@ pub enum Step {
 }
 
 impl Step {
-    /// The call of a kind's stored procedure.
     pub(crate) fn call(kind: Kind) -> Self {
         match kind {
             Kind::NewOrder => Step::CallNewOrder,

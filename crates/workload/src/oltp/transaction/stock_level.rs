@@ -1,6 +1,7 @@
-//! Stock-Level: how many items of a district's last 20 orders run short (clause 2.8).
+//! Stock-Level: number of items of a district's last 20 orders that run short (clause 2.8).
 //!
-//! One statement. It may see less than a serial order would allow; the specification asks for committed rows alone.
+//! One statement. It may read an older state than a serial order would allow; the specification requires committed rows
+//! alone.
 
 use target::Value;
 
@@ -11,7 +12,6 @@ use crate::oltp::commit_log::Record;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 
-/// One look at the stock.
 #[derive(Debug, Default)]
 pub(in crate::oltp) struct StockLevel {
     w: u32,

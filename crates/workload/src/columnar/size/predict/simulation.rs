@@ -1,6 +1,6 @@
-//! How often an interval of 95 % holds, over made-up tables of fifty shapes with many seeds: every table is a row of pieces
-//! whose sizes are known, packed by a model of a store of which the estimator sees the sample alone.
-//! scripts/columnar-size-coverage.sh does the same with a real store.
+//! Coverage of the 95 % interval over synthetic tables of fifty shapes with many seeds. A table is a row of pieces of
+//! known sizes, packed by a model of a store; the estimator sees the sample alone. scripts/columnar-size-coverage.sh
+//! does the same with a real store.
 
 use stats::random::Random;
 
@@ -9,26 +9,24 @@ use crate::columnar::size::sample::{PIECE_ROWS, PIECES_MIN, half_share};
 
 const SHAPES: u64 = 50;
 const SEEDS: u64 = 40;
-/// Pieces of a store's group.
 const OF_GROUP: usize = (GROUP_ROWS / PIECE_ROWS) as usize;
 
-/// How sizes of pieces change along a table, and what packing makes of them.
+/// Variation of piece sizes along a table, and the effect of packing.
 struct Shape {
     pieces: usize,
-    /// Bytes of a piece on average.
     bytes: f64,
-    /// What pieces differ by at random, from the first to the last, and in waves.
+    /// Variation of the pieces: random, as a trend, and in waves.
     noise: f64,
     trend: f64,
     wave: f64,
-    /// Share that neighbours save when they are packed together.
+    /// Share that packing neighbours together saves.
     neighbours: f64,
-    /// Share by which a group happens to become larger or smaller.
+    /// Random relative variation of a group's size.
     luck: f64,
     grain_bytes: f64,
 }
 
-/// From 0 to below 1.
+/// Random number in [0, 1).
 fn drawn(random: &mut Random) -> f64 {
     random.index(1 << 30) as f64 / (1_u64 << 30) as f64
 }
@@ -36,7 +34,7 @@ fn drawn(random: &mut Random) -> f64 {
 impl Shape {
     fn of(number: u64) -> Self {
         let random = &mut Random::new(number);
-        // What it depends on is there in some shapes only.
+        // Only some shapes have each effect.
         let mut some = |most: f64| match random.index(2) {
             0 => 0.0,
             _ => most * drawn(random),
@@ -55,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of each piece, packed for itself.
+    /// Bytes of each piece, packed separately.
     fn sizes(&self, random: &mut Random) -> Vec<f64> {
         let of = |at: usize| {
             let place = at as f64 / self.pieces as f64;
@@ -66,7 +64,7 @@ impl Shape {
         (0..self.pieces).map(of).collect()
     }
 
-    /// What the store takes for pieces: groups, each with its luck, and the pieces of memory that these fill.
+    /// Bytes that the store allocates: groups, each with its luck, in whole allocation units.
     fn packed(&self, sizes: &[f64], are_neighbours: bool, random: &mut Random) -> f64 {
         let saved = if are_neighbours { self.neighbours } else { 0.0 };
         let group = |sizes: &[f64]| {
@@ -77,7 +75,7 @@ impl Shape {
         (bytes / self.grain_bytes).ceil() * self.grain_bytes
     }
 
-    /// Whether the interval from one sample holds what the whole takes.
+    /// True if the interval from one sample contains the size of the whole.
     fn holds(&self, seed: u64) -> bool {
         let random = &mut Random::new(seed);
         let sizes = self.sizes(random);
@@ -87,7 +85,7 @@ impl Shape {
             .map(|n| sizes[stretch(n) + random.index(stretch(n + 1) - stretch(n))])
             .collect();
         let once = self.packed(&sample, false, random);
-        // As a real sample is, when it is a few pieces of memory.
+        // A sample of few allocation units is repeated, like a real one.
         let copies = if once < 80.0 * self.grain_bytes {
             (self.pieces / sample.len()).clamp(1, 6)
         } else {
