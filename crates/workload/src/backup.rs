@@ -6,12 +6,11 @@
 //! * `proof`: comparison of a restored database with its source.
 //!
 //! The order-entry database is backed up. A user works in it before each backup and logs the acknowledged transactions,
-//! so
-//! that the restored copy can be checked against the tables, the twelve conditions and the log.
+//! so that the restored copy can be checked against the tables, the twelve conditions and the log.
 
 mod code;
-mod felt;
 mod figures;
+mod impact;
 mod measure;
 mod programs;
 mod proof;
@@ -25,7 +24,7 @@ mod tests;
 pub use code::OF_METHOD;
 pub use proof::{Digests, Evidence, Proven, digests};
 pub use repository::Repository;
-pub use restore::{Chosen, RestoreSeen, restore_and_prove};
+pub use restore::{Chosen, RestoreResult, restore_and_prove};
 pub use step::WAREHOUSES_DEFAULT;
 
 use std::collections::BTreeSet;
@@ -59,7 +58,7 @@ fn obstacle(backup: &BackupStep, target: &Nodes) -> Option<Remark> {
     }
 }
 
-fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark> {
+fn obstacle_of(options: &BackupStep, name: &str, target: &Nodes) -> Option<Remark> {
     let backup = target.first().backup().ok()?;
     let Some((method, _)) = method_of(&backup.methods(), name) else {
         return Some(Remark::BackupMethodUnknown {
@@ -67,18 +66,18 @@ fn obstacle_of(asked: &BackupStep, name: &str, target: &Nodes) -> Option<Remark>
             methods: names(&backup.methods()).join(", "),
         });
     };
-    if asked.point_in_time && method.log_archive.is_none() {
+    if options.point_in_time && method.log_archive.is_none() {
         return Some(Remark::BackupNoPointInTime {
             method: name.to_owned(),
         });
     }
-    if asked.max_mb_per_s.is_some() && !method.has_rate {
+    if options.max_mb_per_s.is_some() && !method.has_rate {
         return Some(Remark::BackupNoRate {
             method: name.to_owned(),
         });
     }
     let lacks = || backup.method(method.name)?.lacks();
-    let why = asked.processors.here().err().or_else(lacks)?;
+    let why = options.processors.here().err().or_else(lacks)?;
     Some(Remark::BackupMethodLacks {
         method: name.to_owned(),
         why,
@@ -92,8 +91,8 @@ fn refuse_unknown(backup: &BackupStep, ground: &Ground<'_>) -> Result<()> {
         declared.map_or(Vec::new(), |backup| backup.methods())
     });
     let known: Vec<BackupMethod> = known.collect();
-    let mut asked = backup.methods.iter();
-    let unknown = asked.find(|name| !known.is_empty() && method_of(&known, name).is_none());
+    let mut requested = backup.methods.iter();
+    let unknown = requested.find(|name| !known.is_empty() && method_of(&known, name).is_none());
     unknown.map_or(Ok(()), |name| {
         let known: BTreeSet<&str> = names(&known).into_iter().collect();
         let known: Vec<&str> = known.into_iter().collect();

@@ -91,7 +91,7 @@ fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
 }
 
 fn driver_times(outcome: &Outcome) -> Vec<OperationTimes> {
-    let mut told = Vec::new();
+    let mut all_times = Vec::new();
     for (operation, word) in OPERATIONS {
         let mut all = Tally::default();
         (outcome.cells.iter()).for_each(|cell| all.merge(cell.of(operation)));
@@ -106,10 +106,10 @@ fn driver_times(outcome: &Outcome) -> Vec<OperationTimes> {
             // Sums are exact; means of histograms are as exact as their buckets.
             let times = OperationTimes::of("driver", "", word, phase);
             let times = times.counted(all.operations, mean_us(sum_ns, all.operations));
-            told.push(times.with(histogram));
+            all_times.push(times.with(histogram));
         }
     }
-    told
+    all_times
 }
 
 fn mean_us(sum_ns: u64, operations: u64) -> Option<f64> {

@@ -29,7 +29,7 @@ use target::source::SourceTable;
 /// Limit of the sessions that read a source in parallel.
 pub const JOBS_MAX: u32 = 64;
 
-fn table_told(table: &SourceTable) -> Option<Remark> {
+fn table_note(table: &SourceTable) -> Option<Remark> {
     let what = table.note?.to_owned();
     Some(Remark::TableTold { what })
 }

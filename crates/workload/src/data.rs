@@ -1,6 +1,5 @@
 //! Rows of the test tables: a pure function of the row number, so that every answer can be computed without the
-//! database
-//! under test.
+//! database under test.
 //!
 //! The data do not depend on the seed of a run: runs with different seeds read different keys of the same rows and stay
 //! comparable.

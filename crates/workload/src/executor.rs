@@ -75,8 +75,8 @@ impl<S: Source> Executor<S> {
         self.rows.clear();
         self.replies.clear();
         self.source.ask(number, &mut self.group);
-        for (at, asked) in self.group.asks.iter().enumerate() {
-            if let Some(first) = self.replies.first_mut(self.source.place(*asked, at)) {
+        for (at, part) in self.group.asks.iter().enumerate() {
+            if let Some(first) = self.replies.first_mut(self.source.place(*part, at)) {
                 first.clear();
             }
         }

@@ -1,8 +1,7 @@
 //! Kinds of work of a job, one module each.
 //!
 //! An exercise prepares the data as the test declares, creates one client per job, and afterwards checks the clients'
-//! work
-//! against the content of the database.
+//! work against the content of the database.
 
 mod blob_write;
 mod bulk_load;

@@ -14,8 +14,8 @@ pub enum Expectation {
     Filter,
     /// Per `grp`: `grp, count(*), sum(amount), min(day), max(day)`.
     Aggregate,
-    /// The ten groups of `large ⋈ small` (on id) with the largest `sum(large.amount)`:
-    /// `grp, count(*), sum(large.amount), sum(small.day)`.
+    /// The ten groups of `large ⋈ small` (on id) with the largest `sum(large.amount)`: `grp, count(*),
+    /// sum(large.amount), sum(small.day)`.
     Report,
 }
 

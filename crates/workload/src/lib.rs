@@ -4,9 +4,8 @@
 //! load ([`observe`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which prepares the tables,
-//! runs
-//! the operations of a job and verifies the answers. A user's own SQL is a [`script`], which becomes a test like the
-//! others.
+//! runs the operations of a job and verifies the answers. A user's own SQL is a [`script`], which becomes a test like
+//! the others.
 
 #![forbid(unsafe_code)]
 

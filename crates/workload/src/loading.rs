@@ -25,14 +25,14 @@ pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 /// says to users who requested more.
 pub(crate) fn sessions(
     target: &dyn Target,
-    asked: Option<u32>,
+    requested: Option<u32>,
     usual: u32,
     tell: Observer<'_>,
 ) -> u32 {
     let Some(why) = target.lacks(Feature::ConcurrentWriters) else {
-        return asked.unwrap_or(usual);
+        return requested.unwrap_or(usual);
     };
-    if asked > Some(1) {
+    if requested > Some(1) {
         tell(Event::Note(&format!(
             "loading with a single session: {why}"
         )));
@@ -78,9 +78,9 @@ pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
         });
         Ok::<(), E>(())
     };
-    let kept = with_threads(target, 1, all);
+    let reset = with_threads(target, 1, all);
     let errors = errors.into_inner().unwrap_or_else(PoisonError::into_inner);
-    errors.into_iter().chain(kept.err()).collect()
+    errors.into_iter().chain(reset.err()).collect()
 }
 
 /// Runs `work` with at least as many threads per statement as there were sessions, to build indexes faster.

@@ -2,8 +2,7 @@
 //! while the other runs.
 //!
 //! Both use one server: the analytical tables are in their usual schema, those of order entry in a secondary schema of
-//! that
-//! database, because they have the same names. The queries read the rows themselves, or a copy of them in a column
+//! that database, because they have the same names. The queries read the rows themselves, or a copy of them in a column
 //! store; and either the analytical tables, or those on which the users work ([`same`]).
 
 mod codes;
@@ -23,7 +22,7 @@ use target::{Reach, TargetUrl};
 
 use crate::duration;
 use crate::olap;
-use crate::olap::measure::Asks;
+use crate::olap::measure::AnalyticalRun;
 use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp;
 use crate::oltp::step::OltpStep;
@@ -94,12 +93,12 @@ impl Workload for Mixed {
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
-        let asked: (&OltpStep, &OlapStep) = (step.table(), step.table());
+        let tables: (&OltpStep, &OlapStep) = (step.table(), step.table());
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
-            let obstacle = obstacle(asked.1, ground.targets, target);
+            let obstacle = obstacle(tables.1, ground.targets, target);
             let obstacle = obstacle.or_else(|| target.read_only());
-            agenda.add(keys(asked, &base, target), obstacle, title);
+            agenda.add(keys(tables, &base, target), obstacle, title);
         }
         Ok(agenda)
     }
@@ -155,17 +154,15 @@ impl Workload for Mixed {
         let is_replica =
             |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
         let own = &targets[number];
-        let is_beside_copy = is_of_users(code) && is_replica(own);
-        let source = targets
-            .iter()
-            .find(|url| is_beside_copy && !is_replica(url));
+        let follows_copy = is_of_users(code) && is_replica(own);
+        let source = targets.iter().find(|url| follows_copy && !is_replica(url));
         Ok(definition(code, source.unwrap_or(own).engine()))
     }
 
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
         Box::new(Together {
             context,
-            analytical: Asks::new(context),
+            analytical: AnalyticalRun::new(context),
         })
     }
 }
@@ -198,7 +195,7 @@ fn volume(step: &Step, replicas: u32) -> Volume {
 
 struct Together<'a> {
     context: &'a RunContext<'a>,
-    analytical: Asks<'a>,
+    analytical: AnalyticalRun<'a>,
 }
 
 impl Measure for Together<'_> {

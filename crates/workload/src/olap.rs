@@ -1,8 +1,7 @@
 //! Analytical workload derived from TPC-H 2.17.1: database, loader, 22 queries and their answers.
 //!
 //! Results are not comparable with published ones. The eight tables and their columns have the specification's names,
-//! so
-//! that anybody's SQL works on them.
+//! so that anybody's SQL works on them.
 //!
 //! * [`scale`]: size of the database.
 //! * [`rows`]: its rows, straight from the generator.
@@ -89,13 +88,13 @@ pub enum OlapError {
     )]
     Present { scale: Scale },
     #[error(
-        "the analytical database here differs in {what}: {there} instead of {asked}; request the one that is \
+        "the analytical database here differs in {what}: {there} instead of {requested}; request the one that is \
          loaded, or replace it"
     )]
     Other {
         what: &'static str,
         there: String,
-        asked: String,
+        requested: String,
     },
     #[error(
         "this database holds the tables of the order-entry workload, and some have the same names; use another \

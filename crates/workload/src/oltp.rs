@@ -1,8 +1,7 @@
 //! Order-entry workload derived from TPC-C 5.11: database, loader and consistency checks.
 //!
 //! Results are not comparable with published ones. The nine tables and their columns have the specification's names, so
-//! that
-//! anybody's SQL works on them.
+//! that anybody's SQL works on them.
 //!
 //! * [`initial_rows`]: rows of a fresh database, a pure function of seed and warehouse.
 //! * [`mod@load`]: parallel loader by warehouse, which resumes where it stopped.
@@ -110,13 +109,13 @@ pub enum OltpError {
     )]
     Present { warehouses: u32 },
     #[error(
-        "the order-entry database here differs in {what}: {there} instead of {asked}; request the one that is \
+        "the order-entry database here differs in {what}: {there} instead of {requested}; request the one that is \
          loaded, or replace it"
     )]
     Other {
         what: &'static str,
         there: String,
-        asked: String,
+        requested: String,
     },
     #[error(
         "the order-entry database here is not of this plan, and transactions have run on it since its load, which a load \

@@ -39,8 +39,7 @@ impl Owned {
     }
 
     /// Creates the tables, each registered with its creation, and then stores the facts, so that an interrupted
-    /// creation
-    /// counts as none.
+    /// creation counts as none.
     ///
     /// # Errors
     /// When a table of one of the names exists and is not dbdyno's, or the target fails.

@@ -26,8 +26,7 @@ pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
 }
 
 /// Reads the whole table and compares it with the generator. Returns a difference once: a changed table is reloaded
-/// before
-/// the next point that needs it.
+/// before the next point that needs it.
 ///
 /// The first time in a run every cell of every row is compared; before the other points only the count and the sums of
 /// [`Expectation::Scan`], at a fraction of the cost.

@@ -231,7 +231,7 @@ fn what_does_not_fit_is_refused_with_the_sizes() {
                 .map(str::to_owned)
                 .collect()
         };
-        let asked = LiftOptions {
+        let options = LiftOptions {
             chosen: Chosen {
                 tables: names(tables),
                 columns: names(columns),
@@ -239,7 +239,7 @@ fn what_does_not_fit_is_refused_with_the_sizes() {
             },
             ..options(Level::None)
         };
-        let message = lifted(source.as_ref(), &asked).err().unwrap().to_string();
+        let message = lifted(source.as_ref(), &options).err().unwrap().to_string();
         assert!(message.contains(says), "{message}");
     }
 }

@@ -282,9 +282,9 @@ fn tables_of_postgres_that_cannot_be_read_end_no_other() {
     let check = |left_out: &[String]| {
         for (name, why) in reasons {
             let begin = format!("public.{name} is left out: ");
-            let is_told = |out: &&String| out.starts_with(&begin) && out.contains(why);
+            let is_reported = |out: &&String| out.starts_with(&begin) && out.contains(why);
             assert_eq!(
-                left_out.iter().filter(is_told).count(),
+                left_out.iter().filter(is_reported).count(),
                 1,
                 "{name}: {left_out:?}"
             );
@@ -296,15 +296,15 @@ fn tables_of_postgres_that_cannot_be_read_end_no_other() {
         assert_eq!(labels(&lifted), ["public.good"]);
         check(&out(&lifted));
     }
-    let asked = SizeOptions {
+    let options = SizeOptions {
         chosen: all,
         levels: vec![Level::QueryHigh],
         budget: Budget::default(),
         seed: 1,
     };
-    let sizes = size(source, &asked, &AtomicBool::new(false), &|_| {}).unwrap();
-    let told: Vec<String> = sizes.left_out.iter().map(ToString::to_string).collect();
-    check(&told);
+    let sizes = size(source, &options, &AtomicBool::new(false), &|_| {}).unwrap();
+    let messages: Vec<String> = sizes.left_out.iter().map(ToString::to_string).collect();
+    check(&messages);
     assert_eq!(sizes.tables.len(), 1);
     let none = lifted(source, Level::None, named(&["blank"]))
         .err()

@@ -308,8 +308,8 @@ fn an_index_that_vanished_is_noticed() {
     let outcome = drive(exercise.clients(1).unwrap(), 1);
     tamper(&place, "DROP INDEX dbdyno_large_made");
     let wrong = exercise.verify(&outcome).unwrap();
-    let is_told = |reason: &Remark| matches!(reason, Remark::IndexMissing { .. });
-    assert!(wrong.iter().any(is_told), "{wrong:?}");
+    let is_reported = |reason: &Remark| matches!(reason, Remark::IndexMissing { .. });
+    assert!(wrong.iter().any(is_reported), "{wrong:?}");
 }
 
 #[test]

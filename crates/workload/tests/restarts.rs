@@ -69,7 +69,7 @@ fn restarted_between_levels(server: &LocalServer, url: String) -> Run {
 }
 
 /// The notes of the first level do not mention the restart, those of the second do.
-fn assert_told(run: &Run) {
+fn assert_reported(run: &Run) {
     assert!(run.valid(), "{:#?}", run.points);
     let levels: Vec<&Point> = run.points.iter().filter(|p| p.key.test == "OLTP").collect();
     let [before, after] = levels[..] else {
@@ -86,13 +86,13 @@ fn assert_told(run: &Run) {
         );
     }
     // No later point saw another restart.
-    let behind = run.points.last().unwrap();
-    assert_eq!(&behind.work.server_since, is);
-    assert!(!says(behind, "was restarted since"), "{behind:#?}");
+    let last = run.points.last().unwrap();
+    assert_eq!(&last.work.server_since, is);
+    assert!(!says(last, "was restarted since"), "{last:#?}");
 }
 
 #[test]
-fn a_restart_of_postgres_is_told_and_the_database_checked_again() {
+fn a_restart_of_postgres_is_reported_and_the_database_checked_again() {
     let server = started(
         &PostgresServer,
         "postgres+local:?version=15&shared_buffers=32MB",
@@ -102,7 +102,7 @@ fn a_restart_of_postgres_is_told_and_the_database_checked_again() {
         "postgres://dbdyno@{}/postgres",
         directory.replace('/', "%2F")
     );
-    assert_told(&restarted_between_levels(&server, url));
+    assert_reported(&restarted_between_levels(&server, url));
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn a_restart_of_mariadb_is_told_and_the_database_checked_again() {
     );
     let socket = server.socket_path().display().to_string();
     let url = format!("mysql://root@localhost/dbdyno?socket={socket}");
-    assert_told(&restarted_between_levels(&server, url));
+    assert_reported(&restarted_between_levels(&server, url));
 }

@@ -13,8 +13,8 @@ pub(super) fn name_of(code: &str) -> String {
 }
 
 pub(super) fn method_of(methods: &[BackupMethod], name: &str) -> Option<(BackupMethod, Variant)> {
-    let asked = |method: &BackupMethod| Some((*method, method.variant_of(name)?));
-    methods.iter().find_map(asked)
+    let variant = |method: &BackupMethod| Some((*method, method.variant_of(name)?));
+    methods.iter().find_map(variant)
 }
 
 pub(super) fn title(code: &str) -> String {

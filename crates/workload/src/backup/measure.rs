@@ -17,8 +17,8 @@ use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
 use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 
 use super::code::{method_of, name_of, title};
-use super::felt::Felt;
 use super::figures::{MB, TB_PER_H, per};
+use super::impact::Impact;
 use super::programs::{from_cache, take_in};
 use super::proof::{self, Digests, Evidence};
 use super::repository::Repository;
@@ -30,7 +30,7 @@ use crate::oltp::{self, Kind, LoadOptions, Metadata, Mode, OltpError, Pacing};
 
 const GB: f64 = 1e9;
 /// Limit of the users' work during a backup, in case nothing stops it.
-const BESIDE_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
+const CONCURRENT_TIME_MAX: Duration = Duration::from_secs(7 * 86_400);
 /// Name of the point in time to which a backup is restored.
 const POINT: &str = "dbdyno";
 
@@ -47,16 +47,16 @@ impl Measure for Measurement<'_> {
         progress: &Progress,
     ) -> Result<Done> {
         // A file name without a directory has an empty parent.
-        let beside = archive.path().parent();
-        let beside = beside
+        let parent = archive.path().parent();
+        let parent = parent
             .filter(|directory| !directory.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        let asked: &BackupStep = step.table();
-        let parent = asked.repository.clone().unwrap_or(beside.to_owned());
+        let options: &BackupStep = step.table();
+        let parent = options.repository.clone().unwrap_or(parent.to_owned());
         let place = PointContext {
             context: self.context,
             step,
-            asked,
+            options,
             key,
             on: &self.context.targets[key.target as usize],
         };
@@ -67,14 +67,14 @@ impl Measure for Measurement<'_> {
 }
 
 struct BackupTaken {
-    seen: BackupRun,
+    run: BackupRun,
     evidence: Evidence,
-    felt: Option<Felt>,
+    impact: Option<Impact>,
 }
 
 struct BackupRun {
     point: Point,
-    told: BackedUp,
+    result: BackedUp,
     logical_bytes: u64,
     started: Option<Instant>,
 }
@@ -82,7 +82,7 @@ struct BackupRun {
 struct PointContext<'a> {
     context: &'a RunContext<'a>,
     step: &'a Step,
-    asked: &'a BackupStep,
+    options: &'a BackupStep,
     key: &'a PointKey,
     on: &'a Nodes,
 }
@@ -108,14 +108,14 @@ impl PointContext<'_> {
             options: BackupOptions {
                 channels: self.key.threads,
                 variant,
-                max_mb_per_s: self.asked.max_mb_per_s,
+                max_mb_per_s: self.options.max_mb_per_s,
             },
             method: method.as_ref(),
         };
         let method = &method;
         self.load(target.as_ref())?;
         self.make_sure_of_room(method, parent)?;
-        let few = self.asked.processors.here();
+        let few = self.options.processors.here();
         let few = few.map_err(|error| self.invalid(Remark::BackupFailed { error }))?;
         let _held = self.hold(few)?;
         let repository = Repository::create(parent).map_err(|e| self.of_file(parent, &e))?;
@@ -137,16 +137,16 @@ impl PointContext<'_> {
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
         let BackupRun {
             point,
-            told,
+            result,
             logical_bytes,
             ..
-        } = &mut made.seen;
+        } = &mut made.run;
         self.tell(point, (method, few), &repository);
-        self.figures_of_backup(point, (*logical_bytes, *told));
+        self.figures_of_backup(point, (*logical_bytes, *result));
         let shares = self.shares_device(&repository);
         take_in(
             point,
-            told.programs,
+            result.programs,
             (self.context.hardware_threads, shares),
         );
         let figures = &mut point.figures;
@@ -155,8 +155,8 @@ impl PointContext<'_> {
         figures.backup_ratio = per(*logical_bytes as f64, repository_bytes);
         figures.backup_archived_mb =
             (method.about.log_archive).map(|directory| manifest.bytes_below(directory) as f64 / MB);
-        if let Some(felt) = &made.felt {
-            felt.enter(point, self.asked);
+        if let Some(impact) = &made.impact {
+            impact.enter(point, self.options);
         }
         let evidence = &made.evidence;
         let restored = restore_and_prove(method, &repository, (&self.on.engine, evidence));
@@ -165,7 +165,7 @@ impl PointContext<'_> {
             return Err(Measured::Interrupted);
         }
         enter_restore(point, (*logical_bytes, evidence), restored);
-        Ok(Measured::Points(vec![made.seen.point]))
+        Ok(Measured::Points(vec![made.run.point]))
     }
 
     /// A backup to nowhere, which can be neither restored nor verified.
@@ -177,20 +177,20 @@ impl PointContext<'_> {
     ) -> Measured {
         let BackupRun {
             mut point,
-            told,
+            result,
             logical_bytes,
             ..
-        } = made.seen;
+        } = made.run;
         self.tell(&mut point, on, repository);
-        self.figures_of_backup(&mut point, (logical_bytes, told));
+        self.figures_of_backup(&mut point, (logical_bytes, result));
         let shares = self.shares_device(repository);
         take_in(
             &mut point,
-            told.programs,
+            result.programs,
             (self.context.hardware_threads, shares),
         );
-        if let Some(felt) = &made.felt {
-            felt.enter(&mut point, self.asked);
+        if let Some(impact) = &made.impact {
+            impact.enter(&mut point, self.options);
         }
         point.notes.push(Remark::BackupDiscarded {});
         Measured::Points(vec![point])
@@ -207,14 +207,14 @@ impl PointContext<'_> {
         let stop = self.context.stop;
         let before = repository.journal("acknowledged");
         let alone = self.work(&before, self.end_of_work(), stop)?;
-        if self.asked.beside_per_s.is_some() {
+        if self.options.beside_per_s.is_some() {
             self.settle()?;
-            return self.back_up_beside(method, repository, (before, alone), progress);
+            return self.back_up_during_work(method, repository, (before, alone), progress);
         }
         let quiet = self.digests()?;
         self.settle()?;
-        let seen = self.back_up(method, repository, progress)?;
-        let evidence = if self.asked.point_in_time {
+        let run = self.back_up(method, repository, progress)?;
+        let evidence = if self.options.point_in_time {
             self.work_past_a_point(method, repository)?
         } else {
             Evidence::Same {
@@ -223,9 +223,9 @@ impl PointContext<'_> {
             }
         };
         Ok(BackupTaken {
-            seen,
+            run,
             evidence,
-            felt: None,
+            impact: None,
         })
     }
 
@@ -257,38 +257,38 @@ impl PointContext<'_> {
         })
     }
 
-    fn back_up_beside(
+    fn back_up_during_work(
         &self,
         method: &Chosen<'_>,
         repository: &Repository,
         (before, alone): (PathBuf, Outcome),
         progress: &Progress,
     ) -> Ended<BackupTaken> {
-        let beside = repository.journal("acknowledged-beside");
+        let during = repository.journal("acknowledged-beside");
         let enough = AtomicBool::new(false);
         let (backed_up, worked) = std::thread::scope(|scope| {
-            let until_stopped = || self.work(&beside, End::Time(BESIDE_TIME_MAX), &enough);
+            let until_stopped = || self.work(&during, End::Time(CONCURRENT_TIME_MAX), &enough);
             let users = scope.spawn(until_stopped);
             let backed_up = self.back_up(method, repository, progress);
             enough.store(true, Ordering::Relaxed);
             (backed_up, users.join())
         });
-        let mut seen = backed_up?;
+        let mut run = backed_up?;
         let worked = worked.map_err(|_| {
             self.invalid(Remark::BackupFailed {
                 error: "the users beside the backup ended with a panic".into(),
             })
         })??;
-        let felt = Felt {
+        let impact = Impact {
             alone,
-            beside: worked,
+            during: worked,
         };
-        let samples = std::mem::take(&mut seen.point.samples);
-        seen.point.samples = felt.over_time(samples, seen.started, self.context.interval);
+        let samples = std::mem::take(&mut run.point.samples);
+        run.point.samples = impact.over_time(samples, run.started, self.context.interval);
         Ok(BackupTaken {
-            seen,
-            evidence: Evidence::Beside { before, beside },
-            felt: Some(felt),
+            run,
+            evidence: Evidence::DuringWork { before, during },
+            impact: Some(impact),
         })
     }
 
@@ -297,7 +297,7 @@ impl PointContext<'_> {
     }
 
     fn end_of_work(&self) -> End {
-        End::Time(Duration::from_secs_f64(self.asked.work_seconds))
+        End::Time(Duration::from_secs_f64(self.options.work_seconds))
     }
 
     /// Loads the order-entry database unless there is one, which is used as it is.
@@ -309,8 +309,8 @@ impl PointContext<'_> {
             return Ok(());
         }
         let options = LoadOptions {
-            warehouses: self.asked.warehouses,
-            rows: self.asked.warehouse_rows,
+            warehouses: self.options.warehouses,
+            rows: self.options.warehouse_rows,
             jobs: None,
             seed: self.context.seed,
             foreign_keys: false,
@@ -342,7 +342,7 @@ impl PointContext<'_> {
 
     fn make_sure_of_room(&self, method: &Chosen<'_>, parent: &Path) -> Ended<()> {
         let logical_bytes = self.logical_bytes(method)?;
-        let needed = Needed::by(&method.about, self.asked, logical_bytes);
+        let needed = Needed::by(&method.about, self.options, logical_bytes);
         match host::room(parent) {
             Some(room) if room.free_bytes < needed.bytes() => {
                 Err(self.invalid(Remark::BackupNoRoom {
@@ -362,8 +362,8 @@ impl PointContext<'_> {
     /// Users enter orders until the end or until they are stopped; acknowledged transactions are logged.
     fn work(&self, journal: &Path, end: End, stop: &AtomicBool) -> Ended<Outcome> {
         let blank = self.blank();
-        let users = self.asked.users;
-        let asked = WorkOptions {
+        let users = self.options.users;
+        let work_options = WorkOptions {
             warehouses: None,
             rows: None,
             users,
@@ -374,7 +374,7 @@ impl PointContext<'_> {
             seed: blank.seed,
             journal: Some(journal.to_owned()),
         };
-        let work = Work::open(Arc::clone(self.on.first()), &self.on.engine, &asked);
+        let work = Work::open(Arc::clone(self.on.first()), &self.on.engine, &work_options);
         let work = work.map_err(|e| self.failed(e))?;
         let (population, clients) = work.population().map_err(|e| self.failed(e))?;
         let population: &dyn UserPopulation = population.as_ref();
@@ -385,7 +385,7 @@ impl PointContext<'_> {
                 population,
             },
             interval: self.context.interval,
-            schedule: match self.asked.beside_per_s {
+            schedule: match self.options.beside_per_s {
                 None => Schedule::Closed { think: Think::None },
                 Some(rate_per_s) => Schedule::Open {
                     rate_per_s,
@@ -442,7 +442,7 @@ impl PointContext<'_> {
         Ok(BackupRun {
             started: observed.outcome.started,
             point: observed.finish(),
-            told: made,
+            result: made,
             logical_bytes,
         })
     }
@@ -462,7 +462,7 @@ impl PointContext<'_> {
             operations_per_job: Some(1),
             state: format!(
                 "after a checkpoint, {} at work{}",
-                match self.asked.beside_per_s {
+                match self.options.beside_per_s {
                     None => "nobody",
                     Some(_) => "users",
                 },

@@ -50,9 +50,9 @@ fn move_to_driver(
         let of_a_core = moved * f64::from(threads);
         figures.driver_cpu_pct = figures.driver_cpu_pct.map(|pct| pct + of_a_core);
     }
-    let less = |seen: &mut Option<f64>, bytes: u64| {
+    let less = |figure: &mut Option<f64>, bytes: u64| {
         let own_mb_per_s = bytes as f64 / MB / elapsed_s;
-        *seen = seen.map(|seen| (seen - own_mb_per_s).max(0.0));
+        *figure = figure.map(|figure| (figure - own_mb_per_s).max(0.0));
     };
     less(&mut figures.read_by_others_mb_per_s, programs.read_bytes);
     less(

@@ -14,7 +14,7 @@ pub enum Evidence {
     /// The state of the source after the log of acknowledged transactions ended.
     Same { digests: Digests, journal: PathBuf },
     /// All of the first log, and nothing that the second log does not contain, because users worked during the backup.
-    Beside { before: PathBuf, beside: PathBuf },
+    DuringWork { before: PathBuf, during: PathBuf },
     /// State at a named point after the backup: the log up to it, and nothing of the log after it.
     Point {
         name: String,
@@ -28,7 +28,7 @@ impl Evidence {
     pub fn point(&self) -> Option<&str> {
         match self {
             Self::Point { name, .. } => Some(name),
-            Self::Same { .. } | Self::Beside { .. } => None,
+            Self::Same { .. } | Self::DuringWork { .. } => None,
         }
     }
 
@@ -44,7 +44,7 @@ impl Evidence {
         };
         match self {
             Self::Same { digests, .. } => vec![same(digests)],
-            Self::Beside { .. } => vec![Remark::RestoreProvenBeside {
+            Self::DuringWork { .. } => vec![Remark::RestoreProvenBeside {
                 files,
                 conditions: proven.conditions,
                 before: proven.acknowledged,
@@ -110,7 +110,7 @@ pub(super) fn prove(
         Evidence::Same { digests: of, .. } | Evidence::Point { digests: of, .. } => {
             differences(of, &digests(restored)?)
         }
-        Evidence::Beside { .. } => Vec::new(),
+        Evidence::DuringWork { .. } => Vec::new(),
     };
     let checked = oltp::check(restored, engine, false)?;
     let broken = checked.broken();
@@ -119,7 +119,7 @@ pub(super) fn prove(
     }
     let (journal, other) = match evidence {
         Evidence::Same { journal, .. } => (journal, None),
-        Evidence::Beside { before, beside } => (before, Some(beside)),
+        Evidence::DuringWork { before, during } => (before, Some(during)),
         Evidence::Point { journal, later, .. } => (journal, Some(later)),
     };
     let own = oltp::reconcile(restored, journal)?;
@@ -127,7 +127,7 @@ pub(super) fn prove(
     let other = other.transpose()?;
     let is_sound = match (evidence, &other) {
         // Transactions during the backup follow the first log, and all of them are in the second.
-        (Evidence::Beside { .. }, Some(beside)) => own.holds_all() && beside.holds_no_more(),
+        (Evidence::DuringWork { .. }, Some(during)) => own.holds_all() && during.holds_no_more(),
         (Evidence::Point { .. }, Some(later)) => own.is_sound() && later.holds_none(),
         _ => own.is_sound(),
     };

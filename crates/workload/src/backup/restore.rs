@@ -16,7 +16,7 @@ pub struct Chosen<'m> {
     pub method: &'m dyn Method,
 }
 
-pub struct RestoreSeen {
+pub struct RestoreResult {
     pub copy_took: Duration,
     pub replay_took: Duration,
     pub first_commit_took: Duration,
@@ -33,7 +33,7 @@ pub fn restore_and_prove(
     method: &Chosen<'_>,
     repository: &Repository,
     (engine, evidence): (&str, &Evidence),
-) -> std::result::Result<RestoreSeen, Vec<Remark>> {
+) -> std::result::Result<RestoreResult, Vec<Remark>> {
     let failed = |error: &dyn std::fmt::Display| {
         vec![Remark::RestoreFailed {
             error: error.to_string(),
@@ -63,7 +63,7 @@ pub fn restore_and_prove(
     let proving = Instant::now();
     let proven = proof::prove(target.as_ref(), engine, evidence);
     let proven = proven.map_err(|e| failed(&e))?;
-    Ok(RestoreSeen {
+    Ok(RestoreResult {
         copy_took,
         replay_took,
         first_commit_took,
@@ -77,25 +77,25 @@ pub fn restore_and_prove(
 pub(super) fn enter_restore(
     point: &mut Point,
     (logical_bytes, evidence): (u64, &Evidence),
-    seen: std::result::Result<RestoreSeen, Vec<Remark>>,
+    restored: std::result::Result<RestoreResult, Vec<Remark>>,
 ) {
-    let seen = match seen {
-        Ok(seen) => seen,
+    let restored = match restored {
+        Ok(restored) => restored,
         Err(reasons) => return point.reasons.extend(reasons),
     };
-    let took = seen.copy_took + seen.replay_took + seen.first_commit_took;
+    let took = restored.copy_took + restored.replay_took + restored.first_commit_took;
     let figures = &mut point.figures;
-    figures.restore_copy_s = Some(seen.copy_took.as_secs_f64());
-    figures.restore_replay_s = Some(seen.replay_took.as_secs_f64());
-    figures.restore_first_commit_s = Some(seen.first_commit_took.as_secs_f64());
+    figures.restore_copy_s = Some(restored.copy_took.as_secs_f64());
+    figures.restore_replay_s = Some(restored.replay_took.as_secs_f64());
+    figures.restore_first_commit_s = Some(restored.first_commit_took.as_secs_f64());
     figures.restore_tb_per_h = per(logical_bytes as f64 / TB_PER_H, took.as_secs_f64());
     figures.restore_per_backup = figures
         .elapsed_s
         .and_then(|backup_s| per(took.as_secs_f64(), backup_s));
-    if seen.proven.reasons.is_empty() {
-        let took_s = seen.proof_took.as_secs_f64();
-        let notes = evidence.notes(&seen.proven, seen.files, took_s);
+    if restored.proven.reasons.is_empty() {
+        let took_s = restored.proof_took.as_secs_f64();
+        let notes = evidence.notes(&restored.proven, restored.files, took_s);
         point.notes.extend(notes);
     }
-    point.reasons.extend(seen.proven.reasons);
+    point.reasons.extend(restored.proven.reasons);
 }

@@ -18,12 +18,12 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    pub fn by(method: &BackupMethod, asked: &BackupStep, logical_bytes: u64) -> Self {
+    pub fn by(method: &BackupMethod, options: &BackupStep, logical_bytes: u64) -> Self {
         if method.backups == 0 {
             return Self::default();
         }
         let each = logical_bytes.saturating_add(SPARE_BYTES);
-        let log = of_small_transactions(asked.work_seconds_in_all()).room_bytes;
+        let log = of_small_transactions(options.work_seconds_in_all()).room_bytes;
         Self {
             backup_bytes: each.saturating_mul(u64::from(method.backups)),
             archive_bytes: if method.log_archive.is_some() { log } else { 0 },

@@ -306,12 +306,12 @@ impl BackupStep {
     /// Obstacle if repositories would lie inside the data directory.
     pub fn repository_inside(&self, target: &dyn Target) -> Option<Remark> {
         let data = target.data_directory().ok()?.canonicalize().ok()?;
-        let asked = std::path::absolute(self.repository.as_deref()?).ok()?;
-        let repository = existing(&asked)?;
+        let requested = std::path::absolute(self.repository.as_deref()?).ok()?;
+        let repository = existing(&requested)?;
         repository
             .starts_with(&data)
             .then(|| Remark::RepositoryInsideData {
-                repository: asked.display().to_string(),
+                repository: requested.display().to_string(),
                 data: data.display().to_string(),
             })
     }

@@ -82,11 +82,11 @@ fn outcome(
         journal: repository.journal("log"),
     };
     match restore_and_prove(&method, &repository, (engine, &evidence)) {
-        Ok(seen) => {
-            assert!(seen.files >= 1);
+        Ok(restored) => {
+            assert!(restored.files >= 1);
             let rows: u64 = before.values().map(|digest| digest.rows).sum();
             assert!(before.len() >= 9 && rows > 10_000);
-            seen.proven.reasons
+            restored.proven.reasons
         }
         Err(reasons) => reasons,
     }
@@ -288,7 +288,7 @@ fn what_killed_runs_left_goes_with_the_next_backup() {
 
 #[test]
 fn a_method_needs_room_for_what_it_keeps() {
-    let asked = |backup: &str| {
+    let options = |backup: &str| {
         let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
         let plan = crate::tests::plan(&text, &[]).unwrap();
         plan.step[0].table::<BackupStep>().clone()
@@ -297,7 +297,7 @@ fn a_method_needs_room_for_what_it_keeps() {
     let methods = engines.concat();
     let needed = |name: &str, backup: &str| {
         let (method, _) = method_of(&methods, name).unwrap();
-        Needed::by(&method, &asked(backup), 1 << 30)
+        Needed::by(&method, &options(backup), 1 << 30)
     };
     let each = (1 << 30) + (64 << 20);
     let tar = needed("basebackup-tar", "");
@@ -322,7 +322,7 @@ fn a_method_needs_room_for_what_it_keeps() {
 }
 
 #[test]
-fn steps_that_contradict_themselves_are_told() {
+fn contradictions_are_refused() {
     let plan = |backup: &str| {
         let text = format!("name = 'p'\n[[step]]\nuse = 'backup'\n[step.backup]\n{backup}");
         crate::tests::plan(&text, &[]).map_err(|error| error.to_string())

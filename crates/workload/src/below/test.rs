@@ -62,7 +62,7 @@ impl Scratch {
         format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
     }
 
-    fn told(&self, sentence: &str) -> String {
+    fn describe(&self, sentence: &str) -> String {
         let folder = self.folder.display();
         let place = format!("the temporary file in {folder}");
         sentence.replace(&self.path().display().to_string(), &place)
@@ -73,7 +73,7 @@ impl Scratch {
 ///
 /// # Errors
 /// When the data lie elsewhere or nowhere, or direct writes fail there.
-pub(crate) fn check_place(target: &Nodes) -> std::result::Result<(), Remark> {
+pub(crate) fn check_location(target: &Nodes) -> std::result::Result<(), Remark> {
     scratch(target).map(drop)
 }
 
@@ -87,11 +87,11 @@ fn scratch(target: &Nodes) -> std::result::Result<Scratch, Remark> {
         Some(file) => file.parent().map(Path::to_owned),
         // Next to the server's own folder, never in it.
         None => {
-            let untold = |why: String| Remark::DataPlaceUnknown { why };
-            let own = target.first().server_directory().map_err(untold)?;
+            let unknown = |why: String| Remark::DataPlaceUnknown { why };
+            let own = target.first().server_directory().map_err(unknown)?;
             let parent = own.parent().map(Path::to_owned);
             let device =
-                |path: &Path| host::device_of(path).map_err(|error| untold(error.to_string()));
+                |path: &Path| host::device_of(path).map_err(|error| unknown(error.to_string()));
             if let Some(parent) = &parent
                 && device(parent)? != device(&own)?
             {
@@ -117,7 +117,7 @@ pub(crate) fn measure(
     context: &RunContext<'_>,
     step: &Step,
     key: &PointKey,
-    (target, test, asked): (&Nodes, &Test, FileTest<'_>),
+    (target, test, file_test): (&Nodes, &Test, FileTest<'_>),
 ) -> Result<Measured> {
     let started_at = Timestamp::now();
     let blank = Point {
@@ -135,20 +135,20 @@ pub(crate) fn measure(
         Ok(file) => file,
         Err(reason) => return failed(reason),
     };
-    let run = run_of(test, key, step, asked, &file.path())?;
+    let run = run_of(test, key, step, file_test, &file.path())?;
     let watch = &context.samplers[key.target as usize];
     let requests = watch.requests();
     let mut counters = Reader::open(Path::new("/"), watch.device());
     let options = Options::new(blank.seed, context.stop);
     match format(&run, &options) {
         Err(error) => {
-            let error = file.told(&error.to_string());
+            let error = file.describe(&error.to_string());
             return failed(Remark::StorageFailed { error });
         }
         Ok(written) => {
             let faults = written.iter().flat_map(|written| &written.faults);
             if let Some(fault) = faults.map(ToString::to_string).next() {
-                let fault = file.told(&fault);
+                let fault = file.describe(&fault);
                 return failed(Remark::IoFault { fault });
             }
         }
@@ -157,8 +157,8 @@ pub(crate) fn measure(
     let begin = || watch.mark(Err("nobody asks who used the processors"));
     let mut mark = begin();
     let mut counted_from = Duration::ZERO;
-    let outcome = engine::run(&run, &options, &mut |told| {
-        if let EngineEvent::Interval(interval) = told {
+    let outcome = engine::run(&run, &options, &mut |event| {
+        if let EngineEvent::Interval(interval) = event {
             log.add(interval, counters.snapshot());
             if !interval.counted {
                 mark = begin();
@@ -171,7 +171,7 @@ pub(crate) fn measure(
         Ok(_) if context.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
         Ok(outcome) => outcome,
         Err(error) => {
-            let error = file.told(&error.to_string());
+            let error = file.describe(&error.to_string());
             return failed(Remark::StorageFailed { error });
         }
     };
@@ -205,13 +205,13 @@ pub(crate) fn measure(
     }
     let named = |reason| match reason {
         Remark::IoFault { fault } => Remark::IoFault {
-            fault: file.told(&fault),
+            fault: file.describe(&fault),
         },
         other => other,
     };
     Ok(Measured::Points(vec![Point {
         // The intervals are those of the tests with which it is compared.
-        samples: beside(samples.collect(), &measured.samples, context.interval),
+        samples: with_rates(samples.collect(), &measured.samples, context.interval),
         devices,
         interfaces: used.interfaces,
         title: blank.title,
@@ -224,7 +224,7 @@ pub(crate) fn measure(
 }
 
 /// Samples of the host, with the rates of the intervals that ended nearest to each.
-fn beside(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sample> {
+fn with_rates(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sample> {
     let near = |at_s: f64| {
         let mut intervals = intervals.iter();
         intervals.find(|own| (own.at_s - at_s).abs() <= every.as_secs_f64() / 2.0)
@@ -267,17 +267,17 @@ fn run_of(
     test: &Test,
     key: &PointKey,
     step: &Step,
-    asked: FileTest<'_>,
+    file_test: FileTest<'_>,
     file: &Path,
 ) -> Result<Run> {
-    let seconds = seconds(step, asked.seconds);
+    let seconds = seconds(step, file_test.seconds);
     let text = format!(
         "sd=sd1,lun=\"{}\",size={}m,threads={},openflags=o_direct\nwd=wd1,sd=sd1,{}\n\
          rd={},wd=wd1,iorate=max,warmup={WARM_UP_S},elapsed={seconds},interval=1\n",
         file.display(),
-        asked.file_mib,
+        file_test.file_mib,
         key.jobs,
-        asked.workload,
+        file_test.workload,
         test.code(),
     );
     let wrong = |error: &dyn std::fmt::Display| {

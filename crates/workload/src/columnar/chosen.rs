@@ -235,9 +235,9 @@ fn matches(pattern: &str, text: &str) -> bool {
             ends.into_iter().any(|at| matches(rest, &text[at..]))
         }
         Some(first) => {
-            let mut behind = text.chars();
-            behind.next().is_some_and(|c| first == '?' || c == first)
-                && matches(&pattern[first.len_utf8()..], behind.as_str())
+            let mut rest = text.chars();
+            rest.next().is_some_and(|c| first == '?' || c == first)
+                && matches(&pattern[first.len_utf8()..], rest.as_str())
         }
     }
 }

@@ -187,11 +187,11 @@ fn refuse_too_large(tables: &[SourceTable], level: Level, memory_bytes: u64) -> 
     })
 }
 
-fn streams(source: &dyn Source, asked: Option<u32>, tell: Observer<'_>) -> u32 {
+fn streams(source: &dyn Source, requested: Option<u32>, tell: Observer<'_>) -> u32 {
     let Some(why) = source.one_stream() else {
-        return asked.unwrap_or_else(processors).clamp(1, JOBS_MAX);
+        return requested.unwrap_or_else(processors).clamp(1, JOBS_MAX);
     };
-    if asked > Some(1) {
+    if requested > Some(1) {
         tell(Event::Note(&format!("reading with a single stream: {why}")));
     }
     1

@@ -49,10 +49,10 @@ pub struct Grown {
     pub left_bytes: Option<u64>,
 }
 
-/// Runs `work` and returns the growth of the process's memory at its peak and afterwards; `beside` returns bytes that
-/// the kernel counts elsewhere, such as files in memory.
-pub fn grown_by<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> (T, Grown) {
-    let now = || host::memory::resident_bytes().map(|bytes| bytes + beside());
+/// Runs `work` and returns the growth of the process's memory at its peak and afterwards; `other_bytes` returns bytes
+/// that the kernel counts elsewhere, such as files in memory.
+pub fn grown_by<T>(other_bytes: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> (T, Grown) {
+    let now = || host::memory::resident_bytes().map(|bytes| bytes + other_bytes());
     let before = now();
     let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
     let look = || {

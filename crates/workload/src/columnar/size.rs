@@ -23,7 +23,7 @@ use target::source::{Source, SourceTable};
 
 use super::chosen::{LeftOut, Unfit};
 use super::watch::{Watch, watched};
-use super::{Chosen, ColumnarError, Result, table_told, unfit};
+use super::{Chosen, ColumnarError, Result, table_note, unfit};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, Published, cores, fit, holds, needs, published};
@@ -254,7 +254,7 @@ fn unknown(table: &SourceTable, options: &SizeOptions, why: &str) -> SizedTable 
             .map(|level| (*level, Err(why.to_owned())))
             .collect(),
         sampled: Sampled::default(),
-        notes: table_told(table).into_iter().collect(),
+        notes: table_note(table).into_iter().collect(),
     }
 }
 

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_read_as_it_was_written_and_what_contradicts_itself_is_told() {
+    fn a_plan_is_read_as_written_and_contradictions_are_refused() {
         let written = plan("do = 'lift'\njobs = 2").unwrap();
         assert_eq!(
             crate::tests::plan(&written.to_toml(), &[]).unwrap(),

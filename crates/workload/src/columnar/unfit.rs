@@ -6,7 +6,7 @@ use super::chosen::LeftOut;
 use super::{ColumnarError, Result};
 
 /// Rows of each table that are searched for such values.
-const LOOK_ROWS: u64 = 1_000_000;
+const SEARCHED_ROWS: u64 = 1_000_000;
 
 /// Error that names the `known` columns, and those that the first rows of `tables` reveal.
 pub(super) fn refused(
@@ -17,7 +17,7 @@ pub(super) fn refused(
     let mut unfit = known.to_vec();
     let mut reader = [source.open_reader()?];
     for table in tables {
-        if (reader[0].read(&table.first(LOOK_ROWS), &None, &mut |_| Ok(()))).is_ok() {
+        if (reader[0].read(&table.first(SEARCHED_ROWS), &None, &mut |_| Ok(()))).is_ok() {
             continue;
         }
         for column in named(table, &misfits(&mut reader)) {

@@ -12,7 +12,7 @@ use super::{ColumnarError, Result};
 use crate::loading::{Event, Observer};
 
 /// Interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval between queries for lock waits; shorter waits do not matter.
 const ASK: Duration = Duration::from_secs(2);
 /// Delay after which sessions that were opened meanwhile are cancelled too.
@@ -47,16 +47,16 @@ pub(super) fn watched<T>(
     let outcome = std::thread::scope(|scope| {
         let watch = &watch;
         scope.spawn(move || {
-            let (mut asked, mut broken_off) = (Instant::now(), None::<Instant>);
-            while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            let (mut queried, mut broken_off) = (Instant::now(), None::<Instant>);
+            while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if stop.load(Ordering::Relaxed) {
                     if broken_off.is_none_or(|at| at.elapsed() >= AGAIN) {
                         source.break_off();
                         broken_off = Some(Instant::now());
                     }
-                } else if asked.elapsed() >= ASK {
+                } else if queried.elapsed() >= ASK {
                     let waits = source.waits();
-                    asked = Instant::now();
+                    queried = Instant::now();
                     let mut last = watch.0.lock().unwrap_or_else(PoisonError::into_inner);
                     if let Some(waits) = waits.filter(|waits| last.as_ref() != Some(waits)) {
                         tell(Event::Note(&format!("waiting for a lock: {waits}")));

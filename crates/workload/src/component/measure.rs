@@ -68,12 +68,12 @@ impl<'a> Tests<'a> {
             seconds,
         } = &test.definition.exercise
         {
-            let asked = below::test::FileTest {
+            let file_test = below::test::FileTest {
                 workload,
                 file_mib: *file_mib,
                 seconds: *seconds,
             };
-            return below::test::measure(context, step, key, (target, test, asked));
+            return below::test::measure(context, step, key, (target, test, file_test));
         }
         let task = Task {
             tests: self,

@@ -69,7 +69,7 @@ pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<Remark> {
         is_written.then(|| target.read_only()).flatten()
     });
     if test.definition.exercise.is_below_database() {
-        return below::test::check_place(target).err();
+        return below::test::check_location(target).err();
     }
     let wordless = || {
         is_wordless(test, &target.engine).then(|| Remark::NoStatement {

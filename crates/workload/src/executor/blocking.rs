@@ -57,17 +57,17 @@ impl<S: Source> Executor<S> {
             };
             begun.map_err(TransactionError::Target)?;
         }
-        for (at, asked) in group.asks.iter().enumerate() {
-            let place = source.place(*asked, at);
+        for (at, part) in group.asks.iter().enumerate() {
+            let place = source.place(*part, at);
             let mut found = 0;
-            for number in 0..source.statements(*asked) {
-                let (prepared, is_kept) = source.prepared(*asked, number);
+            for number in 0..source.statements(*part) {
+                let (prepared, is_stored) = source.prepared(*part, number);
                 let statement = prepared.statement;
                 // The row is taken out meanwhile, because parameters may come from rows of other statements.
-                let kept = replies.first_mut(place).filter(|_| is_kept);
-                let mut first = kept.map(std::mem::take);
+                let slot = replies.first_mut(place).filter(|_| is_stored);
+                let mut first = slot.map(std::mem::take);
                 *calls += 1;
-                let done = source.with_parameters(*asked, number, replies, |parameters| {
+                let done = source.with_parameters(*part, number, replies, |parameters| {
                     let done = match &mut first {
                         Some(first) => session.fetch_first(statement, parameters, first),
                         None if prepared.returns => {
@@ -77,12 +77,12 @@ impl<S: Source> Executor<S> {
                     };
                     done.map_err(TransactionError::Target)
                 });
-                if let (Some(first), Some(kept)) = (first, replies.first_mut(place)) {
-                    *kept = first;
+                if let (Some(first), Some(slot)) = (first, replies.first_mut(place)) {
+                    *slot = first;
                 }
                 found = done?;
             }
-            source.check_rows(*asked, found)?;
+            source.check_rows(*part, found)?;
             rows.push(found);
         }
         if group.commit {

@@ -184,14 +184,14 @@ impl<S: Source> Executor<S> {
             session.queue(begin).map_err(refused)?;
             replies.awaits(None);
         }
-        for (at, asked) in group.asks.iter().enumerate() {
-            for number in 0..source.statements(*asked) {
-                let (prepared, is_kept) = source.prepared(*asked, number);
-                source.with_parameters(*asked, number, replies, |parameters| {
+        for (at, part) in group.asks.iter().enumerate() {
+            for number in 0..source.statements(*part) {
+                let (prepared, is_stored) = source.prepared(*part, number);
+                source.with_parameters(*part, number, replies, |parameters| {
                     let request = Request::Execute(prepared.statement, parameters);
                     session.queue(request).map_err(refused)
                 })?;
-                replies.awaits(is_kept.then(|| source.place(*asked, at)));
+                replies.awaits(is_stored.then(|| source.place(*part, at)));
             }
         }
         if group.commit {
@@ -245,20 +245,20 @@ impl<S: Source> Executor<S> {
             ));
         }
         let mut request = usize::from(self.group.begin.is_some());
-        for (at, asked) in self.group.asks.iter().enumerate() {
-            let statements = self.source.statements(*asked);
+        for (at, part) in self.group.asks.iter().enumerate() {
+            let statements = self.source.statements(*part);
             request += statements;
             let mut rows = 0;
             if let Some(last) = statements.checked_sub(1) {
                 rows = self.replies.rows(request - 1).unwrap_or(0);
                 // A call of a procedure returns a row but reports no count.
-                let (_, is_kept) = self.source.prepared(*asked, last);
-                if rows == 0 && is_kept {
-                    let first = self.replies.first(self.source.place(*asked, at));
+                let (_, is_stored) = self.source.prepared(*part, last);
+                if rows == 0 && is_stored {
+                    let first = self.replies.first(self.source.place(*part, at));
                     rows = u64::from(first.is_some_and(|row| !row.is_empty()));
                 }
             }
-            self.source.check_rows(*asked, rows)?;
+            self.source.check_rows(*part, rows)?;
             self.rows.push(rows);
         }
         Ok(())

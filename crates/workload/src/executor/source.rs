@@ -17,12 +17,12 @@ pub trait Source: Send {
     fn ask(&mut self, number: usize, group: &mut Group<Self::Ask>);
 
     /// Index at which the first row of the `at`-th part of a group is stored.
-    fn place(&self, asked: Self::Ask, at: usize) -> usize;
+    fn place(&self, part: Self::Ask, at: usize) -> usize;
 
-    fn statements(&self, asked: Self::Ask) -> usize;
+    fn statements(&self, part: Self::Ask) -> usize;
 
     /// Prepared statement, and `true` if its first row is stored.
-    fn prepared(&self, asked: Self::Ask, statement: usize) -> (Prepared, bool);
+    fn prepared(&self, part: Self::Ask, statement: usize) -> (Prepared, bool);
 
     /// Calls `work` with its parameters; `replies` has the stored rows.
     ///
@@ -30,7 +30,7 @@ pub trait Source: Send {
     /// When a parameter has no value, or those of `work`.
     fn with_parameters<T>(
         &self,
-        asked: Self::Ask,
+        part: Self::Ask,
         statement: usize,
         replies: &Replies,
         work: impl FnOnce(&[Value<'_>]) -> Result<T, TransactionError>,
@@ -40,7 +40,7 @@ pub trait Source: Send {
     ///
     /// # Errors
     /// When the number is wrong.
-    fn check_rows(&self, _asked: Self::Ask, _rows: u64) -> Result<(), TransactionError> {
+    fn check_rows(&self, _part: Self::Ask, _rows: u64) -> Result<(), TransactionError> {
         Ok(())
     }
 

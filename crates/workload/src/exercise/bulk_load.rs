@@ -45,7 +45,7 @@ impl BulkLoad {
     }
 
     /// Detects a requested codec that the engine silently ignored.
-    fn storage_is_as_asked(&self) -> Result<Option<Remark>> {
+    fn check_codecs(&self) -> Result<Option<Remark>> {
         let codecs = self.bench.target.storage_of(TABLE)?;
         let plain = codecs.keys().all(|codec| is_plain(codec));
         Ok(match (self.compressed, plain) {
@@ -97,7 +97,7 @@ impl Exercise for BulkLoad {
         if outcome.errors() == 0 && !outcome.interrupted && found != right {
             reasons.push(Remark::LoadedRowsWrong { rows: committed });
         }
-        reasons.extend(self.storage_is_as_asked()?);
+        reasons.extend(self.check_codecs()?);
         session.drop_table(TABLE)?;
         Ok(reasons)
     }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transaction_is_begun_anew_after_pauses() {
+    fn a_transaction_is_retried_after_pauses() {
         target::before_first_use();
         let url = TargetUrl::parse("sqlite:").unwrap();
         let target = target::open(&url).unwrap();

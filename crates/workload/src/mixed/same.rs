@@ -1,8 +1,8 @@
 //! Analytical queries on the tables on which the users of order entry work.
 //!
-//! The right answers are unknown because the rows change, so each query runs in a [`snapshot`] that is verified
-//! to be one. Without users, answers are the same each time. A [`copy`] of the tables in a column store can follow the
-//! users; the age of its rows is their [`freshness`].
+//! The right answers are unknown because the rows change, so each query runs in a [`snapshot`] that is verified to be
+//! one. Without users, answers are the same each time. A [`copy`] of the tables in a column store can follow the users;
+//! the age of its rows is their [`freshness`].
 
 pub mod copy;
 pub mod freshness;
@@ -48,15 +48,15 @@ pub(super) fn in_passes(
     progress: &Progress,
     begin: impl FnOnce() -> bool,
 ) -> Measured {
-    let kept = SharedResults::default();
-    let users = match place.users(&kept) {
+    let shared = SharedResults::default();
+    let users = match place.users(&shared) {
         Ok(users) => users,
         Err(error) => return place.failed(error),
     };
     if !begin() {
         return Measured::Interrupted;
     }
-    match place.measure(users, &kept, progress) {
+    match place.measure(users, &shared, progress) {
         Ok(point) => Measured::Points(vec![point]),
         Err(ended) => ended,
     }
@@ -74,13 +74,13 @@ struct SharedResults {
 
 impl<'a> QueryContext<'a> {
     fn queries(&self) -> Vec<&'static Query> {
-        let asked = self.olap.asked();
-        let is_asked = |query: &&Query| asked.is_empty() || asked.contains(&query.number);
-        queries().iter().filter(is_asked).collect()
+        let named = self.olap.named_queries();
+        let is_selected = |query: &&Query| named.is_empty() || named.contains(&query.number);
+        queries().iter().filter(is_selected).collect()
     }
 
     /// Users who have run every query once, at the degree of the point; sessions opened later have that of the target.
-    fn users<'k>(&self, kept: &'k SharedResults) -> target::Result<Vec<User<'k>>>
+    fn users<'k>(&self, shared: &'k SharedResults) -> target::Result<Vec<User<'k>>>
     where
         'a: 'k,
     {
@@ -92,12 +92,12 @@ impl<'a> QueryContext<'a> {
                 snapshots: Snapshots::new(session, &self.on.engine, self.clock),
                 queries: self.queries(),
                 is_quiet: self.is_quiet,
-                kept,
+                shared,
             };
             for query in self.queries() {
-                let asked = user.snapshots.ask(query)?;
+                let result = user.snapshots.ask(query)?;
                 if self.is_quiet {
-                    user.differing(query, asked.answer);
+                    user.differing(query, result.answer);
                 }
             }
             Ok(user)
@@ -110,7 +110,7 @@ impl<'a> QueryContext<'a> {
     fn measure(
         &self,
         users: Vec<User<'_>>,
-        kept: &SharedResults,
+        shared: &SharedResults,
         progress: &Progress,
     ) -> Result<Point, Measured> {
         let context = self.context;
@@ -144,18 +144,18 @@ impl<'a> QueryContext<'a> {
             })
         })?;
         let mut point = observed.finish();
-        let ages = kept.ages.lock().unwrap_or_else(PoisonError::into_inner);
-        freshness::tell(&ages, &mut point.figures);
+        let ages = shared.ages.lock().unwrap_or_else(PoisonError::into_inner);
+        freshness::add_ages(&ages, &mut point.figures);
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (asked, took_us) = (read(&kept.queries), read(&kept.took_us));
+        let (answered, took_us) = (read(&shared.queries), read(&shared.took_us));
         // Checks of the snapshots run between the queries, so their time is excluded.
-        point.figures.queries_per_min =
-            (took_us > 0).then(|| 60e6 * f64::from(self.key.jobs) * asked as f64 / took_us as f64);
+        point.figures.queries_per_min = (took_us > 0)
+            .then(|| 60e6 * f64::from(self.key.jobs) * answered as f64 / took_us as f64);
         point.notes.insert(
             0,
             Remark::AskedInSnapshots {
-                queries: asked,
-                checks: read(&kept.checks),
+                queries: answered,
+                checks: read(&shared.checks),
             },
         );
         point
@@ -200,13 +200,13 @@ struct User<'k> {
     snapshots: Snapshots<'k>,
     queries: Vec<&'static Query>,
     is_quiet: bool,
-    kept: &'k SharedResults,
+    shared: &'k SharedResults,
 }
 
 impl User<'_> {
     /// Difference between an answer and the first one to its query, which is stored.
     fn differing(&self, query: &Query, answer: Answer) -> Option<String> {
-        let answers = self.kept.answers.lock();
+        let answers = self.shared.answers.lock();
         let mut answers = answers.unwrap_or_else(PoisonError::into_inner);
         match answers.get(&query.number) {
             Some(first) => query::differing(&answer, first),
@@ -223,28 +223,28 @@ impl BlockingClient for User<'_> {
         let place = (request.index % self.queries.len().max(1) as u64) as usize;
         let query = self.queries[place];
         let wrong = |what: String| Failure::Operation(format!("query {}: {what}", query.number));
-        let asked = self.snapshots.ask(query).map_err(failure)?;
-        if let Some(torn) = asked.torn {
+        let result = self.snapshots.ask(query).map_err(failure)?;
+        if let Some(torn) = result.torn {
             return Err(wrong(format!("its rows are not of one moment: {torn}")));
         }
-        let rows = asked.answer.rows.len() as u64;
-        let differing = (self.is_quiet).then(|| self.differing(query, asked.answer));
+        let rows = result.answer.rows.len() as u64;
+        let differing = (self.is_quiet).then(|| self.differing(query, result.answer));
         if let Some(what) = differing.flatten() {
             return Err(wrong(format!("another answer on the same rows: {what}")));
         }
-        let kept = self.kept;
-        let mut ages = kept.ages.lock().unwrap_or_else(PoisonError::into_inner);
-        ages.extend(asked.age);
+        let shared = self.shared;
+        let mut ages = shared.ages.lock().unwrap_or_else(PoisonError::into_inner);
+        ages.extend(result.age);
         drop(ages);
-        kept.queries.fetch_add(1, Ordering::Relaxed);
-        let took_us = asked.took.as_micros() as u64;
-        kept.took_us.fetch_add(took_us, Ordering::Relaxed);
+        shared.queries.fetch_add(1, Ordering::Relaxed);
+        let took_us = result.took.as_micros() as u64;
+        shared.took_us.fetch_add(took_us, Ordering::Relaxed);
         if place + 1 == self.queries.len() {
             let broken = self.snapshots.check().map_err(failure)?;
             if let Some(broken) = broken {
                 return Err(Failure::Operation(format!("a snapshot breaks {broken}")));
             }
-            kept.checks.fetch_add(1, Ordering::Relaxed);
+            shared.checks.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Done {
             rows,

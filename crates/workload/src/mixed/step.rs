@@ -38,7 +38,7 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
         if olap.scale.is_some() {
             return Err("use = \"mixed\": scale is of the analytical tables, not of tables = \"order-entry\"".into());
         }
-        if let Some(unknown) = olap.asked().iter().find(|number| **number > known) {
+        if let Some(unknown) = olap.named_queries().iter().find(|number| **number > known) {
             return Err(format!(
                 "use = \"mixed\": queries: {unknown} is not one of the {known} queries on the order-entry tables"
             ));
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn both_tables_are_needed_and_what_contradicts_itself_is_told() {
+    fn both_tables_are_needed_and_contradictions_are_refused() {
         let written = plan("warehouses = 1\nusers = 2", "queries = '6,1'\nstreams = 2").unwrap();
         assert_eq!(
             crate::tests::plan(&written.to_toml(), &[]).unwrap(),

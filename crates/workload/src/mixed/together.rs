@@ -15,7 +15,7 @@ use super::same::copy::{Cycle, OrderEntryCopy};
 use super::same::snapshot::Clock;
 use super::same::{self, freshness};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
-use crate::olap::measure::{Asks, in_passes};
+use crate::olap::measure::{AnalyticalRun, in_passes};
 use crate::olap::step::{OlapStep, QueryTables};
 use crate::oltp::measure::{
     ConcurrentWork, Level, LevelOutcome, PointContext, TOTAL, broken, options, put_off,
@@ -28,7 +28,7 @@ use lab::Step;
 
 const ORDER_ENTRY_SCHEMA: &str = "oltp";
 /// Interval at which a thread that waits for the users checks for a stop.
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Copy of the order-entry tables, also opened as a database.
 struct Copied {
@@ -49,7 +49,7 @@ impl Drop for OverAtEnd<'_> {
 
 pub(super) struct MixedPoint<'a> {
     pub context: &'a RunContext<'a>,
-    pub analytical: &'a Asks<'a>,
+    pub analytical: &'a AnalyticalRun<'a>,
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
     pub olap: &'a OlapStep,
@@ -79,20 +79,20 @@ impl MixedPoint<'_> {
         let key = self.users_key();
         let place = self.users(&fresh, &key);
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
-        let seen = level.measure(self.progress, self.step.rate_per_s, None);
-        let seen = seen.map_err(|measured| self.retold(measured))?;
-        Ok(vec![self.of_users(&fresh, &seen)?])
+        let measured = level.measure(self.progress, self.step.rate_per_s, None);
+        let level_outcome = measured.map_err(|measured| self.reassign(measured))?;
+        Ok(vec![self.of_users(&fresh, &level_outcome)?])
     }
 
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
-        let asked = (self.key, self.progress);
+        let point = (self.key, self.progress);
         let measured = match self.olap.tables {
-            QueryTables::Analytical => self.ask(None, asked, || true),
+            QueryTables::Analytical => self.ask(None, point, || true),
             QueryTables::OrderEntry => {
                 let fresh = self.fresh()?;
                 let copied = self.copied(&fresh)?;
                 let on = copied.as_ref().map_or(&fresh.nodes, |copied| &copied.on);
-                self.ask(Some((on, None)), asked, || true)
+                self.ask(Some((on, None)), point, || true)
             }
         };
         Ok(vec![self.of_queries(measured)?])
@@ -104,17 +104,17 @@ impl MixedPoint<'_> {
         let place = self.users(&fresh, &key);
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
         let mut copied = self.copied(&fresh)?;
-        let (seen, asked, followed) = self.drive(&level, &fresh, copied.as_mut());
+        let (users, answered, followed) = self.drive(&level, &fresh, copied.as_mut());
         // Without queries there was no concurrent load.
-        let seen = match seen {
-            Some(seen) => seen.map_err(|measured| self.retold(measured))?,
-            None => return Err(self.retold(asked)),
+        let level_outcome = match users {
+            Some(outcome) => outcome.map_err(|measured| self.reassign(measured))?,
+            None => return Err(self.reassign(answered)),
         };
-        let mut queries = self.of_queries(asked)?;
+        let mut queries = self.of_queries(answered)?;
         if let (Some(copied), Some(followed)) = (&mut copied, followed) {
             self.of_copy((copied, followed), &fresh, &mut queries)?;
         }
-        let mut users = self.of_users(&fresh, &seen)?;
+        let mut users = self.of_users(&fresh, &level_outcome)?;
         users.notes.push(Remark::QueriesBeside {
             users: queries.key.jobs,
             least_s: self.least().as_secs_f64(),
@@ -177,7 +177,7 @@ impl MixedPoint<'_> {
                 let _ = is_fresh.recv();
                 following
             });
-            let seen = is_ready.then(|| {
+            let users = is_ready.then(|| {
                 let concurrent = ConcurrentWork {
                     entered: &|| {
                         // While everything is being stopped, nobody may receive it.
@@ -189,13 +189,13 @@ impl MixedPoint<'_> {
             });
             drop(entered);
             // A panic of the thread is a panic of this one.
-            let asked = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let answered = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
             let followed = following.map(|following| {
                 following
                     .join()
                     .unwrap_or_else(|panic| resume_unwind(panic))
             });
-            (seen, asked, followed)
+            (users, answered, followed)
         })
     }
 
@@ -285,7 +285,7 @@ impl MixedPoint<'_> {
     /// Waits until the users' window begins; false if it never does.
     fn comes(&self, window: &Receiver<()>) -> bool {
         loop {
-            match window.recv_timeout(LOOK) {
+            match window.recv_timeout(CHECK_INTERVAL) {
                 Ok(()) => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) if self.is_stopped() => return false,
@@ -347,12 +347,12 @@ impl MixedPoint<'_> {
     }
 
     /// Point of the users. A consistency check follows; a database that fails it makes the point invalid.
-    fn of_users(&self, fresh: &Fresh, seen: &LevelOutcome) -> Result<Point, Measured> {
+    fn of_users(&self, fresh: &Fresh, outcome: &LevelOutcome) -> Result<Point, Measured> {
         let code = match role(&self.key.test) {
             USERS_ALONE => USERS_ALONE,
             _ => USERS,
         };
-        let mut point = seen.total.clone();
+        let mut point = outcome.total.clone();
         point.key = self.key_of(code);
         point.title = title(&point.key.test);
         point.work.state = fresh.how.clone();
@@ -376,7 +376,7 @@ impl MixedPoint<'_> {
                     ..point
                 })
             }
-            other => Err(self.retold(other)),
+            other => Err(self.reassign(other)),
         }
     }
 
@@ -398,7 +398,7 @@ impl MixedPoint<'_> {
     }
 
     /// Attributes a failure of one workload to the points of this step.
-    fn retold(&self, measured: Measured) -> Measured {
+    fn reassign(&self, measured: Measured) -> Measured {
         let Measured::Points(points) = measured else {
             return measured;
         };

@@ -19,7 +19,7 @@ const CLASSES: [WaitClass; 9] = [
 
 /// Index of the class for which the kernel has the time.
 const CPU: usize = 0;
-const UNTOLD: usize = 7;
+const UNREPORTED: usize = 7;
 
 #[derive(Debug)]
 struct Interval {
@@ -33,7 +33,7 @@ struct Interval {
 pub(super) struct Activity {
     intervals: Vec<Interval>,
     seconds: HashMap<WaitClass, f64>,
-    looked_s: f64,
+    interval_s: f64,
     /// Most active sessions in one sample of this interval.
     at_work_max: f64,
     /// Session seconds on processors in the last interval beyond the samples' count. Samples are rare, so a surplus in
@@ -42,8 +42,8 @@ pub(super) struct Activity {
     /// True if the kernel reported the sessions' processor time in each interval.
     pub knows_processors: bool,
     /// Seconds that all samples stand for, and session seconds in statements among them.
-    pub all_looked_s: f64,
-    pub seen_s: f64,
+    pub sampled_time_s: f64,
+    pub sampled_s: f64,
     /// Seconds of active sessions by the samples, with the kernel's time on and waiting for processors.
     pub at_work_s: f64,
     /// … of which they waited for something else than a processor, and the rest.
@@ -53,13 +53,13 @@ pub(super) struct Activity {
 
 impl Activity {
     /// Adds a sample that stands for so many seconds.
-    pub fn add(&mut self, look: &Tally, stands_for_s: f64) {
-        for ((class, _), weight) in &look.sessions {
+    pub fn add(&mut self, sample: &Tally, stands_for_s: f64) {
+        for ((class, _), weight) in &sample.sessions {
             *self.seconds.entry(*class).or_default() += weight * stands_for_s;
         }
-        let at_work: f64 = look.sessions.values().sum();
+        let at_work: f64 = sample.sessions.values().sum();
         self.at_work_max = self.at_work_max.max(at_work);
-        self.looked_s += stands_for_s;
+        self.interval_s += stands_for_s;
     }
 
     /// Ends the interval. `processors` is the sessions' processor time in it, if the kernel reports it. Returns the
@@ -69,44 +69,44 @@ impl Activity {
         &mut self,
         end_s: f64,
         transactions_per_s: Option<f64>,
-        told: Option<TimeOnProcessors>,
+        processors: Option<TimeOnProcessors>,
     ) -> f64 {
         let mut seconds = CLASSES.map(|class| self.seconds.get(&class).copied().unwrap_or(0.0));
-        let seen_s: f64 = seconds.iter().sum();
-        self.seen_s += seen_s;
+        let sampled_s: f64 = seconds.iter().sum();
+        self.sampled_s += sampled_s;
         self.knows_processors =
-            told.is_some() && (self.knows_processors || self.intervals.is_empty());
+            processors.is_some() && (self.knows_processors || self.intervals.is_empty());
         let begin_s = self.intervals.last().map_or(0.0, |interval| interval.end_s);
         // Share of the interval that the samples stand for.
-        let seen_part = self.looked_s / (end_s - begin_s).max(1e-9);
+        let sampled_share = self.interval_s / (end_s - begin_s).max(1e-9);
         let at_work_max = std::mem::take(&mut self.at_work_max);
-        if let Some(told) = told {
-            self.with_processors(&mut seconds, told.seconds * seen_part);
-            let sessions = at_work_max.max(told.sessions as f64);
-            at_most(&mut seconds, sessions * self.looked_s);
+        if let Some(processors) = processors {
+            self.with_processors(&mut seconds, processors.seconds * sampled_share);
+            let sessions = at_work_max.max(processors.sessions as f64);
+            at_most(&mut seconds, sessions * self.interval_s);
         }
         let sum_s: f64 = seconds.iter().sum();
         self.at_work_s += sum_s;
         self.waiting_s += sum_s - seconds[CPU];
         self.on_processors_s += seconds[CPU];
-        self.all_looked_s += self.looked_s;
-        let looked_s = std::mem::take(&mut self.looked_s);
+        self.sampled_time_s += self.interval_s;
+        let interval_s = std::mem::take(&mut self.interval_s);
         self.seconds.clear();
         self.intervals.push(Interval {
             end_s,
-            sessions: (looked_s > 0.0).then(|| seconds.map(|s| s / looked_s)),
+            sessions: (interval_s > 0.0).then(|| seconds.map(|s| s / interval_s)),
             transactions_per_s,
         });
-        (sum_s - seen_s).max(0.0)
+        (sum_s - sampled_s).max(0.0)
     }
 
     /// Takes the kernel's processor time. If the samples show sessions at work for longer, the rest were waits that no
     /// view reports.
-    fn with_processors(&mut self, seconds: &mut [f64; 9], told_s: f64) {
-        let rest_s = seconds[CPU] - told_s - self.ahead_s;
-        self.ahead_s = (-rest_s).clamp(0.0, told_s.max(0.0));
-        seconds[CPU] = told_s;
-        seconds[UNTOLD] += rest_s.max(0.0);
+    fn with_processors(&mut self, seconds: &mut [f64; 9], processors_s: f64) {
+        let rest_s = seconds[CPU] - processors_s - self.ahead_s;
+        self.ahead_s = (-rest_s).clamp(0.0, processors_s.max(0.0));
+        seconds[CPU] = processors_s;
+        seconds[UNREPORTED] += rest_s.max(0.0);
     }
 
     pub fn rates(&self) -> Vec<(f64, Option<f64>)> {
@@ -145,9 +145,9 @@ fn at_most(seconds: &mut [f64; 9], most_s: f64) {
     if sum_s <= most_s || waits_s <= 0.0 {
         return;
     }
-    let kept = (most_s - seconds[CPU]).max(0.0) / waits_s;
+    let scale = (most_s - seconds[CPU]).max(0.0) / waits_s;
     for (at, wait_s) in seconds.iter_mut().enumerate() {
-        *wait_s *= if at == CPU { 1.0 } else { kept };
+        *wait_s *= if at == CPU { 1.0 } else { scale };
     }
 }
 
@@ -158,17 +158,17 @@ mod tests {
     #[test]
     fn golden_sessions_by_class() {
         let mut activity = Activity::default();
-        let mut look = Tally::default();
-        look.session(WaitClass::Cpu, "at work", 2.0);
-        look.session(WaitClass::Lock, "row", 1.0);
-        activity.add(&look, 0.5);
-        look.clear();
-        look.session(WaitClass::Cpu, "at work", 1.0);
-        activity.add(&look, 0.5);
+        let mut sample = Tally::default();
+        sample.session(WaitClass::Cpu, "at work", 2.0);
+        sample.session(WaitClass::Lock, "row", 1.0);
+        activity.add(&sample, 0.5);
+        sample.clear();
+        sample.session(WaitClass::Cpu, "at work", 1.0);
+        activity.add(&sample, 0.5);
         activity.end_interval(1.0, Some(10.0), None);
         activity.end_interval(2.0, None, None);
         assert_eq!((activity.at_work_s, activity.waiting_s), (2.0, 0.5));
-        assert_eq!(activity.all_looked_s, 1.0);
+        assert_eq!(activity.sampled_time_s, 1.0);
         let table = activity.table("looks");
         let of = |row: usize, column: &str| table.number(&table.rows[row], column);
         assert_eq!((of(0, "CPU"), of(0, "lock")), (Some(1.5), Some(0.5)));
@@ -183,26 +183,27 @@ mod tests {
     /// Each sample has one session at work and one that waits for a lock. In the first second 2.5 s were spent on
     /// processors or in their queue, then 0.25 s, of which the first has 0.25 s ahead, and 0.5 s.
     #[test]
-    fn golden_processors_are_as_the_kernel_tells() {
+    fn golden_processor_time_is_the_kernel_s() {
         let mut activity = Activity::default();
-        for (end_s, told_s, unseen_s) in [(1.0, 2.5, 1.5), (2.0, 0.25, 0.0), (3.0, 0.5, 0.0)] {
-            let mut look = Tally::default();
-            look.session(WaitClass::Cpu, "at work", 1.0);
-            look.session(WaitClass::Lock, "row", 1.0);
-            activity.add(&look, 1.0);
-            let unseen = activity.end_interval(end_s, None, many(told_s));
-            assert_eq!(unseen, unseen_s);
+        for (end_s, processors_s, queued_s) in [(1.0, 2.5, 1.5), (2.0, 0.25, 0.0), (3.0, 0.5, 0.0)]
+        {
+            let mut sample = Tally::default();
+            sample.session(WaitClass::Cpu, "at work", 1.0);
+            sample.session(WaitClass::Lock, "row", 1.0);
+            activity.add(&sample, 1.0);
+            let queued = activity.end_interval(end_s, None, many(processors_s));
+            assert_eq!(queued, queued_s);
         }
         assert!(activity.knows_processors);
-        assert_eq!((activity.seen_s, activity.all_looked_s), (6.0, 3.0));
+        assert_eq!((activity.sampled_s, activity.sampled_time_s), (6.0, 3.0));
         assert_eq!((activity.at_work_s, activity.waiting_s), (6.5, 3.25));
         assert_eq!(activity.on_processors_s, 3.25);
         let table = activity.table("looks");
         let of = |row: usize, column: &str| table.number(&table.rows[row], column).unwrap();
         let rows = |column: &str| [0, 1, 2].map(|row| of(row, column));
         assert_eq!((rows("CPU"), rows("lock")), ([2.5, 0.25, 0.5], [1.0; 3]));
-        let untold = EventClass::from(WaitClass::Blocked);
-        assert_eq!(rows(untold.name()), [0.0, 0.0, 0.25]);
+        let blocked = EventClass::from(WaitClass::Blocked);
+        assert_eq!(rows(blocked.name()), [0.0, 0.0, 0.25]);
         // The samples stand for half of the fourth second.
         activity.add(&Tally::default(), 0.5);
         activity.end_interval(4.0, None, many(1.0));
@@ -222,16 +223,16 @@ mod tests {
     #[test]
     fn golden_no_more_sessions_are_active_than_there_are() {
         let mut activity = Activity::default();
-        let mut look = Tally::default();
-        look.session(WaitClass::LogSync, "log", 3.0);
-        look.session(WaitClass::Lock, "row", 1.0);
-        activity.add(&look, 2.0);
-        let told = |sessions| {
+        let mut sample = Tally::default();
+        sample.session(WaitClass::LogSync, "log", 3.0);
+        sample.session(WaitClass::Lock, "row", 1.0);
+        activity.add(&sample, 2.0);
+        let processors = |sessions| {
             let seconds = 1.0;
             Some(TimeOnProcessors { seconds, sessions })
         };
         // A session came and went in between.
-        activity.end_interval(2.0, None, told(3));
+        activity.end_interval(2.0, None, processors(3));
         assert_eq!((activity.at_work_s, activity.waiting_s), (8.0, 7.0));
         let table = activity.table("looks");
         let of = |column: &str| table.number(&table.rows[0], column).unwrap();
@@ -239,8 +240,8 @@ mod tests {
         let log = EventClass::from(WaitClass::LogSync);
         assert_eq!((of(log.name()), of("lock")), (2.625, 0.875));
         // Five sessions have room for all of it.
-        activity.add(&look, 2.0);
-        activity.end_interval(4.0, None, told(5));
+        activity.add(&sample, 2.0);
+        activity.end_interval(4.0, None, processors(5));
         assert_eq!((activity.at_work_s, activity.waiting_s), (17.0, 15.0));
     }
 }

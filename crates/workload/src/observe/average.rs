@@ -8,7 +8,7 @@ const ELAPSED_S_MIN: f64 = 10.0;
 /// Maximum share of the account that may belong to another time.
 const UNCLEAR_MAX: f64 = 0.05;
 /// An account of less than this share of the samples' result, beyond their standard error, is incomplete.
-const SEEN_MIN: f64 = 0.95;
+const SAMPLED_MIN: f64 = 0.95;
 /// Standard errors that count as chance. Independently active sessions scatter at most like Poisson's events.
 const CHANCE: f64 = 3.0;
 
@@ -17,13 +17,13 @@ const CHANCE: f64 = 3.0;
 pub(super) fn by_account(
     time: &TimeInStatements,
     (own_s, held_up_s): (f64, f64),
-    (seen, looks): (f64, u64),
+    (sampled, looks): (f64, u64),
 ) -> Option<f64> {
     let seconds = (time.seconds - own_s).max(0.0);
-    let chance = CHANCE * (seen / looks.max(1) as f64).sqrt();
+    let chance = CHANCE * (sampled / looks.max(1) as f64).sqrt();
     let is_whole = time.elapsed_s >= ELAPSED_S_MIN
         && time.unclear_s + held_up_s <= UNCLEAR_MAX * seconds
-        && seconds >= (SEEN_MIN * seen - chance) * time.elapsed_s;
+        && seconds >= (SAMPLED_MIN * sampled - chance) * time.elapsed_s;
     is_whole.then(|| seconds / time.elapsed_s)
 }
 

@@ -86,10 +86,10 @@ struct Observer<'a> {
     progress: &'a Progress,
     clock: Clock,
     begun: Instant,
-    sight: Coverage,
+    coverage: Coverage,
     pace: Pace,
     activity: Activity,
-    seen: SessionHistory,
+    history: SessionHistory,
     rates: Rates,
     seconds: Tally,
     /// Processor time of the sessions in the last answer.
@@ -113,9 +113,9 @@ impl<'a> Observer<'a> {
             progress,
             clock: Clock::Monotonic,
             begun: now,
-            sight: Coverage::from(now),
+            coverage: Coverage::from(now),
             activity: Activity::default(),
-            seen: SessionHistory::default(),
+            history: SessionHistory::default(),
             rates: Rates::default(),
             seconds: Tally::default(),
             on_processors: None,
@@ -129,15 +129,15 @@ impl<'a> Observer<'a> {
         length: Duration,
     ) -> std::result::Result<AtWork, Measured> {
         for _ in 0..WARM_UP_LOOKS {
-            let looked = self.ask(|server| server.look().map(drop));
-            drop(refused(looked)?);
+            let sampled = self.ask(|server| server.look().map(drop));
+            drop(refused(sampled)?);
         }
         start.take();
         let before = refused(self.server.count())?;
         let begun = refused(self.server.begin())?;
         self.cost = Cost::begun(self.server.asked());
         self.begun = Instant::now();
-        self.sight = Coverage::from(self.begun);
+        self.coverage = Coverage::from(self.begun);
         begun.unwrap_or_else(|error| self.cost.fail(error.message));
         let read = self.read_load();
         refused(read)?.unwrap_or_else(|error| self.cost.fail(error.message));
@@ -145,28 +145,28 @@ impl<'a> Observer<'a> {
         let mut next = interval;
         while self.begun.elapsed() < length {
             self.pause(next.min(length))?;
-            let looked = self.look();
-            self.or_again(looked)?;
+            let sampled = self.take_sample();
+            self.or_recover(sampled)?;
             if self.begun.elapsed() >= next.min(length) {
                 let read = self.read_load();
-                self.or_again(read)?;
+                self.or_recover(read)?;
                 next = self.begun.elapsed() + interval;
             }
         }
         let elapsed = self.begun.elapsed();
         self.context.tell_rate(None);
         start.end();
-        Ok(self.told(elapsed, before))
+        Ok(self.finish(elapsed, before))
     }
 
-    fn told(mut self, elapsed: Duration, before: target::Result<ServerCounts>) -> AtWork {
+    fn finish(mut self, elapsed: Duration, before: target::Result<ServerCounts>) -> AtWork {
         // This comes first, because later statements would add to the observer's time.
         let account = self.server.time_in_statements();
         let account = account.unwrap_or_else(|error| {
             self.cost.fail(error.message);
             None
         });
-        self.cost.end(self.server.asked(), self.sight.unseen);
+        self.cost.end(self.server.asked(), self.coverage.unobserved);
         let tables = self.server.tables();
         let counts = before.and_then(|before| Ok(self.server.count()?.since(&before)));
         let counts = counts.unwrap_or_else(|error| {
@@ -179,13 +179,13 @@ impl<'a> Observer<'a> {
             source: self.server.source(),
             looks: self.cost.looks,
             elapsed,
-            unseen: self.sight.unseen,
+            unseen: self.coverage.unobserved,
             cost: Duration::from_secs_f64(self.cost.cpu_s()),
             ..SessionSamples::default()
         };
-        let seen = point::Observed {
+        let observed = point::Observed {
             activity: &self.activity,
-            sessions: &self.seen,
+            sessions: &self.history,
             rates: &self.rates,
             cost: &self.cost,
             account,
@@ -193,9 +193,9 @@ impl<'a> Observer<'a> {
             lines: self.wanted.lines,
         };
         AtWork {
-            figures: seen.figures(&watched),
-            notes: seen.notes(&watched, &tables),
-            observed: seen.tables(&watched, tables),
+            figures: observed.figures(&watched),
+            notes: observed.notes(&watched, &tables),
+            observed: observed.tables(&watched, tables),
             rates: self.activity.rates(),
             watched,
         }
@@ -221,10 +221,10 @@ impl<'a> Observer<'a> {
         &mut self,
         what: impl FnOnce(&mut dyn Server) -> target::Result<T>,
     ) -> target::Result<T> {
-        let (own, asked) = (self.clock.thread_cpu(), Instant::now());
+        let (own, sent) = (self.clock.thread_cpu(), Instant::now());
         let server_before = self.server.server_cpu_ns();
         let answer = what(self.server.as_mut());
-        let answer_s = asked.elapsed().as_secs_f64();
+        let answer_s = sent.elapsed().as_secs_f64();
         let spent = self.server.server_cpu_ns().zip(server_before);
         let server_s = match spent {
             Some((after, before)) => after.saturating_sub(before) as f64 / 1e9,
@@ -236,26 +236,26 @@ impl<'a> Observer<'a> {
         answer
     }
 
-    fn look(&mut self) -> target::Result<()> {
-        let asked = Instant::now();
-        let look = self.ask(|server| server.look())?;
+    fn take_sample(&mut self) -> target::Result<()> {
+        let sent = Instant::now();
+        let sample = self.ask(|server| server.look())?;
         let now = Instant::now();
-        let stands_for = self.sight.look(asked, now);
+        let stands_for = self.coverage.record_sample(sent, now);
         self.cost.looks += 1;
         self.seconds
-            .add_times(&look.tally, stands_for.as_secs_f64());
-        self.activity.add(&look.tally, stands_for.as_secs_f64());
-        self.seen.add(&look.sessions, stands_for.as_secs_f64());
-        self.context.tell_waits(&look.tally, stands_for);
+            .add_times(&sample.tally, stands_for.as_secs_f64());
+        self.activity.add(&sample.tally, stands_for.as_secs_f64());
+        self.history.add(&sample.sessions, stands_for.as_secs_f64());
+        self.context.tell_waits(&sample.tally, stands_for);
         Ok(())
     }
 
     fn read_load(&mut self) -> target::Result<()> {
-        let (before_s, asked) = (self.cost.cpu_s(), Instant::now());
-        let told = self.ask(|server| Ok((server.load()?, server.time_on_processors()?)));
+        let (before_s, sent) = (self.cost.cpu_s(), Instant::now());
+        let counters = self.ask(|server| Ok((server.load()?, server.time_on_processors()?)));
         self.pace.owe(self.cost.cpu_s() - before_s);
-        let (counts, on_processors) = told?;
-        self.sight.answered(asked, Instant::now());
+        let (counts, on_processors) = counters?;
+        self.coverage.record_answer(sent, Instant::now());
         let at_s = self.begun.elapsed().as_secs_f64();
         let ended_s = self
             .activity
@@ -267,10 +267,11 @@ impl<'a> Observer<'a> {
         if self.cost.loads > 0 {
             let per_s = transactions.map(|n| n / (at_s - ended_s).max(1e-6));
             self.context.tell_rate(per_s);
-            let told = on_processors.zip(before);
-            let told = told.map(|(now, before)| now.since(&before));
-            let unseen_s = self.activity.end_interval(at_s, per_s, told);
-            (self.seconds).session(WaitClass::Cpu, QUEUED, unseen_s);
+            let spent = on_processors
+                .zip(before)
+                .map(|(now, before)| now.since(&before));
+            let unobserved_s = self.activity.end_interval(at_s, per_s, spent);
+            (self.seconds).session(WaitClass::Cpu, QUEUED, unobserved_s);
             self.progress
                 .add(transactions.unwrap_or(0.0).max(0.0) as u64, 0);
         }
@@ -280,8 +281,8 @@ impl<'a> Observer<'a> {
 
     /// Handles a failed statement: the observation continues after a restart, and the time of a timeout counts as
     /// unobserved.
-    fn or_again(&mut self, asked: target::Result<()>) -> std::result::Result<(), Measured> {
-        let Err(error) = asked else {
+    fn or_recover(&mut self, outcome: target::Result<()>) -> std::result::Result<(), Measured> {
+        let Err(error) = outcome else {
             return Ok(());
         };
         if error.kind == ErrorKind::Unreachable {
@@ -292,7 +293,7 @@ impl<'a> Observer<'a> {
         } else {
             self.cost.fail(error.message);
         }
-        self.sight.lost(Instant::now());
+        self.coverage.record_failure(Instant::now());
         Ok(())
     }
 
@@ -312,9 +313,9 @@ impl<'a> Observer<'a> {
 }
 
 /// A server that is gone ends the observation; one that refuses a statement does not.
-fn refused<T>(asked: target::Result<T>) -> std::result::Result<target::Result<T>, Measured> {
-    match asked {
+fn refused<T>(outcome: target::Result<T>) -> std::result::Result<target::Result<T>, Measured> {
+    match outcome {
         Err(error) if error.kind == ErrorKind::Unreachable => Err(Measured::Broken(error.message)),
-        asked => Ok(asked),
+        answered => Ok(answered),
     }
 }

@@ -66,43 +66,43 @@ impl Pace {
 #[derive(Debug)]
 pub(super) struct Coverage {
     until: Instant,
-    pub unseen: Duration,
+    pub unobserved: Duration,
 }
 
 impl Coverage {
     pub fn from(begin: Instant) -> Self {
         Self {
             until: begin,
-            unseen: Duration::ZERO,
+            unobserved: Duration::ZERO,
         }
     }
 
     /// Records a sample and returns the time for which it stands.
-    pub fn look(&mut self, asked: Instant, now: Instant) -> Duration {
-        let unseen = held_up(asked, now);
-        self.unseen += unseen;
-        let seen = (now - self.until).saturating_sub(unseen);
+    pub fn record_sample(&mut self, sent: Instant, now: Instant) -> Duration {
+        let unobserved = held_up(sent, now);
+        self.unobserved += unobserved;
+        let observed = (now - self.until).saturating_sub(unobserved);
         self.until = now;
-        seen
+        observed
     }
 
     /// Records another answer: if it was delayed, no sample stands for its time.
-    pub fn answered(&mut self, asked: Instant, now: Instant) {
-        let unseen = held_up(asked, now);
-        self.unseen += unseen;
-        self.until += unseen;
+    pub fn record_answer(&mut self, sent: Instant, now: Instant) {
+        let unobserved = held_up(sent, now);
+        self.unobserved += unobserved;
+        self.until += unobserved;
     }
 
     /// Records a failure: the time since the last sample is unobserved.
-    pub fn lost(&mut self, now: Instant) {
-        self.unseen += now - self.until;
+    pub fn record_failure(&mut self, now: Instant) {
+        self.unobserved += now - self.until;
         self.until = now;
     }
 }
 
 /// Delay of a statement beyond the usual answer time.
-fn held_up(asked: Instant, now: Instant) -> Duration {
-    let answer = now - asked;
+fn held_up(sent: Instant, now: Instant) -> Duration {
+    let answer = now - sent;
     if answer > HELD_UP {
         answer
     } else {
@@ -159,23 +159,23 @@ mod tests {
     }
 
     #[test]
-    fn golden_every_moment_is_seen_or_unseen() {
+    fn golden_every_moment_is_observed_or_not() {
         let begin = Instant::now();
         let at = |after: u64| begin + ms(after);
-        let mut sight = Coverage::from(begin);
-        assert_eq!(sight.look(at(100), at(110)), ms(110));
+        let mut coverage = Coverage::from(begin);
+        assert_eq!(coverage.record_sample(at(100), at(110)), ms(110));
         // Counters, 20 ms and then 2 s: the next sample stands for the time without the delay.
-        sight.answered(at(110), at(130));
-        assert_eq!(sight.unseen, Duration::ZERO);
-        sight.answered(at(130), at(2130));
-        assert_eq!(sight.unseen, ms(2000));
-        assert_eq!(sight.look(at(2200), at(2210)), ms(100));
+        coverage.record_answer(at(110), at(130));
+        assert_eq!(coverage.unobserved, Duration::ZERO);
+        coverage.record_answer(at(130), at(2130));
+        assert_eq!(coverage.unobserved, ms(2000));
+        assert_eq!(coverage.record_sample(at(2200), at(2210)), ms(100));
         // A sample that was delayed for 1 s.
-        assert_eq!(sight.look(at(2300), at(3300)), ms(90));
-        assert_eq!(sight.unseen, ms(3000));
+        assert_eq!(coverage.record_sample(at(2300), at(3300)), ms(90));
+        assert_eq!(coverage.unobserved, ms(3000));
         // A statement that reached its limit of 10 s, 200 ms after the sample, and then a restart of 1 s.
-        sight.lost(at(14_500));
-        assert_eq!(sight.unseen, ms(3000 + 11_200));
-        assert_eq!(sight.look(at(14_600), at(14_610)), ms(110));
+        coverage.record_failure(at(14_500));
+        assert_eq!(coverage.unobserved, ms(3000 + 11_200));
+        assert_eq!(coverage.record_sample(at(14_600), at(14_610)), ms(110));
     }
 }

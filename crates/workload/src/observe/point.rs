@@ -17,7 +17,7 @@ const SLOW_ANSWER_S: f64 = 0.05;
 /// If the accounts of active sessions differ by this factor, both are reported.
 const ACCOUNTS_DIFFER_MIN: f64 = 1.05;
 /// Unobserved share of the time that is worth a remark.
-const UNSEEN_MIN: f64 = 0.01;
+const UNOBSERVED_MIN: f64 = 0.01;
 
 #[derive(Debug, Default)]
 pub(super) struct Cost {
@@ -32,25 +32,25 @@ pub(super) struct Cost {
     answers: u64,
     answers_s: f64,
     answer_s_max: f64,
-    unseen_s: f64,
+    unobserved_s: f64,
     pub restarts: u64,
     failed: u64,
     first_failure: Option<String>,
-    asked_before: u64,
-    asked: u64,
+    statements_before: u64,
+    statements: u64,
 }
 
 impl Cost {
-    pub fn begun(asked: u64) -> Self {
+    pub fn begun(statements: u64) -> Self {
         Self {
-            asked_before: asked,
+            statements_before: statements,
             ..Self::default()
         }
     }
 
-    pub fn end(&mut self, asked: u64, unseen: Duration) {
-        self.asked = asked.saturating_sub(self.asked_before);
-        self.unseen_s = unseen.as_secs_f64();
+    pub fn end(&mut self, statements: u64, unobserved: Duration) {
+        self.statements = statements.saturating_sub(self.statements_before);
+        self.unobserved_s = unobserved.as_secs_f64();
     }
 
     pub fn add(&mut self, answer_s: f64, driver_s: f64, server_s: f64, is_known: bool) {
@@ -88,7 +88,11 @@ impl Cost {
         let mean_ms = (self.answers > 0).then(|| self.answers_s * 1e3 / self.answers as f64);
         let rows: [(&str, Option<f64>, &str); 8] = [
             ("looks at the sessions", Some(self.looks as f64), ""),
-            ("statements of the observer", Some(self.asked as f64), ""),
+            (
+                "statements of the observer",
+                Some(self.statements as f64),
+                "",
+            ),
             (of_server, Some(self.server_s), "s"),
             (of_server, Some(pct(self.server_s)), "% of a core"),
             (
@@ -98,7 +102,7 @@ impl Cost {
             ),
             ("answer, mean", mean_ms, "ms"),
             ("answer, longest", Some(self.answer_s_max * 1e3), "ms"),
-            ("time that was not seen", Some(self.unseen_s), "s"),
+            ("time that was not seen", Some(self.unobserved_s), "s"),
         ];
         table.rows = rows
             .into_iter()
@@ -133,12 +137,12 @@ impl Observed<'_> {
         for count in self.rates.risen.iter().filter(|c| !c.figure.is_empty()) {
             figures.set(count.figure, self.per_s(count.count));
         }
-        let looked_s = self.activity.all_looked_s;
-        if let Some(seen) = self.seen_mean() {
-            figures.active_sessions_mean = Some(self.average(seen).0);
-            figures.active_sessions_seen_mean = Some(seen);
-            figures.waiting_sessions_mean = Some(self.activity.waiting_s / looked_s);
-            figures.blocked_sessions_mean = Some(self.sessions.blocked_s / looked_s);
+        let sampled_time_s = self.activity.sampled_time_s;
+        if let Some(mean) = self.sampled_mean() {
+            figures.active_sessions_mean = Some(self.average(mean).0);
+            figures.active_sessions_seen_mean = Some(mean);
+            figures.waiting_sessions_mean = Some(self.activity.waiting_s / sampled_time_s);
+            figures.blocked_sessions_mean = Some(self.sessions.blocked_s / sampled_time_s);
             figures.active_sessions_max = Some(self.sessions.at_work_max as f64);
             figures.transaction_s_max = self.sessions.transaction_s_max;
         }
@@ -146,17 +150,18 @@ impl Observed<'_> {
     }
 
     /// Active sessions by the samples; `None` if other users' sessions are hidden.
-    fn seen_mean(&self) -> Option<f64> {
-        let looked_s = self.activity.all_looked_s;
-        (self.hidden.is_none() && looked_s > 0.0).then(|| self.activity.seen_s / looked_s)
+    fn sampled_mean(&self) -> Option<f64> {
+        let sampled_time_s = self.activity.sampled_time_s;
+        (self.hidden.is_none() && sampled_time_s > 0.0)
+            .then(|| self.activity.sampled_s / sampled_time_s)
     }
 
     /// Mean active sessions, and the account behind them if the samples do not decide. A session is in the server's
     /// account during a statement, but uses processors also before and after it, so the truth lies between the server's
     /// account and the sum of both.
-    fn average(&self, seen: f64) -> (f64, Vec<Remark>) {
+    fn average(&self, sampled: f64) -> (f64, Vec<Remark>) {
         let activity = self.activity;
-        let mean = |seconds: f64| seconds / activity.all_looked_s;
+        let mean = |seconds: f64| seconds / activity.sampled_time_s;
         let by_server = self.by_account();
         let by_kernel = activity.knows_processors.then(|| {
             let both = by_server.map(|(_, sessions)| sessions + mean(activity.on_processors_s));
@@ -167,22 +172,28 @@ impl Observed<'_> {
                 let low = server.map(|(_, sessions)| sessions);
                 let low = low.filter(|low| kernel > low * ACCOUNTS_DIFFER_MIN);
                 let between = low.map(|low| Remark::ObservedBetween { low, high: kernel });
-                let notes = std::iter::once(Remark::ObservedByKernel { seen });
+                let notes = std::iter::once(Remark::ObservedByKernel { seen: sampled });
                 (kernel, notes.chain(between).collect())
             }
             (_, Some((account, sessions))) => {
                 let account = account.into();
-                (sessions, vec![Remark::ObservedByAccount { account, seen }])
+                (
+                    sessions,
+                    vec![Remark::ObservedByAccount {
+                        account,
+                        seen: sampled,
+                    }],
+                )
             }
-            _ => (seen, Vec::new()),
+            _ => (sampled, Vec::new()),
         }
     }
 
     fn by_account(&self) -> Option<(&'static str, f64)> {
         let account = self.account.as_ref()?;
         let own = (self.cost.server_s, self.cost.held_up_s);
-        let seen = (self.seen_mean()?, self.cost.looks);
-        let sessions = by_account(account, own, seen)?;
+        let sampled = (self.sampled_mean()?, self.cost.looks);
+        let sessions = by_account(account, own, sampled)?;
         Some((account.source, sessions))
     }
 
@@ -198,8 +209,8 @@ impl Observed<'_> {
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
-        let seen = self.seen_mean().into_iter();
-        notes.extend(seen.flat_map(|seen| self.average(seen).1));
+        let sampled = self.sampled_mean().into_iter();
+        notes.extend(sampled.flat_map(|mean| self.average(mean).1));
         let hidden = self.hidden.clone();
         notes.extend(hidden.map(|grant| Remark::ObservedOwnUserOnly { grant }));
         if self.rates.resets > 0 {
@@ -218,16 +229,16 @@ impl Observed<'_> {
         if cost.restarts > 0 {
             notes.push(Remark::ObservedRestart {
                 times: cost.restarts,
-                unseen_s: cost.unseen_s,
+                unseen_s: cost.unobserved_s,
             });
         }
-        let is_unseen = cost.unseen_s > UNSEEN_MIN * watched.elapsed.as_secs_f64();
+        let is_incomplete = cost.unobserved_s > UNOBSERVED_MIN * watched.elapsed.as_secs_f64();
         let mean_s = cost.answers_s / cost.answers.max(1) as f64;
-        if mean_s > SLOW_ANSWER_S || (is_unseen && cost.restarts == 0) {
+        if mean_s > SLOW_ANSWER_S || (is_incomplete && cost.restarts == 0) {
             notes.push(Remark::ObservedSlow {
                 looks: cost.looks,
                 answer_ms: mean_s * 1e3,
-                unseen_s: cost.unseen_s,
+                unseen_s: cost.unobserved_s,
             });
         }
         if let Some(why) = &cost.first_failure {
@@ -257,8 +268,8 @@ impl Observed<'_> {
             self.cost.table(watched.elapsed.as_secs_f64()),
         ];
         for table in of_views {
-            let is_untold = table.about == About::Statements && table.columns.is_empty();
-            if is_untold {
+            let is_unavailable = table.about == About::Statements && table.columns.is_empty();
+            if is_unavailable {
                 tables.push(self.sampled_statements(source, table.remark))
             } else {
                 tables.push(table)
@@ -269,9 +280,11 @@ impl Observed<'_> {
     }
 
     fn sampled_statements(&self, source: &str, why: Option<String>) -> archive::Observed {
-        let looked_s = self.activity.all_looked_s;
+        let sampled_time_s = self.activity.sampled_time_s;
         let sampled = format!("samples of {source}");
-        let mut table = self.sessions.statements(&sampled, looked_s, self.lines);
+        let mut table = self
+            .sessions
+            .statements(&sampled, sampled_time_s, self.lines);
         table.remark = why.map(|why| {
             format!("from samples, because the server's own counts cannot be had: {why}")
         });

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn golden_what_a_reset_hides_is_left_out_with_its_time() {
         let mut rates = Rates::default();
-        let told = [
+        let deltas = [
             (1000.0, "a"),
             (1100.0, "a"),
             (5.0, "b"),
@@ -106,7 +106,7 @@ mod tests {
             (50.0, "b"),
         ];
         let steps = (0..)
-            .zip(told)
+            .zip(deltas)
             .map(|(at, (commits, era))| rates.add(f64::from(at), counts(commits, era)));
         let steps: Vec<_> = steps.collect();
         assert_eq!(
@@ -132,17 +132,17 @@ mod tests {
     #[test]
     fn a_counter_that_is_not_told_is_unknown() {
         let mut rates = Rates::default();
-        let untold = || LoadCounts {
+        let empty = || LoadCounts {
             transactions: None,
             ..counts(1.0, "a")
         };
-        rates.add(0.0, untold());
-        rates.add(1.0, untold());
+        rates.add(0.0, empty());
+        rates.add(1.0, empty());
         assert_eq!((rates.transactions, rates.covered_s), (None, 1.0));
     }
 
     #[test]
-    fn the_greatest_lag_is_kept() {
+    fn the_lag_is_the_greatest() {
         let mut rates = Rates::default();
         for lag_s in [None, Some(2.0), Some(0.5), None] {
             rates.add(

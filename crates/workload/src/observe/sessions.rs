@@ -6,7 +6,7 @@ use archive::{About, Observed};
 use target::SessionSeen;
 
 /// Limit of distinct statements, blockers and transactions; the page shows the longest.
-const KEPT_MAX: usize = 4096;
+const ENTRIES_MAX: usize = 4096;
 /// A younger transaction is not worth a line.
 const TRANSACTION_S_MIN: f64 = 0.5;
 
@@ -45,7 +45,7 @@ impl SessionHistory {
         for session in at_work {
             let text = session.statement.clone();
             let text = text.unwrap_or_else(|| "(not told)".into());
-            if self.statements.len() < KEPT_MAX || self.statements.contains_key(&text) {
+            if self.statements.len() < ENTRIES_MAX || self.statements.contains_key(&text) {
                 *self.statements.entry(text).or_default() += stands_for_s;
             }
         }
@@ -60,7 +60,7 @@ impl SessionHistory {
             return;
         };
         self.transaction_s_max = Some(self.transaction_s_max.map_or(age_s, |most| most.max(age_s)));
-        if age_s < TRANSACTION_S_MIN || self.open.len() >= KEPT_MAX {
+        if age_s < TRANSACTION_S_MIN || self.open.len() >= ENTRIES_MAX {
             return;
         }
         let now = Transaction {
@@ -71,9 +71,9 @@ impl SessionHistory {
         // A younger transaction is the session's next.
         self.ended
             .extend(before.filter(|before| before.age_s > age_s));
-        if self.ended.len() > 2 * KEPT_MAX {
+        if self.ended.len() > 2 * ENTRIES_MAX {
             self.ended.sort_by(|a, b| b.age_s.total_cmp(&a.age_s));
-            self.ended.truncate(KEPT_MAX);
+            self.ended.truncate(ENTRIES_MAX);
         }
     }
 
@@ -83,7 +83,7 @@ impl SessionHistory {
         };
         self.blocked_s += stands_for_s;
         let key = (session.id, *blocker);
-        if self.blocked.len() >= KEPT_MAX && !self.blocked.contains_key(&key) {
+        if self.blocked.len() >= ENTRIES_MAX && !self.blocked.contains_key(&key) {
             return;
         }
         let other = all.iter().find(|other| other.id == *blocker).cloned();
@@ -97,20 +97,21 @@ impl SessionHistory {
         blocked.longest_s = blocked.longest_s.max(session.transaction_s.unwrap_or(0.0));
     }
 
-    pub fn statements(&self, source: &str, looked_s: f64, lines: usize) -> Observed {
+    pub fn statements(&self, source: &str, sampled_time_s: f64, lines: usize) -> Observed {
         let columns = [
             ("statement", ""),
             ("time", "s"),
             ("active sessions", "sessions"),
         ];
         let mut table = Observed::new(About::Statements, source, &columns);
-        let mut seen: Vec<(&String, f64)> = self.statements.iter().map(|(t, s)| (t, *s)).collect();
-        seen.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut statements: Vec<(&String, f64)> =
+            self.statements.iter().map(|(t, s)| (t, *s)).collect();
+        statements.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let row = |(text, seconds): &(&String, f64)| {
-            let sessions = (looked_s > 0.0).then(|| seconds / looked_s);
+            let sessions = (sampled_time_s > 0.0).then(|| seconds / sampled_time_s);
             vec![text.as_str().into(), (*seconds).into(), sessions.into()]
         };
-        table.rows = seen.iter().take(lines).map(row).collect();
+        table.rows = statements.iter().take(lines).map(row).collect();
         table
     }
 
@@ -205,25 +206,25 @@ mod tests {
     /// Session 2 waits for session 1 in two samples of half a second; then session 1 begins another transaction.
     #[test]
     fn golden_blockers_transactions_and_statements() {
-        let mut seen = SessionHistory::default();
-        seen.add(&[session(1, 3.0, &[]), session(2, 1.0, &[1])], 0.5);
-        seen.add(&[session(1, 3.5, &[]), session(2, 1.5, &[1])], 0.5);
-        seen.add(&[session(1, 0.6, &[])], 0.5);
-        assert_eq!((seen.blocked_s, seen.at_work_max), (1.0, 1));
-        assert_eq!(seen.transaction_s_max, Some(3.5));
-        let blockers = seen.blockers("locks", 10);
+        let mut history = SessionHistory::default();
+        history.add(&[session(1, 3.0, &[]), session(2, 1.0, &[1])], 0.5);
+        history.add(&[session(1, 3.5, &[]), session(2, 1.5, &[1])], 0.5);
+        history.add(&[session(1, 0.6, &[])], 0.5);
+        assert_eq!((history.blocked_s, history.at_work_max), (1.0, 1));
+        assert_eq!(history.transaction_s_max, Some(3.5));
+        let blockers = history.blockers("locks", 10);
         assert_eq!(blockers.rows.len(), 1);
         assert_eq!(blockers.number(&blockers.rows[0], "waited"), Some(1.0));
         assert_eq!(blockers.rows[0][3], ObservedCell::from("1 bench"));
-        let transactions = seen.transactions("sessions", 10);
+        let transactions = history.transactions("sessions", 10);
         let ages = transactions
             .rows
             .iter()
             .map(|row| transactions.number(row, "open"));
         assert_eq!(ages.collect::<Vec<_>>(), [Some(3.5), Some(1.5), Some(0.6)]);
-        let statements = seen.statements("samples", 1.5, 10);
+        let statements = history.statements("samples", 1.5, 10);
         assert_eq!(statements.rows.len(), 1);
         assert_eq!(statements.number(&statements.rows[0], "time"), Some(1.0));
-        assert_eq!(seen.transactions("sessions", 1).rows.len(), 1);
+        assert_eq!(history.transactions("sessions", 1).rows.len(), 1);
     }
 }

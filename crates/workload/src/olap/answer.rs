@@ -51,16 +51,16 @@ impl Answer {
 
     /// Sentence that names row and column of the first error; `None` if the answer is right.
     pub fn wrong(&self, query: &Query, right: &Right) -> Option<String> {
-        let (found, asked) = (self.rows.len(), right.answer.rows.len());
-        if found == 0 && asked > 0 {
-            return Some(format!("no rows returned, {asked} expected"));
+        let (found, expected) = (self.rows.len(), right.answer.rows.len());
+        if found == 0 && expected > 0 {
+            return Some(format!("no rows returned, {expected} expected"));
         }
         let rows = self.rows.iter().zip(&right.answer.rows);
         for (number, (row, right_row)) in (1..).zip(rows) {
             if row.len() != query.columns.len() {
-                let (found, asked) = (row.len(), query.columns.len());
+                let (found, expected) = (row.len(), query.columns.len());
                 return Some(format!(
-                    "row {number} has {found} columns instead of {asked}"
+                    "row {number} has {found} columns instead of {expected}"
                 ));
             }
             let cells = query.columns.iter().zip(row.iter().zip(right_row));
@@ -75,8 +75,12 @@ impl Answer {
                 }
             }
         }
-        (found != asked)
-            .then(|| format!("{found} rows returned, {asked} expected ({})", right.from))
+        (found != expected).then(|| {
+            format!(
+                "{found} rows returned, {expected} expected ({})",
+                right.from
+            )
+        })
     }
 }
 

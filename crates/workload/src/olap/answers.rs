@@ -23,10 +23,10 @@ impl Answers {
     /// Shared instead of copied: answers are compared during the measurement, and some have thousands of rows.
     pub(super) fn right(&self, question: &Question) -> Option<Arc<Right>> {
         let known = question.known.clone();
-        known.or_else(|| self.kept().get(&question.key).cloned())
+        known.or_else(|| self.stored().get(&question.key).cloned())
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Right>>> {
+    fn stored(&self) -> MutexGuard<'_, HashMap<String, Arc<Right>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -45,8 +45,10 @@ impl Answers {
                     unknown_column: None,
                     from: format!("the first answer of this run, by {}", question.engine),
                 };
-                let mut kept = self.kept();
-                kept.entry(question.key.clone()).or_insert(Arc::new(first));
+                let mut answers = self.stored();
+                answers
+                    .entry(question.key.clone())
+                    .or_insert(Arc::new(first));
                 None
             }
         };

@@ -62,8 +62,8 @@ pub fn check(
     }
     tell("counting rows");
     let mut findings = vec![row_counts(session, &metadata)?];
-    let is_asked = |query: &&Query| numbers.is_empty() || numbers.contains(&query.number);
-    for query in queries()?.iter().filter(is_asked) {
+    let is_selected = |query: &&Query| numbers.is_empty() || numbers.contains(&query.number);
+    for query in queries()?.iter().filter(is_selected) {
         tell(&query.code());
         findings.push(Finding {
             number: query.number,

@@ -1,8 +1,7 @@
 //! Parallel loader: several sessions load parts of tables straight from the generator.
 //!
 //! Keys and statistics follow as steps. A resumed load keeps complete tables and reloads the others, because a part
-//! that was
-//! committed but not noted would be there twice.
+//! that was committed but not noted would be there twice.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -39,7 +38,7 @@ pub struct Loaded {
     /// Time of each later step: keys, statistics, count.
     pub steps_took: Vec<(String, Duration)>,
     /// Rows reused from an interrupted load.
-    pub rows_kept: u64,
+    pub rows_reused: u64,
     /// True if nothing was loaded, and only the changes of a refresh were undone.
     pub restored: bool,
 }
@@ -50,7 +49,7 @@ impl Loaded {
     }
 
     pub fn rows_loaded(&self) -> u64 {
-        self.rows_in_all() - self.rows_kept
+        self.rows_in_all() - self.rows_reused
     }
 }
 
@@ -112,10 +111,10 @@ fn load_all(
         drop(session);
         return load.restored(refreshed);
     }
-    let kept = load.begin(session.as_mut(), tables, options.replace)?;
-    let rows_kept = load.loaded().values().sum();
+    let complete = load.begin(session.as_mut(), tables, options.replace)?;
+    let rows_reused = load.loaded().values().sum();
     let begun = Instant::now();
-    load.all(&kept)?;
+    load.all(&complete)?;
     resume::note_keys(session.as_mut())?;
     let rows_took = begun.elapsed();
     // Parallel index builds affect only sessions opened afterwards.
@@ -126,7 +125,7 @@ fn load_all(
         jobs,
         rows_took,
         steps_took,
-        rows_kept,
+        rows_reused,
         restored: false,
     })
 }
@@ -185,7 +184,7 @@ impl Load<'_> {
             jobs: 1,
             rows_took: Duration::ZERO,
             steps_took: took,
-            rows_kept: 0,
+            rows_reused: 0,
             restored: true,
         })
     }
@@ -207,8 +206,8 @@ impl Load<'_> {
         };
         if let Some(there) = there {
             self.refuse_other(&there)?;
-            let kept = resume::kept(session, tables, &there)?;
-            let names: Vec<&str> = kept.iter().map(|(table, _)| *table).collect();
+            let complete = resume::complete_tables(session, tables, &there)?;
+            let names: Vec<&str> = complete.iter().map(|(table, _)| *table).collect();
             let note = if names.is_empty() {
                 "an earlier load was interrupted: the database is loaded again from the start"
                     .to_owned()
@@ -219,7 +218,7 @@ impl Load<'_> {
                 )
             };
             (self.tell)(Event::Note(&note));
-            for (table, rows) in &kept {
+            for (table, rows) in &complete {
                 self.add_rows(table, *rows);
             }
             if !names.is_empty() {
@@ -239,8 +238,12 @@ impl Load<'_> {
             ("scale", there.scale.to_string(), self.scale.to_string()),
             ("version", there.generator.clone(), GENERATOR.to_owned()),
         ];
-        if let Some((what, there, asked)) = differences.into_iter().find(|(_, a, b)| a != b) {
-            return Err(OlapError::Other { what, there, asked });
+        if let Some((what, there, requested)) = differences.into_iter().find(|(_, a, b)| a != b) {
+            return Err(OlapError::Other {
+                what,
+                there,
+                requested,
+            });
         }
         if there.whole {
             Err(OlapError::Present { scale: there.scale })
@@ -250,9 +253,9 @@ impl Load<'_> {
     }
 
     /// Loads all parts of the other tables, one after the other per job, the largest table first.
-    fn all(&self, kept: &[&str]) -> Result<()> {
+    fn all(&self, complete: &[&str]) -> Result<()> {
         let parts: Vec<Share> = (TABLES.iter().rev())
-            .filter(|table| !kept.contains(table))
+            .filter(|table| !complete.contains(table))
             .flat_map(|table| shares(table, self.scale, self.jobs))
             .collect();
         let done = AtomicU32::new(0);

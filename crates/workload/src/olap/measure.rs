@@ -1,8 +1,6 @@
 //! Analytical workload as steps of a plan: their load, each query as a point, and the aggregates: the power of one
 //! user, and the throughput of several.
 
-mod asked;
-mod beside;
 mod codes;
 pub(crate) mod dop;
 mod in_passes;
@@ -10,7 +8,9 @@ mod load;
 pub(crate) mod passes;
 mod points;
 mod power;
+mod queries;
 mod refresh;
+mod refresh_stream;
 mod rounds;
 
 use std::collections::HashMap;
@@ -45,20 +45,20 @@ fn codes_of(olap: &OlapStep) -> Vec<String> {
     if olap.rounds().is_some() {
         return vec![ROUNDS.into()];
     }
-    let asked = order::of_stream(0, &olap.queries());
-    let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
+    let selected = order::of_stream(0, &olap.queries());
+    let mut codes: Vec<String> = selected.iter().map(|number| format!("Q{number}")).collect();
     if olap.refresh {
         let [first, last] = Function::ALL.map(|function| function.code().to_owned());
         codes.insert(0, first);
         codes.push(last);
     }
-    if asked.len() > 1 {
+    if selected.len() > 1 {
         codes.push(POWER.into());
     }
     if olap.streams() > 0 {
         codes.push(THROUGHPUT.into());
     }
-    if olap.streams() > 0 && asked.len() > 1 {
+    if olap.streams() > 0 && selected.len() > 1 {
         codes.push(COMPOSITE.into());
     }
     codes
@@ -195,18 +195,18 @@ impl Workload for Analytical {
     }
 
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
-        Box::new(Asks::new(context))
+        Box::new(AnalyticalRun::new(context))
     }
 }
 
-pub(crate) struct Asks<'a> {
+pub(crate) struct AnalyticalRun<'a> {
     context: &'a RunContext<'a>,
     /// Answers of the first target, by repetition and step, for comparison with the others.
     answers: Mutex<HashMap<(u32, u32), Arc<Answers>>>,
     refreshes: Mutex<Refreshes>,
 }
 
-impl Measure for Asks<'_> {
+impl Measure for AnalyticalRun<'_> {
     fn measure(
         &mut self,
         archive: &mut Archive,
@@ -230,13 +230,13 @@ impl Measure for Asks<'_> {
                 let mut refreshes = refreshes.unwrap_or_else(PoisonError::into_inner);
                 refresh::in_cycle(place, &mut refreshes, progress)
             }
-            _ => asked::at_degree(&place, progress),
+            _ => queries::at_degree(&place, progress),
         };
         measured.enter(archive, self.context)
     }
 }
 
-impl<'a> Asks<'a> {
+impl<'a> AnalyticalRun<'a> {
     pub fn new(context: &'a RunContext<'a>) -> Self {
         Self {
             context,

@@ -53,18 +53,18 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn of_users(users: u32, asked: &[u32]) -> Vec<Self> {
+    pub fn of_users(users: u32, selected: &[u32]) -> Vec<Self> {
         let of = |number| Self {
             number,
-            queries: of_stream(number, asked),
+            queries: of_stream(number, selected),
         };
         (1..=users).map(of).collect()
     }
 
-    pub fn of_user(asked: &[u32]) -> Self {
+    pub fn of_user(selected: &[u32]) -> Self {
         Self {
             number: 0,
-            queries: of_stream(0, asked),
+            queries: of_stream(0, selected),
         }
     }
 
@@ -76,11 +76,11 @@ impl Stream {
     }
 }
 
-pub fn of_stream(stream: u32, asked: &[u32]) -> Vec<u32> {
+pub fn of_stream(stream: u32, selected: &[u32]) -> Vec<u32> {
     let order = ORDERS[stream as usize % ORDERS.len()];
     order
         .into_iter()
-        .filter(|query| asked.contains(query))
+        .filter(|query| selected.contains(query))
         .collect()
 }
 

@@ -27,8 +27,8 @@ pub const PROBE_SEED: u64 = 1;
 pub fn probe(query: &Query, scale: Scale) -> Option<(Parameters, Right)> {
     let text = FOLDER.text(&format!("answers/sf-{scale}.txt"))?;
     let heading = format!("{HEADING}{} drawn ", query.number);
-    let (_, behind) = text.split_once(&heading)?;
-    let (stream, rows) = behind.split_once('\n')?;
+    let (_, rest) = text.split_once(&heading)?;
+    let (stream, rows) = rest.split_once('\n')?;
     let parameters = Parameters::seeded(query.number, scale, PROBE_SEED, stream.parse().ok()?);
     let right = Right {
         answer: cells(rows.split(HEADING).next().unwrap_or(rows).lines()),
@@ -65,8 +65,8 @@ pub fn stored(answers: &[(&Query, Answer)]) -> String {
 
 fn section(text: &str, number: u32) -> Option<&str> {
     let heading = format!("{HEADING}{number}\n");
-    let (_, behind) = text.split_once(&heading)?;
-    Some(behind.split(HEADING).next().unwrap_or(behind))
+    let (_, rest) = text.split_once(&heading)?;
+    Some(rest.split(HEADING).next().unwrap_or(rest))
 }
 
 fn official(query: &Query) -> Option<Right> {

@@ -2,8 +2,7 @@
 //! specification), and a third one, not in the specification, which first updates the orders to be deleted.
 //!
 //! Of every 32 order keys the load uses the first eight. A set inserts a thousandth of all orders into the second eight
-//! keys
-//! and deletes as many of the loaded orders. The generator makes its rows after the last ones of the load. Each
+//! keys and deletes as many of the loaded orders. The generator makes its rows after the last ones of the load. Each
 //! function is one transaction, so that no order is ever visible without its line items.
 
 use std::ops::Range;
@@ -107,17 +106,17 @@ impl RefreshSet {
 
     /// Part of the generator's rows, out of [`SETS_MAX`]; parts after the load have higher numbers.
     fn part(self, eight: Eight) -> i32 {
-        let behind = match eight {
+        let offset = match eight {
             Eight::Loaded => 0,
             Eight::Inserted => SETS_MAX,
         };
-        (self.number + behind) as i32
+        (self.number + offset) as i32
     }
 
     /// Key in the database for a key of the generator.
     fn key(self, generated: i64, eight: Eight) -> i64 {
-        let behind = (self.part(eight) - self.part(Eight::Loaded)) as i64;
-        key_of(order_of(generated) - behind * self.orders() as i64, eight)
+        let offset = (self.part(eight) - self.part(Eight::Loaded)) as i64;
+        key_of(order_of(generated) - offset * self.orders() as i64, eight)
     }
 
     fn rows(self, eight: Eight, stop: &AtomicBool) -> [Box<dyn RowSource + '_>; 2] {

@@ -15,7 +15,7 @@ pub(super) fn note_keys(session: &mut dyn Session) -> Result<()> {
 
 /// Empties the incomplete tables and returns the complete ones with their rows. A part of a table is there completely
 /// or not at all, so a table with all its rows has the right ones.
-pub(super) fn kept(
+pub(super) fn complete_tables(
     session: &mut dyn Session,
     tables: &str,
     broken_off: &Metadata,
@@ -23,7 +23,7 @@ pub(super) fn kept(
     if OWNED.read(session)?.contains_key(KEYS_BEGUN) {
         return Ok(Vec::new());
     }
-    let mut kept = Vec::new();
+    let mut complete = Vec::new();
     for table in TABLES {
         let found = match count(session, table) {
             Ok(found) => found,
@@ -31,17 +31,17 @@ pub(super) fn kept(
             Err(error) => return Err(error.into()),
         };
         if right_rows(broken_off.scale, table) == Some(found) {
-            kept.push((table, found));
+            complete.push((table, found));
         }
     }
-    if !kept.is_empty() {
-        let is_kept = |table: &str| kept.iter().any(|(name, _)| *name == table);
-        for table in TABLES.into_iter().filter(|table| !is_kept(table)) {
+    if !complete.is_empty() {
+        let is_complete = |table: &str| complete.iter().any(|(name, _)| *name == table);
+        for table in TABLES.into_iter().filter(|table| !is_complete(table)) {
             session.drop_table(table)?;
             session.create_table(table, statement_of(tables, table)?)?;
         }
     }
-    Ok(kept)
+    Ok(complete)
 }
 
 /// Rows that a table must have; `None` if no source is known.

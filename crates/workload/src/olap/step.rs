@@ -188,12 +188,12 @@ impl OlapStep {
     }
 
     pub fn queries(&self) -> Vec<u32> {
-        let asked = self.queries.as_ref().map(|queries| queries.0.clone());
-        asked.unwrap_or_else(|| (1..=QUERIES).collect())
+        let named = self.queries.as_ref().map(|queries| queries.0.clone());
+        named.unwrap_or_else(|| (1..=QUERIES).collect())
     }
 
     /// Named queries; empty means all.
-    pub fn asked(&self) -> &[u32] {
+    pub fn named_queries(&self) -> &[u32] {
         self.queries.as_ref().map_or(&[], |queries| &queries.0)
     }
 
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_told() {
+    fn contradictions_are_refused() {
         let step = |olap: &str| plan(olap).unwrap().step[0].table::<OlapStep>().clone();
         assert_eq!(step("do = 'run'").queries().len(), 22);
         assert_eq!(step("do = 'run'\nqueries = '14,6'").queries(), [14, 6]);

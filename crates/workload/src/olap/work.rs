@@ -56,7 +56,7 @@ pub enum Cache {
 pub struct Work {
     target: Arc<dyn Target>,
     engine: String,
-    asked: WorkOptions,
+    options: WorkOptions,
     scale: Scale,
     answers: Arc<Answers>,
 }
@@ -67,27 +67,27 @@ impl Work {
     pub fn open(
         target: Arc<dyn Target>,
         engine: &str,
-        asked: WorkOptions,
+        options: WorkOptions,
         answers: Arc<Answers>,
     ) -> Result<Self> {
         query::tables(engine)?;
         let mut session = target.open_session()?;
-        let metadata = match asked.rows {
+        let metadata = match options.rows {
             Rows::AsLoaded => Metadata::as_loaded(session.as_mut())?,
             Rows::Refreshed | Rows::Changing => Metadata::of_whole(session.as_mut())?,
         };
         let scale = metadata.scale;
         drop(session);
-        match asked.scale {
+        match options.scale {
             Some(wanted) if wanted != scale => Err(OlapError::Other {
                 what: "scale",
                 there: scale.to_string(),
-                asked: wanted.to_string(),
+                requested: wanted.to_string(),
             }),
             _ => Ok(Self {
                 target,
                 engine: engine.to_owned(),
-                asked,
+                options,
                 scale,
                 answers,
             }),
@@ -117,13 +117,12 @@ impl Work {
     }
 
     /// Runs a query with other than its own parameters, if only their right answer is known and conclusive. The inner
-    /// error
-    /// is a sentence about the answer.
+    /// error is a sentence about the answer.
     pub fn verify(&self, number: u32) -> Result<std::result::Result<(), String>> {
-        if self.asked.rows != Rows::AsLoaded {
+        if self.options.rows != Rows::AsLoaded {
             return Ok(Ok(()));
         }
-        if self.asked.source == Source::Seeded
+        if self.options.source == Source::Seeded
             && reference::is_known(self.scale)
             && let Err(wrong) = self.qualify(number)?
         {
@@ -134,7 +133,7 @@ impl Work {
 
     /// Runs a query once; the inner error is a sentence about its answer.
     pub fn warm(&self, number: u32) -> Result<std::result::Result<(), String>> {
-        self.ask_once(&self.question(number, self.asked.source, 0)?)
+        self.ask_once(&self.question(number, self.options.source, 0)?)
     }
 
     pub fn cool(&self) -> Result<CacheState> {
@@ -146,8 +145,8 @@ impl Work {
 
     /// Runs a query with the qualification parameters; the inner error is a sentence about its answer.
     pub fn qualify(&self, number: u32) -> Result<std::result::Result<(), String>> {
-        let asked = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
-        Ok(asked.map_err(|wrong| format!("with the qualification parameters: {wrong}")))
+        let answer = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
+        Ok(answer.map_err(|wrong| format!("with the qualification parameters: {wrong}")))
     }
 
     fn probe(&self, number: u32) -> Result<std::result::Result<(), String>> {
@@ -163,8 +162,8 @@ impl Work {
             known: Some(Arc::new(right)),
             engine: self.engine.clone(),
         };
-        let asked = self.ask_once(&question)?;
-        Ok(asked.map_err(|wrong| format!("with {}: {wrong}", parameters.words())))
+        let answer = self.ask_once(&question)?;
+        Ok(answer.map_err(|wrong| format!("with {}: {wrong}", parameters.words())))
     }
 
     /// Marks rows as changed by the refresh sets up to `sets`.
@@ -229,7 +228,7 @@ impl Work {
 
     fn client(&self, stream: &order::Stream, meter: &Arc<Meter>) -> Result<Stream> {
         let questions = (stream.queries.iter())
-            .map(|query| self.question(*query, self.asked.source, stream.number))
+            .map(|query| self.question(*query, self.options.source, stream.number))
             .collect::<Result<Vec<_>>>()?;
         Ok(Stream {
             worker: Worker::new(self.session()?, meter),
@@ -241,9 +240,9 @@ impl Work {
 
     /// Remark about the source of the right answer.
     pub fn comparison(&self, number: u32) -> Result<Remark> {
-        let question = self.question(number, self.asked.source, 0)?;
+        let question = self.question(number, self.options.source, 0)?;
         Ok(match self.answers.right(&question) {
-            _ if self.asked.rows == Rows::Changing => Remark::AnswersChanging,
+            _ if self.options.rows == Rows::Changing => Remark::AnswersChanging,
             Some(right) => Remark::AnswersCompared {
                 with: right.from.to_string(),
             },
@@ -267,14 +266,14 @@ impl Work {
         number: u32,
         work: impl FnOnce(&mut dyn Session, &str) -> target::Result<T>,
     ) -> Result<std::result::Result<T, String>> {
-        let question = self.question(number, self.asked.source, 0)?;
+        let question = self.question(number, self.options.source, 0)?;
         of_the_query(work(self.session()?.as_mut(), &question.sql))
     }
 
     fn question(&self, number: u32, source: Source, stream: u32) -> Result<Question> {
         let query = Query::numbered(number)?;
-        let parameters = Parameters::of(source, number, self.scale, self.asked.seed, stream);
-        let known = match (source, self.asked.rows) {
+        let parameters = Parameters::of(source, number, self.scale, self.options.seed, stream);
+        let known = match (source, self.options.rows) {
             (Source::Qualification, Rows::AsLoaded) => {
                 reference::known(query, self.scale).map(Arc::new)
             }
@@ -286,10 +285,10 @@ impl Work {
             key: format!(
                 "{} {:?} {number} {}",
                 self.scale,
-                self.asked.rows,
+                self.options.rows,
                 parameters.words()
             ),
-            is_compared: self.asked.rows != Rows::Changing,
+            is_compared: self.options.rows != Rows::Changing,
             known,
             engine: self.engine.clone(),
         })
@@ -297,8 +296,8 @@ impl Work {
 
     fn session(&self) -> Result<Box<dyn Session>> {
         let mut session = self.target.open_session()?;
-        if self.asked.limit.is_some() {
-            session.limit_statements(self.asked.limit)?;
+        if self.options.limit.is_some() {
+            session.limit_statements(self.options.limit)?;
         }
         Ok(session)
     }

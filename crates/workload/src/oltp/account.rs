@@ -167,10 +167,10 @@ mod tests {
             account.deliveries_skipped()
         };
         assert_eq!((of(0, 0), of(100, 0), of(99, 1)), (None, None, None));
-        let told = Remark::DeliveriesSkipped {
+        let remark = Remark::DeliveriesSkipped {
             skipped: 2,
             looked_at: 100,
         };
-        assert_eq!(of(98, 2), Some(told));
+        assert_eq!(of(98, 2), Some(remark));
     }
 }

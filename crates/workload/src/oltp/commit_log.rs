@@ -1,12 +1,10 @@
 //! Log of acknowledged transactions, which the driver writes outside of the server.
 //!
 //! A record is passed to the operating system before its acknowledgement is counted, so that it survives a crash of
-//! driver
-//! or server. A commit during which the server went away is logged with an unknown outcome.
+//! driver or server. A commit during which the server went away is logged with an unknown outcome.
 //!
 //! A file is a header and records: kind, acknowledged flag, length of the rest, little-endian numbers, and a CRC-32
-//! over
-//! all of it. A torn record at the end is recognised and ignored.
+//! over all of it. A torn record at the end is recognised and ignored.
 
 mod read;
 

@@ -144,29 +144,29 @@ impl Source for OrderEntrySource {
         }
     }
 
-    fn place(&self, _asked: StatementRequest, at: usize) -> usize {
+    fn place(&self, _request: StatementRequest, at: usize) -> usize {
         at
     }
 
-    fn statements(&self, asked: StatementRequest) -> usize {
-        self.statements.of(asked).len()
+    fn statements(&self, request: StatementRequest) -> usize {
+        self.statements.of(request).len()
     }
 
-    fn prepared(&self, asked: StatementRequest, statement: usize) -> (Prepared, bool) {
-        let all = self.statements.of(asked);
+    fn prepared(&self, request: StatementRequest, statement: usize) -> (Prepared, bool) {
+        let all = self.statements.of(request);
         let prepared = all[statement].prepared;
         (prepared, prepared.returns && statement + 1 == all.len())
     }
 
     fn with_parameters<T>(
         &self,
-        asked: StatementRequest,
+        request: StatementRequest,
         statement: usize,
         _replies: &Replies,
         work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
     ) -> std::result::Result<T, TransactionError> {
         let transaction = self.five.of(self.kind);
-        self.statements.of(asked)[statement].with_values(transaction, asked.line.into(), work)
+        self.statements.of(request)[statement].with_values(transaction, request.line.into(), work)
     }
 
     fn take(

@@ -1,8 +1,7 @@
 //! Parallel loader by warehouse, which resumes after an interruption.
 //!
 //! A warehouse is loaded table by table and marked as complete last; an unmarked one is removed and reloaded. Keys,
-//! foreign
-//! keys and statistics follow as steps, each noted when it is done.
+//! foreign keys and statistics follow as steps, each noted when it is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -339,7 +338,7 @@ pub(super) fn wanted(options: &LoadOptions) -> Metadata {
     }
 }
 
-pub(super) fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
+pub(super) fn refuse_other(there: &Metadata, requested: &Metadata) -> Result<()> {
     let facts = |of: &Metadata| {
         [
             ("size", of.warehouses.to_string()),
@@ -352,9 +351,13 @@ pub(super) fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
             ),
         ]
     };
-    let mut facts = facts(there).into_iter().zip(facts(asked));
-    match facts.find(|(there, asked)| there != asked) {
-        Some(((what, there), (_, asked))) => Err(OltpError::Other { what, there, asked }),
+    let mut facts = facts(there).into_iter().zip(facts(requested));
+    match facts.find(|(there, requested)| there != requested) {
+        Some(((what, there), (_, requested))) => Err(OltpError::Other {
+            what,
+            there,
+            requested,
+        }),
         None => Ok(()),
     }
 }

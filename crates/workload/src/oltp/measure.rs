@@ -143,7 +143,7 @@ impl Workload for OrderEntry {
                 let warm_up_s = oltp.warm_up_max().map_or(0.0, |most| most.as_secs_f64());
                 let timed_s = levels as f64 * step.timed_s();
                 let reloads_s = match oltp.slo() {
-                    Some(_) => growth::foretold_s(warehouses, levels, timed_s),
+                    Some(_) => growth::expected_s(warehouses, levels, timed_s),
                     None => 0.0,
                 };
                 // Before and after.

@@ -2,8 +2,7 @@
 //!
 //! Records are inserted into auxiliary tables in batches and compared there, so that a log of any length takes the same
 //! memory. Unacknowledged changes in the tables can only come from transactions in flight when the server went away;
-//! more
-//! than those is an error as well. Nobody else may have changed the database.
+//! more than those is an error as well. Nobody else may have changed the database.
 
 use std::path::Path;
 

@@ -19,11 +19,11 @@ pub struct Renewed {
 }
 
 /// Brings the database to its initial state, so that all measurements start alike: an identical database without
-/// transactions stays; else a copy is restored if there is one; else the database is reloaded. `keep_copy` makes a
-/// copy for the next time, which takes as much space again.
+/// transactions stays; else a copy is restored if there is one; else the database is reloaded. `keep_copy` makes a copy
+/// for the next time, which takes as much space again.
 ///
-/// Only a database that the plan has loaded, or found as it would load it, is restored or replaced: any other
-/// belongs to someone.
+/// Only a database that the plan has loaded, or found as it would load it, is restored or replaced: any other belongs
+/// to someone.
 ///
 /// # Errors
 /// As [`mod@load`], and when the database belongs to someone.

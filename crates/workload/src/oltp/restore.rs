@@ -39,8 +39,7 @@ pub struct Restored {
 }
 
 /// Restores the initial state of a database, with empty caches if the target can empty them. No session may be open. A
-/// copy
-/// takes as much space as the database.
+/// copy takes as much space as the database.
 ///
 /// # Errors
 /// When there is neither a database of dbdyno nor a copy, the target fails, or `stop` was set.
@@ -177,7 +176,7 @@ impl Start<'_> {
             return Err(OltpError::Other {
                 what: "version",
                 there: there.generator.to_string(),
-                asked: GENERATOR.to_string(),
+                requested: GENERATOR.to_string(),
             });
         }
         let options = LoadOptions {

@@ -128,11 +128,11 @@ impl Statements {
 
     /// Statements of a requested step; the last one gives the answer.
     #[inline]
-    pub(super) fn of(&self, asked: StatementRequest) -> &[Prepared] {
-        let variants = &self.steps[asked.step as usize];
+    pub(super) fn of(&self, request: StatementRequest) -> &[Prepared] {
+        let variants = &self.steps[request.step as usize];
         let place = match variants.len() {
             1 => 0,
-            _ => usize::from(asked.lines).saturating_sub(*LINES.start()),
+            _ => usize::from(request.lines).saturating_sub(*LINES.start()),
         };
         variants.get(place).map_or(&[], Vec::as_slice)
     }

@@ -47,29 +47,29 @@ impl Work {
     ///
     /// # Errors
     /// When there is no complete database, or one of another size.
-    pub fn open(target: Arc<dyn Target>, engine: &str, asked: &WorkOptions) -> Result<Self> {
+    pub fn open(target: Arc<dyn Target>, engine: &str, options: &WorkOptions) -> Result<Self> {
         let mut session = target.open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
-        let warehouses = asked.warehouses.unwrap_or(metadata.warehouses);
-        let rows = asked.rows.unwrap_or(metadata.rows);
+        let warehouses = options.warehouses.unwrap_or(metadata.warehouses);
+        let rows = options.rows.unwrap_or(metadata.rows);
         if (warehouses, rows) != (metadata.warehouses, metadata.rows) {
             return Err(OltpError::Other {
                 what: "size",
                 there: metadata.rows.size(metadata.warehouses),
-                asked: rows.size(warehouses),
+                requested: rows.size(warehouses),
             });
         }
         note_transactions(session.as_mut())?;
-        if asked.mode == Mode::Procedure {
+        if options.mode == Mode::Procedure {
             procedures::install(target.as_ref(), engine)?;
         }
         let world = World {
             warehouses: metadata.warehouses,
-            constants: Constants::draw(asked.run_seed, metadata.c_last_load, metadata.rows),
-            pacing: asked.pacing,
+            constants: Constants::draw(options.run_seed, metadata.c_last_load, metadata.rows),
+            pacing: options.pacing,
             run: terminal::new_run(),
         };
-        let journal = asked.journal.as_deref();
+        let journal = options.journal.as_deref();
         let journal = journal
             .map(|path| reconcile::begin(session.as_mut(), path, &world))
             .transpose()?;
@@ -77,15 +77,15 @@ impl Work {
         drop(session);
         let context = ExecutorContext {
             engine: engine.to_owned(),
-            mode: asked.mode,
-            terminals: Arc::new(Terminals::new(world, asked.users, asked.seed)),
+            mode: options.mode,
+            terminals: Arc::new(Terminals::new(world, options.users, options.seed)),
             ledger: Arc::new(Ledger::default()),
             commit_log: journal.map(Arc::new),
         };
         Ok(Self {
             target,
             context,
-            connections: asked.connections,
+            connections: options.connections,
             totals,
         })
     }
@@ -138,16 +138,14 @@ impl Work {
     }
 
     /// Remarks on counts of the account that the tables do not show; `unknown` operations may or may not have taken
-    /// effect.
-    /// The users must have stopped.
+    /// effect. The users must have stopped.
     pub fn uncounted(&self, account: &Account, unknown: u64) -> Result<Vec<Remark>> {
         let after = Totals::read(self.target.open_session()?.as_mut())?;
         Ok(after.differences(&self.totals, account, unknown))
     }
 
     /// Compares the log, if there is one, with the tables, and removes it if nothing is wrong; otherwise returns a
-    /// remark. The
-    /// users must have stopped.
+    /// remark. The users must have stopped.
     ///
     /// # Errors
     /// When the target fails, or the log is damaged.

@@ -435,9 +435,9 @@ fn statement(of: &Section, number: usize, table: &Table) -> Result<Statement, St
 }
 
 /// `rows = 1` or `rows = [0, 5]`. A stored value needs a row; without the key nothing is checked.
-fn rows(place: &Section, kept: bool) -> Result<RangeInclusive<u64>, String> {
+fn rows(place: &Section, is_stored: bool) -> Result<RangeInclusive<u64>, String> {
     let rows = match place.table.get("rows") {
-        None if kept => 1..=u64::MAX,
+        None if is_stored => 1..=u64::MAX,
         None => 0..=u64::MAX,
         Some(Value::Integer(n)) if *n >= 0 => *n as u64..=*n as u64,
         Some(Value::Array(_)) => match place.range("rows")? {

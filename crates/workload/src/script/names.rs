@@ -67,7 +67,7 @@ fn declare<'a>(place: &Section, known: &mut Vec<&'a str>, name: &'a str) -> Resu
 fn missing(transaction: &Transaction, number: usize, name: &str, known: &[&str]) -> String {
     let keeps = |n: usize| {
         let statement = transaction.statements.get(n);
-        statement.is_some_and(|s| s.keep.iter().any(|(kept, _)| kept == name))
+        statement.is_some_and(|s| s.keep.iter().any(|(stored, _)| stored == name))
     };
     match (number - 1..transaction.statements.len()).find(|n| keeps(*n)) {
         Some(later) => format!(

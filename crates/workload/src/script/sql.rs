@@ -22,17 +22,17 @@ pub fn mark(sql: &str) -> Marked {
     let mut at = 0;
     while let Some(letter) = sql[at..].chars().next() {
         let (before, rest) = sql.split_at(at);
-        let kept = match verbatim(before, rest) {
+        let length = match verbatim(before, rest) {
             0 if rest.starts_with("::") || rest.starts_with(":=") => 2,
             0 => letter.len_utf8(),
             quoted => quoted,
         };
         let name = match letter {
-            ':' if kept == 1 => name(&rest[1..]),
+            ':' if length == 1 => name(&rest[1..]),
             _ => "",
         };
         at += match name {
-            "" => kept,
+            "" => length,
             name => 1 + name.len(),
         };
         if !name.is_empty() {
@@ -40,7 +40,7 @@ pub fn mark(sql: &str) -> Marked {
             marked.names.push(name.to_owned());
             continue;
         }
-        marked.sql.push_str(&rest[..kept]);
+        marked.sql.push_str(&rest[..length]);
         if letter == '?' {
             marked.sql.push('?');
             marked.has_question_mark = true;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_tells_what_a_statement_is() {
+    fn the_first_word_identifies_a_statement() {
         assert_eq!(first_word(" -- why\n /* so */ (Select 1)"), "select");
         assert_eq!(first_word("UPDATE t"), "update");
         assert_eq!(first_word(""), "");

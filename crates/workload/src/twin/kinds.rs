@@ -130,11 +130,11 @@ mod tests {
         let mut kinds = Kinds::new(0.25);
         kinds.spread(|k| k.writes, 1.5, |k, n| k.updates += n);
         kinds.fill(0.5, |_| 1, |k, n| k.others += n);
-        let told: Vec<_> = (kinds.0.iter())
+        let found: Vec<_> = (kinds.0.iter())
             .map(|k| (k.share, k.updates, k.others))
             .collect();
         assert_eq!(
-            told,
+            found,
             [(0.125, 2, 1), (0.125, 1, 1), (0.25, 0, 1), (0.5, 0, 0)]
         );
         assert_eq!(kinds.mean(|k| f64::from(k.updates)), 0.375);

@@ -18,7 +18,7 @@ pub struct Twin {
     pub(super) shape: Shape,
     fit: Fit,
     /// Unobserved aspects, each with the statement that would reveal it.
-    pub(super) unseen: Vec<(String, String)>,
+    pub(super) unobserved: Vec<(String, String)>,
 }
 
 impl Twin {
@@ -58,7 +58,7 @@ impl Twin {
             fit: Fit::of(&profile, &shape.means(&profile, footprint)),
             profile,
             shape,
-            unseen: unseen(point),
+            unobserved: unobserved(point),
         })
     }
 
@@ -83,7 +83,7 @@ impl Twin {
     }
 }
 
-fn unseen(point: &Point) -> Vec<(String, String)> {
+fn unobserved(point: &Point) -> Vec<(String, String)> {
     let of = point.observed.iter().find(|t| t.about == About::Unseen);
     let text = |cell: Option<&ObservedCell>| match cell {
         Some(ObservedCell::Text(text)) => text.clone(),

@@ -199,9 +199,9 @@ fn golden_a_transaction_of_sysbench() {
     assert_eq!(twin.shape.rows, rows);
     // 410 rows by thirty are 13 2/3 of the fourteen statements that read; the others only take part in the round trips.
     let others = |(weight, kind): &(u64, Kind)| (*weight, kind.others, kind.reads, kind.returning);
-    let told: Vec<_> = twin.shape.kinds.iter().map(others).collect();
+    let found: Vec<_> = twin.shape.kinds.iter().map(others).collect();
     assert_eq!(
-        told,
+        found,
         [
             (574_713, 14, 14, 11),
             (91_954, 14, 14, 10),
@@ -257,7 +257,7 @@ fn means_are_those_of_the_profile() {
 
 /// Nine of ten transactions are selects that commit by themselves; the tenth is one of pgbench.
 #[test]
-fn golden_what_writes_is_kept_together_where_it_is_known() {
+fn golden_changes_are_grouped_if_that_is_known() {
     let load = [
         (load_row::TRANSACTIONS, 1000.0),
         (load_row::WRITING, 100.0),
@@ -268,16 +268,16 @@ fn golden_what_writes_is_kept_together_where_it_is_known() {
         (load_row::ROWS_DELETED, 0.0),
     ];
     let twin = twin(&observed(&load, None));
-    let told = |(weight, k): &(u64, Kind)| {
+    let found = |(weight, k): &(u64, Kind)| {
         let statements = [k.updates, k.inserts, k.others, k.reads];
         (*weight, k.is_wrapped(), statements)
     };
-    let told: Vec<_> = twin.shape.kinds.iter().map(told).collect();
+    let found: Vec<_> = twin.shape.kinds.iter().map(found).collect();
     let expected = [
         (100_000, true, [3, 1, 1, 1]),
         (900_000, false, [0, 0, 1, 1]),
     ];
-    assert_eq!((told.as_slice(), twin.shape.rows.read), (&expected[..], 1));
+    assert_eq!((found.as_slice(), twin.shape.rows.read), (&expected[..], 1));
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn what_commits_by_itself_is_a_profile_of_statements() {
 
 /// Without rights, extensions and counts, the plan has the least that fits, and names the unknowns.
 #[test]
-fn what_is_not_known_is_told_and_not_guessed() {
+fn unknowns_are_reported_and_not_guessed() {
     let mut point = observed(&[(load_row::TRANSACTIONS, 1000.0)], None);
     point.figures.active_sessions_mean = None;
     point.figures.active_sessions_max = None;
@@ -330,8 +330,11 @@ fn what_is_not_known_is_told_and_not_guessed() {
             "{figure:?}"
         );
     }
-    let told = twin.fit_lines().join("\n");
-    assert!(told.contains("sessions: GRANT pg_monitor TO me"), "{told}");
+    let found = twin.fit_lines().join("\n");
+    assert!(
+        found.contains("sessions: GRANT pg_monitor TO me"),
+        "{found}"
+    );
     check_plan(&twin);
 }
 
@@ -348,7 +351,7 @@ fn nothing_at_work_is_no_load() {
 
 /// The logged size of a page is unknown, so a log of little else says nothing.
 #[test]
-fn a_log_of_whole_pages_tells_nothing_of_its_records() {
+fn a_log_of_whole_pages_says_nothing_about_its_records() {
     let mut point = pgbench();
     let load = point.observed.iter_mut().find(|t| t.about == About::Load);
     for row in &mut load.unwrap().rows {

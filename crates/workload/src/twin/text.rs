@@ -30,10 +30,10 @@ impl Twin {
         let figures = &self.fit().0;
         lines.extend(figures.iter().map(line));
         let is_unknown = figures.iter().any(|figure| figure.observed.is_none());
-        if is_unknown && !self.unseen.is_empty() {
+        if is_unknown && !self.unobserved.is_empty() {
             lines.push("Not seen by the observation, and what shows it:".to_owned());
-            let unseen = self.unseen.iter();
-            lines.extend(unseen.map(|(what, how)| format!("  {what}: {how}")));
+            let unobserved = self.unobserved.iter();
+            lines.extend(unobserved.map(|(what, how)| format!("  {what}: {how}")));
         }
         lines
     }
@@ -143,7 +143,7 @@ fn line(figure: &Figure) -> String {
         "" | "/s" => figure.name.to_owned(),
         unit => format!("{} ({unit})", figure.name),
     };
-    let told = |n: Option<f64>| n.map_or("–".to_owned(), amount);
+    let text = |n: Option<f64>| n.map_or("–".to_owned(), amount);
     let percent = |n: Option<f64>, sign: &str| match n {
         Some(n) if n.abs() < 0.05 && !sign.is_empty() => "0.0 %".to_owned(),
         Some(n) if sign.is_empty() => format!("{n} %"),
@@ -153,8 +153,8 @@ fn line(figure: &Figure) -> String {
     row(
         &name,
         [
-            told(figure.observed),
-            told(figure.twin),
+            text(figure.observed),
+            text(figure.twin),
             percent(figure.deviation_pct(), "+"),
             percent(figure.within_pct, ""),
         ],

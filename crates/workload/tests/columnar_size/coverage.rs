@@ -13,7 +13,7 @@ use crate::shapes::{TUNED, UNTUNED};
 use crate::{in_file, sized, source, truth};
 
 /// Trials, rows of each shape and scale of the analytical workload (0 leaves it out), as "20,1000000,0.1".
-const ASKED: &str = "DBDYNO_SIZE_COVERAGE";
+const REQUESTED: &str = "DBDYNO_SIZE_COVERAGE";
 
 #[test]
 fn predictions_are_true_as_often_as_they_say() {
@@ -22,15 +22,15 @@ fn predictions_are_true_as_often_as_they_say() {
     let mut wrong = Vec::new();
     println!("| data | level | truth | covered | worst error | mean half width |");
     println!("|---|---|---|---|---|---|");
-    let Ok(asked) = std::env::var(ASKED) else {
+    let Ok(requested) = std::env::var(REQUESTED) else {
         let url = format!("sqlite:{place}/short.db");
         in_file(&url, |session| TUNED[2].load(session, 260_000, 7));
         wrong.extend(table(TUNED[2].name, &url, 1));
         return assert_eq!(wrong, [""; 0]);
     };
-    let numbers: Vec<f64> = asked.split(',').map(|n| n.parse().unwrap()).collect();
+    let numbers: Vec<f64> = requested.split(',').map(|n| n.parse().unwrap()).collect();
     let [trials, rows, scale] = numbers[..] else {
-        panic!("{ASKED}={asked} is not TRIALS,ROWS,SCALE")
+        panic!("{REQUESTED}={requested} is not TRIALS,ROWS,SCALE")
     };
     let (trials, rows) = (trials as u64, rows as u64);
     if scale > 0.0 {

@@ -18,14 +18,14 @@ fn all_answers_are_right_on_all_engines() {
             let (engine, number) = (database.engine, finding.number);
             assert_eq!(finding.verdict, Verdict::Right, "{engine} Q{number}");
         }
-        plans_are_told(&database);
+        plans_are_reported(&database);
         a_changed_row_is_found(&database);
         drawn_parameters_are_answered(&database);
     }
 }
 
 /// Every query has a plan, the same for all parameters, and different from that of another query.
-fn plans_are_told(database: &Database) {
+fn plans_are_reported(database: &Database) {
     let (engine, scale) = (database.engine, Scale::new(0.01).unwrap());
     let mut session = database.session();
     let mut plan = |parameters: Parameters, number: u32| {

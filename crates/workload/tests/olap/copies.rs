@@ -64,15 +64,15 @@ fn copies_follow_inserts_updates_and_deletes_on_all_engines() {
             let source = database.target.source().unwrap();
             for copy in &copies {
                 let (source, store) = (source.as_ref(), &copy.store);
-                let behind = differing(source, store, &changed).unwrap();
+                let difference = differing(source, store, &changed).unwrap();
                 assert!(
-                    behind.is_some(),
+                    difference.is_some(),
                     "{engine} {function:?}: nothing has changed"
                 );
                 let rows = follow(source, store, &changed).unwrap();
                 assert!((15..500).contains(&rows), "{engine} {function:?}: {rows}");
-                let behind = differing(source, store, &changed).unwrap();
-                assert_eq!(behind, None, "{engine} {function:?}");
+                let difference = differing(source, store, &changed).unwrap();
+                assert_eq!(difference, None, "{engine} {function:?}");
             }
         }
         olap::undo_refreshes(database.target.as_ref()).unwrap();

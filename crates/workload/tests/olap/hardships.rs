@@ -18,7 +18,7 @@ fn check(database: &Database, queries: &[u32], limit: Option<Duration>) -> Check
 }
 
 /// Reason why a query has no answer; 0 for the row counts.
-fn told(checked: &Checked, number: u32) -> String {
+fn reason(checked: &Checked, number: u32) -> String {
     let found = checked.findings.iter().find(|f| f.number == number);
     match &found.unwrap().verdict {
         Verdict::Wrong(what) => what.clone(),
@@ -33,7 +33,7 @@ fn is_right(checked: &Checked, number: u32) -> bool {
 
 /// Q4 joins many orders with their line items, Q18 groups all of them; Q6 reads one table and returns one row.
 #[test]
-fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
+fn a_query_that_runs_out_of_memory_is_reported_and_the_others_are_answered() {
     let postgres = Database::postgres_with("&work_mem=64kB&temp_file_limit=512kB");
     let mysql = Database::mysql();
     for (database, hungry, cause) in [
@@ -52,7 +52,7 @@ fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
             database.session().batch(scarce).unwrap();
         }
         let checked = check(database, &[6, hungry], None);
-        let scarce = told(&checked, hungry);
+        let scarce = reason(&checked, hungry);
         assert!(scarce.contains(cause), "{scarce}");
         assert!(is_right(&checked, 6), "{:?}", checked.findings);
     }
@@ -75,7 +75,7 @@ fn a_query_that_waits_for_a_lock_is_ended_by_its_limit() {
         let begun = std::time::Instant::now();
         let checked = check(&database, &[3, 6], Some(Duration::from_secs(2)));
         assert!(begun.elapsed() < Duration::from_secs(60));
-        let (rows, three) = (told(&checked, 0), told(&checked, 3));
+        let (rows, three) = (reason(&checked, 0), reason(&checked, 3));
         assert!(rows.contains("customer"), "{rows}");
         assert!(three.contains("time"), "{three}");
         assert!(is_right(&checked, 6), "{:?}", checked.findings);

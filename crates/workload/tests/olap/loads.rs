@@ -25,11 +25,11 @@ fn all_engines_hold_the_same_rows_whatever_the_jobs() {
     let databases = Database::all();
     let mut samples: Vec<Vec<Vec<Vec<String>>>> = Vec::new();
     for (jobs, database) in (1..).zip(&databases) {
-        let asked = LoadOptions {
+        let request = LoadOptions {
             jobs: Some(jobs),
             ..options(0.01)
         };
-        let loaded = database.load(&asked).unwrap();
+        let loaded = database.load(&request).unwrap();
         assert_eq!(loaded.rows["lineitem"], 60_175, "{}", database.engine);
         assert_eq!(loaded.rows["orders"], 15_000);
         let mut session = database.session();
@@ -84,11 +84,11 @@ fn broken_off(database: &Database, when: impl Fn(Event<'_>) -> bool + Sync) -> S
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let asked = LoadOptions {
+    let request = LoadOptions {
         jobs: Some(1),
         ..options(0.01)
     };
-    let outcome = olap::load(target, database.engine, &asked, &stop, &tell);
+    let outcome = olap::load(target, database.engine, &request, &stop, &tell);
     assert!(
         matches!(outcome, Err(OlapError::Interrupted)),
         "{outcome:?}"
@@ -98,38 +98,41 @@ fn broken_off(database: &Database, when: impl Fn(Event<'_>) -> bool + Sync) -> S
         matches!(check, Err(OlapError::NotWhole { .. })),
         "{check:?}"
     );
-    let told = Mutex::new(String::new());
+    let messages = Mutex::new(String::new());
     let tell = |event: Event<'_>| {
         if let Event::Note(note) = event {
-            told.lock().unwrap().push_str(note);
+            messages.lock().unwrap().push_str(note);
         }
     };
     let never = AtomicBool::new(false);
     let loaded = olap::load(target, database.engine, &options(0.01), &never, &tell).unwrap();
     assert_eq!(loaded.rows_in_all(), 86_805, "{}", database.engine);
     assert!(database.check(&[3, 9]).is_sound(), "{}", database.engine);
-    told.into_inner().unwrap()
+    messages.into_inner().unwrap()
 }
 
 #[test]
-fn whole_tables_of_a_load_that_was_broken_off_are_kept() {
+fn complete_tables_of_an_interrupted_load_are_reused() {
     for database in Database::all() {
-        let told = broken_off(&database, |event| {
+        let messages = broken_off(&database, |event| {
             matches!(event, Event::Parts { done: 3, .. })
         });
-        let kept = "tables kept: customer, orders, lineitem";
-        assert!(told.contains(kept), "{} {told}", database.engine);
+        let reused = "tables kept: customer, orders, lineitem";
+        assert!(messages.contains(reused), "{} {messages}", database.engine);
     }
 }
 
 #[test]
-fn a_load_that_was_broken_off_among_its_keys_is_loaded_anew() {
+fn a_load_that_was_interrupted_among_its_keys_is_repeated() {
     let database = Database::sqlite();
-    let told = broken_off(
+    let messages = broken_off(
         &database,
         |event| matches!(event, Event::Step(step) if step.contains("index of orders")),
     );
-    assert!(told.contains("loaded again from the start"), "{told}");
+    assert!(
+        messages.contains("loaded again from the start"),
+        "{messages}"
+    );
 }
 
 /// Two workloads have tables called customer and orders: neither takes the other's for its own.

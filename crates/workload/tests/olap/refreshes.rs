@@ -34,7 +34,7 @@ fn orders(database: &Database) -> [u64; 3] {
 }
 
 pub fn work(database: &Database) -> Work {
-    let asked = WorkOptions {
+    let options = WorkOptions {
         scale: None,
         source: Source::Qualification,
         seed: 1,
@@ -45,7 +45,7 @@ pub fn work(database: &Database) -> Work {
     Work::open(
         Arc::clone(&database.target),
         database.engine,
-        asked,
+        options,
         answers,
     )
     .unwrap()
@@ -92,7 +92,7 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
         for sql in ORPHANS {
             assert_eq!(number(&database, sql), 0, "{engine} {sql}");
         }
-        is_told(&database);
+        is_refused(&database);
         let again = database.load(&options(0.01)).unwrap();
         assert!(again.restored && again.rows["orders"] == 15_000, "{engine}");
         assert_eq!(orders(&database), [15_000, 15, 0], "{engine}");
@@ -109,11 +109,11 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
 }
 
 /// A database whose rows have changed since the load is not taken for it.
-fn is_told(database: &Database) {
+fn is_refused(database: &Database) {
     let target = database.target.as_ref();
     let check = olap::check(target, database.engine, &[], None, &|_| ());
-    let told = check.unwrap_err().to_string();
-    assert!(told.contains("load scale 0.01 again"), "{told}");
+    let error = check.unwrap_err().to_string();
+    assert!(error.contains("load scale 0.01 again"), "{error}");
     let again = work(database).note_refresh(1);
     assert!(
         matches!(again, Err(OlapError::Refreshed { .. })),
@@ -126,15 +126,15 @@ fn is_told(database: &Database) {
 }
 
 #[test]
-fn rows_that_somebody_else_changed_are_found_behind_a_refresh() {
+fn rows_that_somebody_else_changed_are_found_after_a_refresh() {
     let database = Database::sqlite();
     database.load_least();
     work(&database).note_refresh(1).unwrap();
     refresh(&database, &[(Function::NewSales, 1)]);
     let change = "UPDATE lineitem SET l_quantity = l_quantity + 1 WHERE l_orderkey = 100";
     database.session().batch(change).unwrap();
-    let told = olap::undo_refreshes(database.target.as_ref()).unwrap_err();
-    assert!(told.to_string().contains("l_quantity is"), "{told}");
+    let error = olap::undo_refreshes(database.target.as_ref()).unwrap_err();
+    assert!(error.to_string().contains("l_quantity is"), "{error}");
     // It remains so until it is reloaded.
     assert!(database.load(&options(0.01)).is_err());
     let mut replacing = options(0.01);

@@ -77,7 +77,7 @@ impl<'d> Trial<'d> {
         fs::create_dir(&restored).unwrap();
         let evidence = (self.database.engine, &self.evidence);
         let reasons = match restore_and_prove(&self.method, &self.repository, evidence) {
-            Ok(seen) => seen.proven.reasons,
+            Ok(restored) => restored.proven.reasons,
             Err(reasons) => reasons,
         };
         reasons.iter().map(code).collect()
@@ -121,9 +121,9 @@ fn flip(file: &Path) {
 }
 
 /// The largest file below a directory with a matching name.
-fn largest(directory: &Path, is_asked: &dyn Fn(&str) -> bool) -> PathBuf {
+fn largest(directory: &Path, is_match: &dyn Fn(&str) -> bool) -> PathBuf {
     let mut files = walk(directory);
-    files.retain(|path| is_asked(path.file_name().unwrap().to_str().unwrap()));
+    files.retain(|path| is_match(path.file_name().unwrap().to_str().unwrap()));
     files.sort_by_key(|path| fs::metadata(path).unwrap().len());
     files.pop().unwrap()
 }

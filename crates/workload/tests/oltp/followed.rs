@@ -37,8 +37,8 @@ fn follows(engine: &'static str) {
     let orders = "SELECT count(*) FROM orders";
     for run in [RUN, RUN + 1] {
         work(&database, run);
-        let behind = copy.differing(from).unwrap();
-        assert!(behind.is_some(), "nothing has changed");
+        let difference = copy.differing(from).unwrap();
+        assert!(difference.is_some(), "nothing has changed");
         reader.begin_snapshot().unwrap();
         let before = one(reader.as_mut(), orders);
         let cycle = copy.follow(from, 0).unwrap();

@@ -160,7 +160,7 @@ fn a_file_that_is_open_elsewhere_is_left_alone() {
 }
 
 #[test]
-fn a_server_that_dbdyno_did_not_start_is_loaded_anew() {
+fn a_server_that_dbdyno_did_not_start_is_reloaded() {
     let url = TargetUrl::parse(
         "mysql+local:?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=0",
     )

@@ -14,7 +14,7 @@ use target::{ErrorKind, TargetError};
 use super::{LiftedTable, Result};
 use crate::columnar::chosen::{LeftOut, Unfit};
 use crate::columnar::watch::Watch;
-use crate::columnar::{ColumnarError, copies::copies, table_told, unfit};
+use crate::columnar::{ColumnarError, copies::copies, table_note, unfit};
 use crate::loading::{Event, Observer};
 
 /// A size of fewer allocation units than this is too coarse.
@@ -191,7 +191,7 @@ impl Run<'_> {
             populate_took,
             verify_took: std::time::Duration::ZERO,
             codecs: by_codec(&codecs, table, copy),
-            notes: (table_told(table).into_iter())
+            notes: (table_note(table).into_iter())
                 .chain(table.columns.iter().filter_map(note))
                 .chain((table.is_outdated(digest.rows)).then_some(Remark::StatisticsOutdated))
                 .collect(),

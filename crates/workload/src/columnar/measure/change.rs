@@ -83,7 +83,7 @@ impl Cycle<'_> {
     ) -> std::result::Result<Vec<Point>, Failed> {
         let source = self.source.first();
         olap::undo_refreshes(source.as_ref())?;
-        let asked = WorkOptions {
+        let options = WorkOptions {
             scale: None,
             source: olap::Source::default(),
             seed: self.context.seed,
@@ -91,7 +91,7 @@ impl Cycle<'_> {
             rows: Rows::Changing,
         };
         let engine = &self.source.engine;
-        let work = Work::open(Arc::clone(source), engine, asked, Arc::default())?;
+        let work = Work::open(Arc::clone(source), engine, options, Arc::default())?;
         let copy = self.copy(RefreshSet {
             scale: work.scale(),
             number: SET,

@@ -42,8 +42,7 @@ pub struct Evidence {
 /// Predicted size of the whole.
 ///
 /// The sample is packed as groups of pieces from all over the table, the whole as groups of neighbours. The savings
-/// among
-/// neighbours are measured one scale below, inside the pieces; the estimate credits half of them, the interval
+/// among neighbours are measured one scale below, inside the pieces; the estimate credits half of them, the interval
 /// anything from none to all. A sample that does not fill a group is too large, by the savings of bringing still more
 /// pieces together. Both are biases and are added linearly. Random errors (the choice of the pieces, the luck of a
 /// general compressor, the allocation units, the model) are added as variances, in shares of the sample's raw size.
@@ -83,9 +82,9 @@ fn still_to_save(evidence: &Evidence) -> f64 {
     if evidence.pieces < 2.0 {
         return GAIN_MOST;
     }
-    let kept = 1.0 - evidence.together_share.clamp(0.0, GAIN_MOST);
-    let kept = kept.powf(missing.ln() / evidence.pieces.ln());
-    (1.0 - kept).min(GAIN_MOST)
+    let remaining = 1.0 - evidence.together_share.clamp(0.0, GAIN_MOST);
+    let remaining = remaining.powf(missing.ln() / evidence.pieces.ln());
+    (1.0 - remaining).min(GAIN_MOST)
 }
 
 fn interval(estimate: f64, below: f64, above: f64) -> Interval {

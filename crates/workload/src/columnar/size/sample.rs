@@ -32,7 +32,7 @@ pub const STORE_BYTES: u64 = 2 << 30;
 /// More pieces are read while the half-width of the interval is above this share.
 const SPREAD_WANTED: f64 = 0.05;
 /// Addresses of the first reading if the engine does not know the number of rows.
-const LOOK: u64 = 128;
+const PROBE: u64 = 128;
 /// Addresses are too uneven once a piece has this many times its intended rows.
 const UNEVEN: u64 = 64;
 /// Assumed row size if the engine knows neither rows nor bytes.
@@ -329,25 +329,25 @@ impl Taker<'_> {
     /// last key is far off, and pieces would be too small.
     fn rows_about(&self, space: &Space) -> Result<u64> {
         let Some(rows) = self.table.rows_estimated.filter(|rows| *rows > 0) else {
-            return self.rows_by_look(space, LOOK);
+            return self.rows_by_probe(space, PROBE);
         };
-        let seen = self.rows_by_look(space, self.width(space, rows))?;
-        let is_about = seen == 0 || (rows / 2..=rows.saturating_mul(2)).contains(&seen);
-        Ok(if is_about { rows } else { seen })
+        let rows_read = self.rows_by_probe(space, self.width(space, rows))?;
+        let is_about = rows_read == 0 || (rows / 2..=rows.saturating_mul(2)).contains(&rows_read);
+        Ok(if is_about { rows } else { rows_read })
     }
 
     /// Rows of the table, extrapolated from addresses in its middle.
-    fn rows_by_look(&self, space: &Space, addresses: u64) -> Result<u64> {
-        let mut seen = 0_u64;
+    fn rows_by_probe(&self, space: &Space, addresses: u64) -> Result<u64> {
+        let mut found = 0_u64;
         let middle = space.range.start + space.extent() / 2;
         let look = middle..middle.saturating_add(addresses).min(space.range.end);
         let mut reader = self.source.open_reader()?;
-        let looked = look.end - look.start;
+        let read = look.end - look.start;
         reader.read(self.table, &Some(look), &mut |_| {
-            seen += 1;
+            found += 1;
             Ok(())
         })?;
-        Ok((seen as f64 / looked as f64 * space.extent() as f64) as u64)
+        Ok((found as f64 / read as f64 * space.extent() as f64) as u64)
     }
 
     fn piece_rows(&self, rows: u64) -> u64 {

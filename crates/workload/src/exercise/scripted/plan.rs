@@ -41,7 +41,7 @@ pub enum Parameter {
     /// Index of a drawn value.
     Drawn(usize),
     /// A column of the first row of this statement.
-    Kept {
+    Stored {
         statement: usize,
         column: usize,
         name: String,
@@ -105,10 +105,10 @@ fn parameter(of: &Transaction, name: String) -> Result<Parameter, String> {
     if let Some(place) = of.draws.iter().position(|(drawn, _)| *drawn == name) {
         return Ok(Parameter::Drawn(place));
     }
-    for (statement, kept) in of.statements.iter().enumerate() {
-        if let Some((_, column)) = kept.keep.iter().find(|(kept, _)| *kept == name) {
+    for (statement, earlier) in of.statements.iter().enumerate() {
+        if let Some((_, column)) = earlier.keep.iter().find(|(stored, _)| *stored == name) {
             let column = *column;
-            return Ok(Parameter::Kept {
+            return Ok(Parameter::Stored {
                 statement,
                 column,
                 name,
@@ -136,10 +136,10 @@ fn groups(
         });
     }
     for (number, statement) in statements.iter().enumerate() {
-        let needs = |asked: &usize| {
+        let needs = |number: &usize| {
             let mut parameters = statement.parameters.iter();
             parameters.any(
-                |parameter| matches!(parameter, Parameter::Kept { statement, .. } if statement == asked),
+                |parameter| matches!(parameter, Parameter::Stored { statement, .. } if statement == number),
             )
         };
         let joins = |group: &&mut Group<usize>| match pipeline {

@@ -149,8 +149,8 @@ impl Source for ScriptSource {
 
     #[inline]
     fn prepared(&self, statement: usize, _number: usize) -> (Prepared, bool) {
-        let is_kept = !self.transaction().statements[statement].columns.is_empty();
-        (self.prepared[self.current][statement], is_kept)
+        let is_stored = !self.transaction().statements[statement].columns.is_empty();
+        (self.prepared[self.current][statement], is_stored)
     }
 
     #[inline]
@@ -170,7 +170,7 @@ impl Source for ScriptSource {
                     Drawn::Text(text) => Value::Text(text),
                     Drawn::Nothing => return Err(self.nothing(statement, "a value")),
                 },
-                Parameter::Kept {
+                Parameter::Stored {
                     statement: from,
                     column,
                     name,
@@ -249,8 +249,8 @@ fn prepare(transaction: &ReadyTransaction, session: &mut dyn Session) -> Result<
         let prepared = session.prepare(&statement.sql);
         let prepared = prepared.map_err(|error| in_place(number, error))?;
         for column in &statement.columns {
-            let kept = session.check_kept(prepared, *column);
-            kept.map_err(|error| in_place(number, error))?;
+            let checked = session.check_kept(prepared, *column);
+            checked.map_err(|error| in_place(number, error))?;
         }
         let returns = match session.columns(prepared) {
             Some(columns) => columns > 0,

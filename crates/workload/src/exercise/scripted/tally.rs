@@ -55,12 +55,12 @@ impl Tallies {
     pub fn kinds(&self, names: &[&str]) -> Vec<TransactionKind> {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let each = names.iter().zip(tallies.iter());
-        let told = each.map(|(name, kind)| TransactionKind {
+        let kinds = each.map(|(name, kind)| TransactionKind {
             name: (*name).to_owned(),
             completed: kind.completed,
             rows: kind.rows,
         });
-        told.collect()
+        kinds.collect()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Copy of the order-entry tables that follows them while users work.
 //!
 //! The source needs no change capture: the changes since the last snapshot follow from the rules of order entry. An
-//! order
-//! takes the next number of its district, and delivery goes by number, so new and delivered orders are two ranges per
-//! district, known from district and new_order; the changed stock is that of the new lines; items never change.
+//! order takes the next number of its district, and delivery goes by number, so new and delivered orders are two ranges
+//! per district, known from district and new_order; the changed stock is that of the new lines; items never change.
 //! Payments change customers whose keys are unknown, so warehouses, districts and customers are reread as a whole.
 
 use std::collections::BTreeMap;
@@ -180,8 +179,7 @@ impl OrderEntryCopy {
     }
 
     /// Advances the copy to a new snapshot, taken after the users had completed `transactions`; all changes become
-    /// visible
-    /// at once.
+    /// visible at once.
     ///
     /// # Errors
     /// Of source or store; the copy is then unchanged.

@@ -13,7 +13,7 @@ use super::snapshot::Age;
 use crate::columnar::Result;
 
 /// Interval at which a waiting copy checks for the end.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 const MB: f64 = 1e6;
 
 /// Refreshes a copy while users work: a cycle starts a fixed time after the start of the one before, or as soon as that
@@ -32,23 +32,23 @@ pub fn follow(
         let begun = Instant::now();
         cycles.push(copy.follow(from, users.operations())?);
         while begun.elapsed() < every && !is_over.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK.min(every.saturating_sub(begun.elapsed())));
+            std::thread::sleep(CHECK_INTERVAL.min(every.saturating_sub(begun.elapsed())));
         }
     }
     Ok(cycles)
 }
 
-pub(super) fn tell(ages: &[Age], figures: &mut Figures) {
+pub(super) fn add_ages(ages: &[Age], figures: &mut Figures) {
     let ms: Vec<f64> = (ages.iter())
         .map(|age| age.time.as_secs_f64() * 1e3)
         .collect();
-    let behind: Vec<f64> = ages.iter().map(|age| age.transactions as f64).collect();
+    let lags: Vec<f64> = ages.iter().map(|age| age.transactions as f64).collect();
     figures.copy_age_ms_p50 = quantile(&ms, 0.5);
     figures.copy_age_ms_p95 = quantile(&ms, 0.95);
     figures.copy_age_ms_max = quantile(&ms, 1.0);
-    figures.copy_lag_transactions_p50 = quantile(&behind, 0.5);
-    figures.copy_lag_transactions_p95 = quantile(&behind, 0.95);
-    figures.copy_lag_transactions_max = quantile(&behind, 1.0);
+    figures.copy_lag_transactions_p50 = quantile(&lags, 0.5);
+    figures.copy_lag_transactions_p95 = quantile(&lags, 0.95);
+    figures.copy_lag_transactions_max = quantile(&lags, 1.0);
 }
 
 pub fn cost(cycles: &[Cycle], every: Duration) -> Remark {
@@ -81,7 +81,7 @@ mod tests {
             })
             .collect();
         let mut figures = Figures::default();
-        tell(&ages, &mut figures);
+        add_ages(&ages, &mut figures);
         assert_eq!(figures.copy_age_ms_p50, Some(500.0));
         assert_eq!(figures.copy_age_ms_p95, Some(950.0));
         assert_eq!(figures.copy_age_ms_max, Some(1000.0));
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(figures.copy_lag_transactions_p95, Some(285.0));
         assert_eq!(figures.copy_lag_transactions_max, Some(300.0));
         let mut none = Figures::default();
-        tell(&[], &mut none);
+        add_ages(&[], &mut none);
         assert_eq!(none, Figures::default());
     }
 
@@ -100,7 +100,7 @@ mod tests {
             rows,
             bytes: rows * 100_000,
         };
-        let told = cost(
+        let found = cost(
             &[cycle(10, 1), cycle(30, 5), cycle(20, 4)],
             Duration::from_secs(1),
         );
@@ -112,6 +112,6 @@ mod tests {
             rows: 10,
             read_mb: 1.0,
         };
-        assert_eq!(told, right);
+        assert_eq!(found, right);
     }
 }

@@ -124,8 +124,8 @@ mod tests {
                 "row 2: (2, BARBARS)",
             ),
         ] {
-            let told = differing(&wrong, &right).unwrap();
-            assert!(told.contains(says), "{told}");
+            let difference = differing(&wrong, &right).unwrap();
+            assert!(difference.contains(says), "{difference}");
         }
     }
 }

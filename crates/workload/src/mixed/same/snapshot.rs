@@ -151,11 +151,14 @@ impl<'k> Snapshots<'k> {
 /// Totals of each condition, and a sentence about the first violation.
 fn totals(
     session: &mut dyn Session,
-    is_asked: impl Fn(&Condition) -> bool,
+    is_checked: impl Fn(&Condition) -> bool,
 ) -> Result<(Vec<String>, Option<String>)> {
     let mut all = Vec::new();
     let mut broken = None;
-    for condition in conditions().iter().filter(|condition| is_asked(condition)) {
+    for condition in conditions()
+        .iter()
+        .filter(|condition| is_checked(condition))
+    {
         let left = total(session, &condition.left)?;
         let right = total(session, &condition.right)?;
         if !is_alike(&left, &right) && broken.is_none() {

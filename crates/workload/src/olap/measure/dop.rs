@@ -14,8 +14,8 @@ use lab::point::fingerprint;
 /// stands for the target's default.
 pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
     let mut degrees: Vec<u32> = Vec::new();
-    for asked in dop {
-        let taken = taken(*asked, target);
+    for requested in dop {
+        let taken = taken(*requested, target);
         if !degrees.contains(&taken) {
             degrees.push(taken);
         }
@@ -24,10 +24,10 @@ pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
 }
 
 /// Degree that the engine uses instead of the requested one.
-fn taken(asked: u32, target: &Nodes) -> u32 {
+fn taken(requested: u32, target: &Nodes) -> u32 {
     match target.lacks(Feature::ParallelStatement) {
         Some(_) => 1,
-        None => asked.min(target.first().threads_max()),
+        None => requested.min(target.first().threads_max()),
     }
 }
 
@@ -52,23 +52,29 @@ impl PointContext<'_> {
     }
 
     /// Requested degrees that the engine maps to that of this point.
-    fn degrees_asked(&self) -> impl Iterator<Item = u32> {
-        let asked = self.olap.dop.iter().copied();
-        asked.filter(|asked| taken(*asked, self.target()) == self.key.threads)
+    fn requested_degrees(&self) -> impl Iterator<Item = u32> {
+        let requested = self.olap.dop.iter().copied();
+        requested.filter(|requested| taken(*requested, self.target()) == self.key.threads)
     }
 
     /// Adds a note if the engine uses another degree than the requested one.
-    pub fn tell_degree(&self, point: &mut Point) {
+    pub fn note_degree(&self, point: &mut Point) {
         let target = self.target();
-        let asked: Vec<u32> = self.degrees_asked().collect();
-        point.work.threads_asked = asked.first().copied();
-        if asked.iter().any(|asked| *asked != self.key.threads) {
+        let requested: Vec<u32> = self.requested_degrees().collect();
+        point.work.threads_asked = requested.first().copied();
+        if requested
+            .iter()
+            .any(|requested| *requested != self.key.threads)
+        {
             point
                 .notes
                 .push(match target.lacks(Feature::ParallelStatement) {
-                    Some(why) => Remark::ThreadsLacking { asked, why },
+                    Some(why) => Remark::ThreadsLacking {
+                        asked: requested,
+                        why,
+                    },
                     None => Remark::ThreadsAtMost {
-                        asked,
+                        asked: requested,
                         threads_max: target.first().threads_max(),
                     },
                 });
@@ -76,7 +82,7 @@ impl PointContext<'_> {
     }
 
     /// Adds the query's plan, and in a sweep the number of its workers.
-    pub fn tell_plan(&self, work: &Work, query: &Query, point: &mut Point) -> olap::Result<()> {
+    pub fn note_plan(&self, work: &Work, query: &Query, point: &mut Point) -> olap::Result<()> {
         match work.plan(query.number)? {
             Ok(plan) => point.work.plan = plan.map(|text| fingerprint(&[&text])),
             Err(why) => point.notes.push(Remark::PlanUntold { why }),

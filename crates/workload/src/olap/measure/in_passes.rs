@@ -7,8 +7,8 @@ use ::load::Progress;
 use archive::Remark;
 use lab::Measured;
 
-use super::asked::Asking;
 use super::points::PointContext;
+use super::queries::QueryRun;
 use crate::olap::work::Cache;
 
 /// Runs every query once, waits for `begin`, and runs passes for at least the given time.
@@ -47,14 +47,14 @@ fn passes(
     if !begin() {
         return Measured::Interrupted;
     }
-    let measured = Asking::in_passes(place, least).measure(place, &work, progress);
+    let measured = QueryRun::in_passes(place, least).measure(place, &work, progress);
     let mut measured = measured.unwrap_or_else(|error| place.failed(error));
     if let Measured::Points(points) = &mut measured {
         for point in points {
             point.work.mode = "time".into();
             point.work.seconds = Some(least.as_secs_f64());
             point.work.operations_per_job = None;
-            place.tell_degree(point);
+            place.note_degree(point);
         }
     }
     measured

@@ -92,12 +92,12 @@ pub(super) fn load_again(
 }
 
 fn note(loaded: &Loaded) -> Remark {
-    let behind: f64 = (loaded.steps_took.iter())
+    let later_s: f64 = (loaded.steps_took.iter())
         .map(|(_, took)| took.as_secs_f64())
         .sum();
     Remark::OlapLoaded {
         sessions: u64::from(loaded.jobs),
         rows_s: loaded.rows_took.as_secs_f64(),
-        behind_s: behind,
+        behind_s: later_s,
     }
 }

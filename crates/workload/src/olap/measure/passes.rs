@@ -40,7 +40,7 @@ mod tests {
         }
     }
 
-    fn asked(least: Duration) -> u64 {
+    fn executed(least: Duration) -> u64 {
         let mut user = Passes {
             client: Box::new(Quick),
             queries: 3,
@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn a_pass_is_never_left_in_its_middle() {
-        assert_eq!(asked(Duration::ZERO), 3, "one pass at least");
-        let many = asked(Duration::from_millis(20));
+        assert_eq!(executed(Duration::ZERO), 3, "one pass at least");
+        let many = executed(Duration::from_millis(20));
         assert!(many > 3 && many.is_multiple_of(3), "{many}");
     }
 }

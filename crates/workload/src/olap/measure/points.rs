@@ -33,7 +33,7 @@ impl PointContext<'_> {
     /// When the database is incomplete or of another scale.
     pub fn work(&self) -> olap::Result<Work> {
         let target = self.target();
-        let asked = WorkOptions {
+        let options = WorkOptions {
             scale: self.olap.scale(),
             source: self.olap.parameters,
             // All queries of a run have the same seed: the query's own number is drawn in.
@@ -42,7 +42,7 @@ impl PointContext<'_> {
             rows: self.rows,
         };
         let answers = Arc::clone(&self.answers);
-        Work::open(Arc::clone(target.first()), &target.engine, asked, answers)
+        Work::open(Arc::clone(target.first()), &target.engine, options, answers)
     }
 
     /// Scale of the loaded database, refreshed or not.

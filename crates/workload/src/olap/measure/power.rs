@@ -32,7 +32,7 @@ pub(super) fn is_part(part: &PointKey, codes: &[String], key: &PointKey) -> bool
 }
 
 /// Aggregates points of the archive; a missing or invalid one makes the aggregate invalid.
-pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> Measured {
+pub(super) fn of_parts(place: &PointContext, parts: &[Point], expected: usize) -> Measured {
     let mut point = place.blank();
     let is_query = |point: &&Point| of_code(&point.key.test).is_some();
     if let Some(part) = parts.iter().find(is_query).or(parts.last()) {
@@ -40,8 +40,8 @@ pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> M
         point.work.operations_per_job = None;
         point.work.plan = None;
     }
-    place.tell_degree(&mut point);
-    let made = all_valid(parts, asked).and_then(|()| {
+    place.note_degree(&mut point);
+    let made = all_valid(parts, expected).and_then(|()| {
         if place.key.test == COMPOSITE {
             composite(parts)
         } else {
@@ -103,8 +103,7 @@ fn composite(parts: &[Point]) -> Result<(Figures, Remark), Remark> {
     Ok((figures, Remark::RootOfProduct))
 }
 
-fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
-    let asked_count = asked as u64;
+fn all_valid(parts: &[Point], expected: usize) -> Result<(), Remark> {
     let invalid: Vec<String> = (parts.iter())
         .filter(|point| !point.valid())
         .map(|point| point.key.test.clone())
@@ -112,15 +111,15 @@ fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
     if !invalid.is_empty() {
         return Err(Remark::PartsInvalid {
             invalid,
-            asked: asked_count,
+            asked: expected as u64,
         });
     }
-    if parts.len() == asked {
+    if parts.len() == expected {
         Ok(())
     } else {
         Err(Remark::PartsMissing {
             measured: parts.len() as u64,
-            asked: asked_count,
+            asked: expected as u64,
         })
     }
 }

@@ -9,8 +9,8 @@ use crate::olap::{self, Function, OlapError};
 use ::load::{Failure, Progress, Request};
 use archive::Remark;
 
-use super::asked::at_degree;
 use super::points::PointContext;
+use super::queries::at_degree;
 use super::{THROUGHPUT, of_code};
 use lab::Measured;
 
@@ -117,11 +117,12 @@ impl Refreshes {
     /// Wrong answers before the refresh to the point's queries.
     fn wrong_of(&self, place: &PointContext) -> Option<Remark> {
         let query = of_code(&place.key.test).map(|query| query.number);
-        let is_asked = |number: u32| match query {
+        let is_concerned = |number: u32| match query {
             Some(query) => query == number,
             None => place.key.test == THROUGHPUT,
         };
-        let (number, what) = (self.wrong.get(&of(place))?.iter()).find(|(n, _)| is_asked(*n))?;
+        let (number, what) =
+            (self.wrong.get(&of(place))?.iter()).find(|(n, _)| is_concerned(*n))?;
         Some(Remark::QueryWrongBefore {
             query: *number,
             what: what.clone(),

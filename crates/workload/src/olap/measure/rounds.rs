@@ -4,8 +4,8 @@ use ::load::Progress;
 use archive::{CacheState, Remark};
 use lab::Measured;
 
-use super::asked::Asking;
 use super::points::PointContext;
+use super::queries::QueryRun;
 use crate::olap::OlapError;
 use crate::olap::work::{Cache, Work};
 
@@ -32,9 +32,9 @@ fn in_rounds(place: &PointContext, progress: &Progress) -> Result<Measured, Olap
         },
     };
     let rounds = place.olap.rounds().unwrap_or(1);
-    let mut measured = Asking::in_rounds(place, rounds, cache).measure(place, &work, progress)?;
+    let mut measured = QueryRun::in_rounds(place, rounds, cache).measure(place, &work, progress)?;
     if let Measured::Points(points) = &mut measured {
-        points.iter_mut().for_each(|point| place.tell_degree(point));
+        points.iter_mut().for_each(|point| place.note_degree(point));
     }
     Ok(measured)
 }

@@ -62,8 +62,7 @@ impl<'a> Growth<'a> {
     }
 
     /// Before a measurement: restores the database if it has grown too much, and warms it up if the step requests that.
-    /// No
-    /// session may be open.
+    /// No session may be open.
     pub fn check(&self, progress: &Progress) -> std::result::Result<(), Measured> {
         let orders = self.orders()?;
         if !is_over(orders, self.loaded) {
@@ -151,7 +150,7 @@ impl<'a> Growth<'a> {
 }
 
 /// Estimated seconds to restore a database in a search of so many measurements with a total of `timed_s`.
-pub fn foretold_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
+pub fn expected_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
     let loaded = whole_warehouses * (DISTRICTS * WarehouseRows::Full.orders()) as f64;
     let allowed = loaded * GROWTH_MAX;
     let times = (timed_s * ORDERS_PER_S / allowed).floor();
@@ -183,8 +182,8 @@ mod tests {
     /// 20 times the warehouses never; and never more often than there are measurements.
     #[test]
     fn golden_time_of_bringing_a_database_back() {
-        assert_eq!(foretold_s(1.0, 40, 240.0), 6.0 * 5.5);
-        assert_eq!(foretold_s(20.0, 40, 240.0), 0.0);
-        assert_eq!(foretold_s(1.0, 2, 240.0), 2.0 * 5.5);
+        assert_eq!(expected_s(1.0, 40, 240.0), 6.0 * 5.5);
+        assert_eq!(expected_s(20.0, 40, 240.0), 0.0);
+        assert_eq!(expected_s(1.0, 2, 240.0), 2.0 * 5.5);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
         Err(error) => return place.failed(error),
     };
     match level.measure(progress, place.step.rate_per_s, None) {
-        Ok(seen) => Measured::Points(level.points(&seen)),
+        Ok(outcome) => Measured::Points(level.points(&outcome)),
         Err(measured) => measured,
     }
 }
@@ -73,7 +73,7 @@ impl<'a> Level<'a> {
     /// Like [`Self::open`], with other inputs than the measured ones.
     pub fn open_with_seed(place: &'a PointContext<'a>, seed: u64) -> crate::oltp::Result<Self> {
         let users = place.key.jobs;
-        let asked = WorkOptions {
+        let options = WorkOptions {
             warehouses: place.oltp.warehouses,
             rows: place.oltp.warehouse_rows,
             users,
@@ -92,7 +92,7 @@ impl<'a> Level<'a> {
             journal: place.journal.clone(),
         };
         let target = place.on;
-        let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
+        let work = Work::open(Arc::clone(target.first()), &target.engine, &options)?;
         Ok(Self {
             place,
             work,
@@ -107,7 +107,7 @@ impl<'a> Level<'a> {
         &self,
         progress: &Progress,
         rate_per_s: Option<f64>,
-        beside: Option<&ConcurrentWork<'_>>,
+        concurrent_work: Option<&ConcurrentWork<'_>>,
     ) -> Result<LevelOutcome, Measured> {
         let place = self.place;
         let memory = Mutex::new(Ok(None));
@@ -116,7 +116,12 @@ impl<'a> Level<'a> {
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
             Ok(Driven {
-                outcome: self.drive_users((start, &memory), progress, rate_per_s, beside)?,
+                outcome: self.drive_users(
+                    (start, &memory),
+                    progress,
+                    rate_per_s,
+                    concurrent_work,
+                )?,
                 closing: Duration::ZERO,
                 counters: EngineCounters::default(),
                 operations_scale: 1,
@@ -149,20 +154,20 @@ impl<'a> Level<'a> {
         (start, memory): (&Start<'_>, &Mutex<SessionMemory>),
         progress: &Progress,
         rate_per_s: Option<f64>,
-        beside: Option<&ConcurrentWork<'_>>,
+        concurrent_work: Option<&ConcurrentWork<'_>>,
     ) -> Result<Outcome, Measured> {
         let (population, clients) = self.population()?;
         let sessions = clients.len() as u32;
         let leaving = || {
             let place = self.place;
             start.end();
-            let seen = (place.context).session_memory_mb(place.on, place.site, sessions);
-            *memory.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+            let memory_mb = (place.context).session_memory_mb(place.on, place.site, sessions);
+            *memory.lock().unwrap_or_else(PoisonError::into_inner) = memory_mb;
         };
         let is_alone = self.place.context.side.is_none();
         let entering = || {
             start.take();
-            beside
+            concurrent_work
                 .into_iter()
                 .for_each(|concurrent| (concurrent.entered)());
         };
@@ -170,14 +175,14 @@ impl<'a> Level<'a> {
         let drive = Drive {
             entering: Some(&entering),
             leaving: is_alone.then_some(&leaving),
-            end: beside.map_or(drive.end, |_| End::Time(CONCURRENT_WORK_MAX)),
-            stop: beside.map_or(drive.stop, |concurrent| concurrent.over),
+            end: concurrent_work.map_or(drive.end, |_| End::Time(CONCURRENT_WORK_MAX)),
+            stop: concurrent_work.map_or(drive.stop, |concurrent| concurrent.over),
             ..drive
         };
         let outcome = self.place.context.drive(clients, &drive);
         Ok(Outcome {
             // Concurrent work ends the window regularly.
-            interrupted: outcome.interrupted && beside.is_none(),
+            interrupted: outcome.interrupted && concurrent_work.is_none(),
             ..outcome
         })
     }
@@ -209,9 +214,9 @@ impl<'a> Level<'a> {
     }
 
     /// Points of a level: all transactions together, and each kind.
-    pub fn points(&self, seen: &LevelOutcome) -> Vec<Point> {
-        let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
-        std::iter::once(seen.total.clone()).chain(kinds).collect()
+    pub fn points(&self, level: &LevelOutcome) -> Vec<Point> {
+        let kinds = Kind::ALL.map(|kind| self.of_kind(kind, level));
+        std::iter::once(level.total.clone()).chain(kinds).collect()
     }
 
     fn drive<'d>(
@@ -301,18 +306,19 @@ impl<'a> Level<'a> {
         observed.finish()
     }
 
-    fn of_kind(&self, kind: Kind, seen: &LevelOutcome) -> Point {
-        let done = &seen.outcome.kinds[kind as usize];
-        let mut figures = self.figures(done, &seen.outcome);
-        figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
+    fn of_kind(&self, kind: Kind, level: &LevelOutcome) -> Point {
+        let done = &level.outcome.kinds[kind as usize];
+        let mut figures = self.figures(done, &level.outcome);
+        figures.round_trips_per_operation =
+            trips([&level.account.kinds[kind as usize]].into_iter());
         let failed = (done.errors > 0).then_some(Remark::TransactionsFailed {
             errors: done.errors,
         });
         Point {
-            started_at: seen.total.started_at.clone(),
-            work: seen.total.work.clone(),
+            started_at: level.total.started_at.clone(),
+            work: level.total.work.clone(),
             figures,
-            samples: samples_of(kind, seen),
+            samples: samples_of(kind, level),
             reasons: failed.into_iter().collect(),
             histograms: Histograms::of(&done.service, &done.response),
             ..self.place.blank(&code_of(kind))
@@ -365,8 +371,8 @@ impl<'a> Level<'a> {
 
     fn work_done(&self, rate_per_s: Option<f64>) -> WorkDone {
         let (step, oltp) = (self.place.step, self.place.oltp);
-        let mut asked = step.clone();
-        asked.rate_per_s = rate_per_s;
+        let mut offered = step.clone();
+        offered.rate_per_s = rate_per_s;
         let limit = oltp.limit().or(oltp.slo());
         let connections = match oltp.connections {
             None => "a connection for each user".to_owned(),
@@ -383,7 +389,7 @@ impl<'a> Level<'a> {
             seconds: step.seconds,
             schedule: format!(
                 "{}, {connections}{pauses}, {}",
-                asked.schedule_words(),
+                offered.schedule_words(),
                 self.place.statements()
             ),
             state: "as the previous level left it".into(),
@@ -417,7 +423,7 @@ fn short_ramp_up(ramp_up_s: f64, done: &KindOutcome) -> Option<Remark> {
     })
 }
 
-fn samples_of(kind: Kind, seen: &LevelOutcome) -> Vec<Sample> {
+fn samples_of(kind: Kind, level: &LevelOutcome) -> Vec<Sample> {
     let sample = |interval: &Interval| {
         let of_kind = &interval.kinds[kind as usize];
         let response = &of_kind.response;
@@ -429,7 +435,7 @@ fn samples_of(kind: Kind, seen: &LevelOutcome) -> Vec<Sample> {
             ..Sample::default()
         }
     };
-    seen.outcome.intervals.iter().map(sample).collect()
+    level.outcome.intervals.iter().map(sample).collect()
 }
 
 #[cfg(test)]

@@ -42,13 +42,13 @@ impl<'a> RateSearch<'a> {
         let searched = slo_search(search, |rate_per_s| {
             growth.check(self.progress)?;
             let level = self.level()?;
-            let seen = level.measure(self.progress, Some(rate_per_s), None)?;
-            if seen.lost.is_some() {
+            let outcome = level.measure(self.progress, Some(rate_per_s), None)?;
+            if outcome.lost.is_some() {
                 // A database that loses acknowledged transactions has no meaningful rate.
-                return Err(Measured::Points(level.points(&seen)));
+                return Err(Measured::Points(level.points(&outcome)));
             }
-            let holds = self.objective.held(&seen.outcome).holds;
-            Ok((holds, (level, seen)))
+            let holds = self.objective.held(&outcome.outcome).holds;
+            Ok((holds, (level, outcome)))
         })?;
         let mut points = self.points(&searched);
         if let Some(total) = points.first_mut() {
@@ -76,13 +76,13 @@ impl<'a> RateSearch<'a> {
     }
 
     fn points(&self, searched: &SearchedRate<(Level<'a>, LevelOutcome)>) -> Vec<Point> {
-        let told = search_of(searched).told("arrivals", self.objective.to_string());
-        let Some((level, seen)) = searched.best() else {
-            return self.place.without_figures(&told);
+        let remarks = search_of(searched).told("arrivals", self.objective.to_string());
+        let Some((level, outcome)) = searched.best() else {
+            return self.place.without_figures(&remarks);
         };
-        let mut points = level.points(seen);
+        let mut points = level.points(outcome);
         if let Some(total) = points.first_mut() {
-            total.notes.splice(0..0, told);
+            total.notes.splice(0..0, remarks);
         }
         points
     }

@@ -1,11 +1,9 @@
 //! Unmeasured work of the users until the target is steady.
 //!
 //! A server that was just started, loaded or restored is first slow and then for some time too fast: its caches are
-//! cold,
-//! and its changes are not yet written. A ramp-up of fixed length would measure one or the other. So rounds of
+//! cold, and its changes are not yet written. A ramp-up of fixed length would measure one or the other. So rounds of
 //! work precede the first level of a ramp until throughput is steady, within the known error of [`stats::drift`], or a
-//! cap
-//! is reached.
+//! cap is reached.
 
 use std::time::{Duration, Instant};
 
@@ -82,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_shown_is_told() {
+    fn the_remark_says_what_was_shown() {
         let took = Duration::from_millis(4980);
         assert_eq!(
             remark(true, took).to_string(),

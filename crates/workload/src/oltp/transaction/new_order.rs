@@ -2,8 +2,7 @@
 //!
 //! Two groups. The first changes the stock of each line; the second numbers the order, which locks the district until
 //! the commit, and therefore commits: no district stays locked during a round trip to the client. Stock is changed in
-//! the
-//! order of its key, so that two orders do not deadlock.
+//! the order of its key, so that two orders do not deadlock.
 
 use std::fmt::Write;
 

@@ -1,8 +1,7 @@
 //! Payment: a customer pays, which warehouse and district sum up (clause 2.5).
 //!
 //! One group. Customer first, warehouse last: the most contended row is locked for the shortest time, and the common
-//! order
-//! excludes deadlocks.
+//! order excludes deadlocks.
 //!
 //! `h_data` holds a mark of run, user and payment instead of the names of warehouse and district, so that each
 //! acknowledged payment can be found.

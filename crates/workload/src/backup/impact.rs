@@ -14,9 +14,9 @@ const Z: f64 = 1.959_963_984_540_054;
 const PERCENTILE: f64 = 95.0;
 
 /// Work of the users before and during a backup.
-pub(super) struct Felt {
+pub(super) struct Impact {
     pub alone: Outcome,
-    pub beside: Outcome,
+    pub during: Outcome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ struct Figure {
     high: f64,
 }
 
-impl Felt {
+impl Impact {
     /// Adds the users' operations and latencies to the samples of the machine.
     pub fn over_time(
         &self,
@@ -34,7 +34,7 @@ impl Felt {
         began: Option<Instant>,
         interval: Duration,
     ) -> Vec<Sample> {
-        let Some((backup, users)) = began.zip(self.beside.started) else {
+        let Some((backup, users)) = began.zip(self.during.started) else {
             return samples;
         };
         // The intervals count from the start of the backup; work before it is left out.
@@ -45,43 +45,43 @@ impl Felt {
                 ..since.clone()
             })
         };
-        let beside = Outcome {
-            intervals: self.beside.intervals.iter().filter_map(shifted).collect(),
+        let during = Outcome {
+            intervals: self.during.intervals.iter().filter_map(shifted).collect(),
             ..Outcome::default()
         };
-        series(&samples, &beside, interval)
+        series(&samples, &during, interval)
     }
 
-    pub fn enter(&self, point: &mut Point, asked: &BackupStep) {
+    pub fn enter(&self, point: &mut Point, options: &BackupStep) {
         let of = |outcome: &Outcome| {
             let total = outcome.total();
             let rate = rate(total.completed, outcome.elapsed.as_secs_f64())?;
             Some((rate, p95_us(&total.response)?))
         };
-        let (Some(alone), Some(beside)) = (of(&self.alone), of(&self.beside)) else {
+        let (Some(alone), Some(during)) = (of(&self.alone), of(&self.during)) else {
             // Without a single transaction nothing is known.
             return;
         };
         let figures = &mut point.figures;
         figures.foreground_alone_per_s = Some(alone.0.value);
-        figures.foreground_beside_per_s = Some(beside.0.value);
+        figures.foreground_beside_per_s = Some(during.0.value);
         figures.foreground_alone_us_p95 = Some(alone.1.value);
-        figures.foreground_beside_us_p95 = Some(beside.1.value);
+        figures.foreground_beside_us_p95 = Some(during.1.value);
         point.notes.push(Remark::BackupBeside {
-            users: asked.users,
-            offered_per_s: asked.beside_per_s.unwrap_or_default(),
+            users: options.users,
+            offered_per_s: options.beside_per_s.unwrap_or_default(),
             alone_per_s: alone.0.value,
             alone_low_per_s: alone.0.low,
             alone_high_per_s: alone.0.high,
-            beside_per_s: beside.0.value,
-            beside_low_per_s: beside.0.low,
-            beside_high_per_s: beside.0.high,
+            beside_per_s: during.0.value,
+            beside_low_per_s: during.0.low,
+            beside_high_per_s: during.0.high,
             alone_us_p95: alone.1.value,
             alone_low_us_p95: alone.1.low,
             alone_high_us_p95: alone.1.high,
-            beside_us_p95: beside.1.value,
-            beside_low_us_p95: beside.1.low,
-            beside_high_us_p95: beside.1.high,
+            beside_us_p95: during.1.value,
+            beside_low_us_p95: during.1.low,
+            beside_high_us_p95: during.1.high,
         });
     }
 }
@@ -147,18 +147,18 @@ mod tests {
         };
         // The users began two intervals before the backup.
         let began = Instant::now();
-        let beside = Outcome {
+        let during = Outcome {
             started: began.checked_sub(each * 2),
             intervals: (0..5).map(interval).collect(),
             ..Outcome::default()
         };
         let alone = Outcome::default();
-        let felt = Felt { alone, beside };
+        let impact = Impact { alone, during };
         let samples = [0.1, 0.2, 0.3, 0.4].map(|at_s| Sample {
             at_s,
             ..Sample::default()
         });
-        let course = felt.over_time(samples.to_vec(), Some(began), each);
+        let course = impact.over_time(samples.to_vec(), Some(began), each);
         let rates: Vec<Option<f64>> = course.iter().map(|s| s.operations_per_s).collect();
         assert_eq!(rates, [Some(20.0), Some(30.0), Some(40.0), None]);
         assert!(
@@ -166,6 +166,6 @@ mod tests {
                 .response_us_p99
                 .is_some_and(|us| (us / 1000.0 - 1.0).abs() < 0.05)
         );
-        assert_eq!(felt.over_time(samples.to_vec(), None, each), samples);
+        assert_eq!(impact.over_time(samples.to_vec(), None, each), samples);
     }
 }

@@ -11,9 +11,9 @@ use crate::olap::{Function, OlapError, Query};
 use ::load::{BlockingClient, Drive, End, Progress};
 use archive::{CacheState, Execution, Point, Remark};
 
-use super::beside::Beside;
 use super::passes::{PASSES_MAX, Passes};
 use super::points::PointContext;
+use super::refresh_stream::RefreshStream;
 use super::{THROUGHPUT, function_of, of_code};
 use lab::Measured;
 use lab::checks;
@@ -30,47 +30,47 @@ fn per_s(executions: &[Execution]) -> Option<f64> {
 }
 
 pub(super) fn at_degree(place: &PointContext, progress: &Progress) -> Measured {
-    place.at_degree(|| asked(place, progress))
+    place.at_degree(|| measure(place, progress))
 }
 
-fn asked(place: &PointContext, progress: &Progress) -> Measured {
+fn measure(place: &PointContext, progress: &Progress) -> Measured {
     let work = match place.work() {
         Ok(work) => work,
         Err(error) => return place.failed(error),
     };
     let plan = match (of_code(&place.key.test), function_of(&place.key.test)) {
-        (Some(query), _) => Asking::of_query(place, &work, query),
-        (None, Some(function)) => Ok(Ok(Asking::of_function(function))),
-        (None, None) => Ok(Ok(Asking::of_streams(place))),
+        (Some(query), _) => QueryRun::of_query(place, &work, query),
+        (None, Some(function)) => Ok(Ok(QueryRun::of_function(function))),
+        (None, None) => Ok(Ok(QueryRun::of_streams(place))),
     };
     let outcome = plan.and_then(|plan| match plan {
         Ok(plan) => plan.measure(place, &work, progress),
         Err(what) => Ok(place.without_figures(Remark::QueryWrong { what })),
     });
-    let told = outcome.and_then(|mut measured| {
+    let measured = outcome.and_then(|mut measured| {
         if let Measured::Points(points) = &mut measured {
             for point in points {
-                place.tell_degree(point);
+                place.note_degree(point);
                 // After a timeout or a failure the query is not run again.
                 let is_answered = point.figures.errors == Some(0.0);
                 let query = of_code(&point.key.test).filter(|_| is_answered);
                 if let Some(query) = query {
-                    place.tell_plan(&work, query, point)?;
+                    place.note_plan(&work, query, point)?;
                 }
             }
         }
         Ok(measured)
     });
-    told.unwrap_or_else(|error| place.failed(error))
+    measured.unwrap_or_else(|error| place.failed(error))
 }
 
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct QueryRun {
     streams: Vec<Stream>,
     /// Refresh functions that are measured instead of queries.
     functions: Vec<(Function, u32)>,
     /// Refresh functions that run during the streams, one after the other.
-    beside: Vec<(Function, u32)>,
+    concurrent: Vec<(Function, u32)>,
     per_stream: u64,
     least: Option<Duration>,
     /// Rounds of one user, of which each execution is recorded.
@@ -79,7 +79,7 @@ pub(super) struct Asking {
     note: Option<Remark>,
 }
 
-impl Asking {
+impl QueryRun {
     /// One query, repeated; the inner error is a reason why it cannot be measured.
     fn of_query(
         place: &PointContext,
@@ -100,19 +100,19 @@ impl Asking {
     /// Each stream in its own order; the first of several has the number 1. A stream of refreshes runs at the same
     /// time, with as many pairs as there are users.
     fn of_streams(place: &PointContext) -> Self {
-        let asked = place.olap.queries();
+        let queries = place.olap.queries();
         let users = place.olap.streams();
         let pairs = (1..=users).flat_map(|set| Function::ALL.map(|function| (function, set)));
         let refreshed = place.olap.refresh;
-        let beside = if refreshed {
+        let concurrent = if refreshed {
             pairs.collect()
         } else {
             Vec::new()
         };
         Self {
-            streams: Stream::of_users(users, &asked),
-            beside,
-            per_stream: asked.len() as u64,
+            streams: Stream::of_users(users, &queries),
+            concurrent,
+            per_stream: queries.len() as u64,
             cache: CacheState::AsItComes,
             note: Some(Remark::StreamsOrdered { refreshed }),
             ..Self::default()
@@ -121,11 +121,11 @@ impl Asking {
 
     /// Streams without refreshes, in whole passes for at least the given time.
     pub fn in_passes(place: &PointContext, least: Duration) -> Self {
-        let asked = place.olap.queries();
+        let queries = place.olap.queries();
         let users = place.key.jobs;
         Self {
-            streams: Stream::of_users(users, &asked),
-            per_stream: PASSES_MAX * asked.len() as u64,
+            streams: Stream::of_users(users, &queries),
+            per_stream: PASSES_MAX * queries.len() as u64,
             least: Some(least),
             cache: CacheState::Warm,
             note: Some(Remark::StreamsInPasses),
@@ -135,10 +135,10 @@ impl Asking {
 
     /// All queries of one user in rounds, with the caches in this state before the first one.
     pub fn in_rounds(place: &PointContext, rounds: u32, cache: CacheState) -> Self {
-        let asked = place.olap.queries();
+        let queries = place.olap.queries();
         Self {
-            streams: vec![Stream::of_user(&asked)],
-            per_stream: u64::from(rounds) * asked.len() as u64,
+            streams: vec![Stream::of_user(&queries)],
+            per_stream: u64::from(rounds) * queries.len() as u64,
             rounds: Some(rounds),
             cache,
             note: Some(Remark::QueriesInRounds { rounds }),
@@ -171,11 +171,11 @@ impl Asking {
         let meter = Arc::new(Meter::default());
         let executions = Mutex::new(Vec::new());
         let clients = self.clients(place, work, &meter, &executions)?;
-        let mut beside = Beside::new(&self.beside, work, &meter, context.stop)?;
+        let mut refreshes = RefreshStream::new(&self.concurrent, work, &meter, context.stop)?;
         let observation = Observation::of(context, place.blank());
         let observed = observation.drive(|start| {
             let (mut outcome, refreshed) = std::thread::scope(|scope| {
-                let stream = scope.spawn(|| beside.carry_out());
+                let stream = scope.spawn(|| refreshes.carry_out());
                 let drive = self.drive(place, progress);
                 let outcome = ::load::drive(start.watch(clients), &drive);
                 // A panic of the thread is a panic of this one.

@@ -11,7 +11,7 @@ use ::load::{BlockingClient, Failure, Request};
 use archive::Remark;
 
 /// Refresh functions, one after the other, while users run queries; possibly none.
-pub(super) struct Beside<'s> {
+pub(super) struct RefreshStream<'s> {
     client: Option<Box<dyn BlockingClient + 's>>,
     functions: u64,
 }
@@ -23,7 +23,7 @@ pub(super) struct Refreshed {
     pub fatal: Option<String>,
 }
 
-impl<'s> Beside<'s> {
+impl<'s> RefreshStream<'s> {
     pub fn new(
         functions: &[(Function, u32)],
         work: &Work,
