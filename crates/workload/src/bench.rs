@@ -107,14 +107,12 @@ impl Proven {
 
     /// Current values of a script's sequences; `None` if its data were not set up before.
     pub(crate) fn script(&self, fingerprint: &str) -> Option<Arc<AtomicU64>> {
-        let scripts = self.scripts.lock();
-        let scripts = scripts.unwrap_or_else(PoisonError::into_inner);
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         scripts.get(fingerprint).cloned()
     }
 
     pub(crate) fn insert_script(&self, fingerprint: &str) -> Arc<AtomicU64> {
-        let scripts = self.scripts.lock();
-        let mut scripts = scripts.unwrap_or_else(PoisonError::into_inner);
+        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = scripts.entry(fingerprint.to_owned()).or_default();
         *begun = Arc::default();
         Arc::clone(begun)

@@ -35,7 +35,8 @@ use together::MixedPoint;
 /// Points of a step at a target, made from `base`. Order entry alone is measured where its tables are, not for each
 /// copy.
 pub(crate) fn keys(
-    (oltp, olap): (&OltpStep, &OlapStep),
+    oltp: &OltpStep,
+    olap: &OlapStep,
     base: &PointKey,
     target: &Nodes,
 ) -> Vec<PointKey> {
@@ -93,12 +94,11 @@ impl Workload for Mixed {
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
-        let tables: (&OltpStep, &OlapStep) = (step.table(), step.table());
+        let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
-            let obstacle = obstacle(tables.1, ground.targets, target);
-            let obstacle = obstacle.or_else(|| target.read_only());
-            agenda.add(keys(tables, &base, target), obstacle, title);
+            let obstacle = obstacle(olap, ground.targets, target).or_else(|| target.read_only());
+            agenda.add(keys(oltp, olap, &base, target), obstacle, title);
         }
         Ok(agenda)
     }

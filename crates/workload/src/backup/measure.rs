@@ -131,7 +131,7 @@ impl PointContext<'_> {
         let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
         if method.about.backups == 0 {
-            return Ok(self.discarded(made, (method, few), &repository));
+            return Ok(self.discarded(made, method, few, &repository));
         }
         let sealed = repository.seal(&method.name);
         let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
@@ -141,13 +141,14 @@ impl PointContext<'_> {
             logical_bytes,
             ..
         } = &mut made.run;
-        self.tell(point, (method, few), &repository);
-        self.figures_of_backup(point, (*logical_bytes, *result));
+        self.describe(point, method, few, &repository);
+        self.figures_of_backup(point, *logical_bytes, *result);
         let shares = self.shares_device(&repository);
         take_in(
             point,
             result.programs,
-            (self.context.hardware_threads, shares),
+            self.context.hardware_threads,
+            shares,
         );
         let figures = &mut point.figures;
         let repository_bytes = manifest.bytes_below("") as f64;
@@ -159,12 +160,12 @@ impl PointContext<'_> {
             impact.enter(point, self.options);
         }
         let evidence = &made.evidence;
-        let restored = restore_and_prove(method, &repository, (&self.on.engine, evidence));
+        let restored = restore_and_prove(method, &repository, &self.on.engine, evidence);
         // The stop of a server by the user is not a finding about the backup.
         if self.context.stop.load(Ordering::Relaxed) {
             return Err(Measured::Interrupted);
         }
-        enter_restore(point, (*logical_bytes, evidence), restored);
+        enter_restore(point, *logical_bytes, evidence, restored);
         Ok(Measured::Points(vec![made.run.point]))
     }
 
@@ -172,7 +173,8 @@ impl PointContext<'_> {
     fn discarded(
         &self,
         made: BackupTaken,
-        on: (&Chosen<'_>, Option<Few>),
+        method: &Chosen<'_>,
+        few: Option<Few>,
         repository: &Repository,
     ) -> Measured {
         let BackupRun {
@@ -181,13 +183,14 @@ impl PointContext<'_> {
             logical_bytes,
             ..
         } = made.run;
-        self.tell(&mut point, on, repository);
-        self.figures_of_backup(&mut point, (logical_bytes, result));
+        self.describe(&mut point, method, few, repository);
+        self.figures_of_backup(&mut point, logical_bytes, result);
         let shares = self.shares_device(repository);
         take_in(
             &mut point,
             result.programs,
-            (self.context.hardware_threads, shares),
+            self.context.hardware_threads,
+            shares,
         );
         if let Some(impact) = &made.impact {
             impact.enter(&mut point, self.options);
@@ -209,7 +212,7 @@ impl PointContext<'_> {
         let alone = self.work(&before, self.end_of_work(), stop)?;
         if self.options.beside_per_s.is_some() {
             self.settle()?;
-            return self.back_up_during_work(method, repository, (before, alone), progress);
+            return self.back_up_during_work(method, repository, before, alone, progress);
         }
         let quiet = self.digests()?;
         self.settle()?;
@@ -261,7 +264,8 @@ impl PointContext<'_> {
         &self,
         method: &Chosen<'_>,
         repository: &Repository,
-        (before, alone): (PathBuf, Outcome),
+        before: PathBuf,
+        alone: Outcome,
         progress: &Progress,
     ) -> Ended<BackupTaken> {
         let during = repository.journal("acknowledged-beside");
@@ -447,10 +451,11 @@ impl PointContext<'_> {
         })
     }
 
-    fn tell(
+    fn describe(
         &self,
         point: &mut Point,
-        (method, few): (&Chosen<'_>, Option<Few>),
+        method: &Chosen<'_>,
+        few: Option<Few>,
         repository: &Repository,
     ) {
         let session = self.on.first().open_session().ok();
@@ -492,7 +497,7 @@ impl PointContext<'_> {
         data.and_then(|data| device(&data)) == device(repository.path())
     }
 
-    fn figures_of_backup(&self, point: &mut Point, (logical_bytes, made): (u64, BackedUp)) {
+    fn figures_of_backup(&self, point: &mut Point, logical_bytes: u64, made: BackedUp) {
         let logical = logical_bytes as f64;
         let figures = &mut point.figures;
         let read_mb = figures

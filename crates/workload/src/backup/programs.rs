@@ -12,7 +12,8 @@ use super::figures::MB;
 pub(super) fn take_in(
     point: &mut Point,
     programs: ProgramUse,
-    (threads, shares_device): (Option<u32>, bool),
+    threads: Option<u32>,
+    shares_device: bool,
 ) {
     if programs.memory_bytes.is_none() {
         return;
@@ -26,7 +27,7 @@ pub(super) fn take_in(
                 ..programs
             }
         };
-        move_to_driver(&mut point.figures, programs, (elapsed_s, threads));
+        move_to_driver(&mut point.figures, programs, elapsed_s, threads);
     }
     let is_on_others =
         |note: &Remark| matches!(note, Remark::Crowded { .. } | Remark::DeviceShared { .. });
@@ -38,7 +39,8 @@ pub(super) fn take_in(
 fn move_to_driver(
     figures: &mut Figures,
     programs: ProgramUse,
-    (elapsed_s, threads): (f64, Option<u32>),
+    elapsed_s: f64,
+    threads: Option<u32>,
 ) {
     let cpu = (figures.cpu_by_others_pct).zip(figures.cpu_by_driver_pct);
     if let Some(((others, driver), threads)) = cpu.zip(threads) {
@@ -124,23 +126,23 @@ mod tests {
     #[test]
     fn what_the_programs_took_is_none_of_others() {
         let mut whole = point();
-        take_in(&mut whole, programs(8, 100_000_000), (Some(4), true));
+        take_in(&mut whole, programs(8, 100_000_000), Some(4), true);
         assert_eq!(whole.figures.cpu_by_others_pct, Some(0.0));
         assert_eq!(whole.figures.cpu_by_driver_pct, Some(51.0));
         assert_eq!(whole.figures.driver_cpu_pct, Some(4.0 * 51.0));
         assert_eq!(whole.figures.write_by_others_mb_per_s, Some(0.0));
         assert_eq!((whole.notes.len(), whole.held_back.bottleneck), (0, None));
         let mut half = point();
-        take_in(&mut half, programs(4, 50_000_000), (Some(4), true));
+        take_in(&mut half, programs(4, 50_000_000), Some(4), true);
         assert_eq!(half.figures.cpu_by_others_pct, Some(25.0));
         assert_eq!(half.figures.write_by_others_mb_per_s, Some(12.5));
         assert_eq!(half.notes.len(), 2);
         let mut elsewhere = point();
-        take_in(&mut elsewhere, programs(8, 100_000_000), (Some(4), false));
+        take_in(&mut elsewhere, programs(8, 100_000_000), Some(4), false);
         assert_eq!(elsewhere.figures.write_by_others_mb_per_s, Some(25.0));
         assert_eq!(elsewhere.notes.len(), 1);
         let mut more = point();
-        take_in(&mut more, programs(80, 1_000_000_000), (Some(4), true));
+        take_in(&mut more, programs(80, 1_000_000_000), Some(4), true);
         assert_eq!(more.figures.cpu_by_driver_pct, Some(51.0));
         assert_eq!(more.figures.write_by_others_mb_per_s, Some(0.0));
     }
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn without_programs_everything_stays() {
         let mut same = point();
-        take_in(&mut same, ProgramUse::default(), (Some(4), true));
+        take_in(&mut same, ProgramUse::default(), Some(4), true);
         assert_eq!(same.notes.len(), 2);
         assert!(same.held_back.bottleneck.is_some());
     }

@@ -32,7 +32,8 @@ pub struct RestoreResult {
 pub fn restore_and_prove(
     method: &Chosen<'_>,
     repository: &Repository,
-    (engine, evidence): (&str, &Evidence),
+    engine: &str,
+    evidence: &Evidence,
 ) -> std::result::Result<RestoreResult, Vec<Remark>> {
     let failed = |error: &dyn std::fmt::Display| {
         vec![Remark::RestoreFailed {
@@ -76,7 +77,8 @@ pub fn restore_and_prove(
 /// Enters figures and checks of a restore, or the reasons why the figures of the backup are invalid.
 pub(super) fn enter_restore(
     point: &mut Point,
-    (logical_bytes, evidence): (u64, &Evidence),
+    logical_bytes: u64,
+    evidence: &Evidence,
     restored: std::result::Result<RestoreResult, Vec<Remark>>,
 ) {
     let restored = match restored {

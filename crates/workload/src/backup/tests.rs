@@ -81,7 +81,7 @@ fn outcome(
         digests: before.clone(),
         journal: repository.journal("log"),
     };
-    match restore_and_prove(&method, &repository, (engine, &evidence)) {
+    match restore_and_prove(&method, &repository, engine, &evidence) {
         Ok(restored) => {
             assert!(restored.files >= 1);
             let rows: u64 = before.values().map(|digest| digest.rows).sum();

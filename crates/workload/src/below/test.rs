@@ -117,12 +117,14 @@ pub(crate) fn measure(
     context: &RunContext<'_>,
     step: &Step,
     key: &PointKey,
-    (target, test, file_test): (&Nodes, &Test, FileTest<'_>),
+    target: &Nodes,
+    test: &Test,
+    file_test: FileTest<'_>,
 ) -> Result<Measured> {
     let started_at = Timestamp::now();
     let blank = Point {
         started_at: started_at.to_string(),
-        ..blank(context, step, key, (target, test))
+        ..blank(context, step, key, target, test)
     };
     // A device that is full or fails is a finding and does not end the run.
     let failed = |reason: Remark| {
@@ -240,7 +242,8 @@ fn blank(
     context: &RunContext<'_>,
     step: &Step,
     key: &PointKey,
-    (target, test): (&Nodes, &Test),
+    target: &Nodes,
+    test: &Test,
 ) -> Point {
     let about = (test.definition.title.clone(), test.definition.component);
     Point {

@@ -177,15 +177,15 @@ impl Measure for Copies<'_> {
     ) -> Result<Done> {
         let columnar: &ColumnarStep = step.table();
         let measured = match columnar.order {
-            ColumnarOrder::Lift => self.lift((step, columnar), key),
-            ColumnarOrder::Change => self.change((step, columnar), key, progress),
+            ColumnarOrder::Lift => self.lift(step, columnar, key),
+            ColumnarOrder::Change => self.change(step, columnar, key, progress),
         };
         measured.enter(archive, self.context)
     }
 }
 
 impl Copies<'_> {
-    fn lift(&mut self, (step, columnar): (&Step, &ColumnarStep), key: &PointKey) -> Measured {
+    fn lift(&mut self, step: &Step, columnar: &ColumnarStep, key: &PointKey) -> Measured {
         let blank = self.blank(step, key);
         let context = self.context;
         let lifted = match self.lifted.entry((key.repetition, key.step, key.target)) {
@@ -203,12 +203,12 @@ impl Copies<'_> {
     /// Cycle of changes: all its points at a degree of parallelism.
     fn change(
         &mut self,
-        (step, columnar): (&Step, &ColumnarStep),
+        step: &Step,
+        columnar: &ColumnarStep,
         key: &PointKey,
         progress: &Progress,
     ) -> Measured {
-        let outcome = self.cycle((step, columnar), key, progress);
-        match outcome {
+        match self.cycle(step, columnar, key, progress) {
             Ok(points) => Measured::Points(points),
             Err(Failed::Columnar(error)) => failed(error, self.blank(step, key)),
             Err(Failed::Olap(OlapError::Interrupted)) => Measured::Interrupted,
@@ -225,7 +225,8 @@ impl Copies<'_> {
 
     fn cycle(
         &mut self,
-        (step, columnar): (&Step, &ColumnarStep),
+        step: &Step,
+        columnar: &ColumnarStep,
         key: &PointKey,
         progress: &Progress,
     ) -> std::result::Result<Vec<Point>, Failed> {

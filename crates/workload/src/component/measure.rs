@@ -73,7 +73,7 @@ impl<'a> Tests<'a> {
                 file_mib: *file_mib,
                 seconds: *seconds,
             };
-            return below::test::measure(context, step, key, (target, test, file_test));
+            return below::test::measure(context, step, key, target, test, file_test);
         }
         let task = Task {
             tests: self,
@@ -169,8 +169,7 @@ impl Task<'_> {
         let observation = Observation::of(self.context, blank)
             .since(stopwatch)
             .timed(is_timed);
-        let observed =
-            observation.drive(|start| self.drive_all(exercise, start, (meter, progress)));
+        let observed = observation.drive(|start| self.drive_all(exercise, start, meter, progress));
         let mut observed = match observed {
             Ok(observed) => observed,
             Err(ended) => return Ok(ended),
@@ -244,7 +243,8 @@ impl Task<'_> {
         &self,
         exercise: &mut dyn Exercise,
         start: &Start<'_>,
-        (meter, progress): (&Meter, &Progress),
+        meter: &Meter,
+        progress: &Progress,
     ) -> std::result::Result<Driven, Measured> {
         let ended = |error| self.ended(error);
         let how = self.drive(progress);

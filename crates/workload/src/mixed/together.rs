@@ -85,14 +85,13 @@ impl MixedPoint<'_> {
     }
 
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
-        let point = (self.key, self.progress);
         let measured = match self.olap.tables {
-            QueryTables::Analytical => self.ask(None, point, || true),
+            QueryTables::Analytical => self.ask(None, self.key, self.progress, || true),
             QueryTables::OrderEntry => {
                 let fresh = self.fresh()?;
                 let copied = self.copied(&fresh)?;
                 let on = copied.as_ref().map_or(&fresh.nodes, |copied| &copied.on);
-                self.ask(Some((on, None)), point, || true)
+                self.ask(Some((on, None)), self.key, self.progress, || true)
             }
         };
         Ok(vec![self.of_queries(measured)?])
@@ -112,7 +111,7 @@ impl MixedPoint<'_> {
         };
         let mut queries = self.of_queries(answered)?;
         if let (Some(copied), Some(followed)) = (&mut copied, followed) {
-            self.of_copy((copied, followed), &fresh, &mut queries)?;
+            self.of_copy(copied, followed, &fresh, &mut queries)?;
         }
         let mut users = self.of_users(&fresh, &level_outcome)?;
         users.notes.push(Remark::QueriesBeside {
@@ -160,19 +159,20 @@ impl MixedPoint<'_> {
             let asking = scope.spawn(move || {
                 let begin = move || ready.send(()).is_ok() && self.comes(&window);
                 let _over = OverAtEnd(over);
-                self.ask(Some((on, clock)), (key, &Progress::new()), begin)
+                self.ask(Some((on, clock)), key, &Progress::new(), begin)
             });
             let is_ready = is_ready.recv().is_ok();
             let following = copy.filter(|_| is_ready).map(|copy| {
-                let when = (self.olap.follow_every(), over);
+                let every = self.olap.follow_every();
                 let from = fresh.nodes.first().as_ref();
                 let (followed, is_fresh) = channel();
                 let fresh = move || {
                     // The receiver exists until the scope ends.
                     let _ = followed.send(());
                 };
-                let following =
-                    scope.spawn(move || freshness::follow(copy, from, self.progress, when, fresh));
+                let following = scope.spawn(move || {
+                    freshness::follow(copy, from, self.progress, every, over, fresh)
+                });
                 // After a failure nothing arrives; the failure is reported at the end.
                 let _ = is_fresh.recv();
                 following
@@ -204,7 +204,8 @@ impl MixedPoint<'_> {
     fn ask(
         &self,
         order_entry: Option<(&Nodes, Option<Clock<'_>>)>,
-        (key, progress): (&PointKey, &Progress),
+        key: &PointKey,
+        progress: &Progress,
         begin: impl FnOnce() -> bool,
     ) -> Measured {
         match (self.olap.tables, order_entry) {
@@ -222,7 +223,7 @@ impl MixedPoint<'_> {
                 same::in_passes(&place, progress, begin)
             }
             _ => {
-                let place = self.analytical.place((self.step, self.olap), key);
+                let place = self.analytical.place(self.step, self.olap, key);
                 in_passes(&place, self.least(), progress, begin)
             }
         }
@@ -237,9 +238,9 @@ impl MixedPoint<'_> {
         if self.olap.tables == QueryTables::Analytical {
             return Ok(None);
         }
-        let room = (replica.level(), replica.memory_bytes());
+        let (level, memory_bytes) = (replica.level(), replica.memory_bytes());
         let from = fresh.nodes.first().as_ref();
-        let copy = OrderEntryCopy::lift(from, room, self.context.stop);
+        let copy = OrderEntryCopy::lift(from, level, memory_bytes, self.context.stop);
         let (copy, wrong) = copy.map_err(|error| self.not_copied(error))?;
         if !wrong.is_empty() {
             return Err(self.without_figures(wrong));
@@ -252,7 +253,8 @@ impl MixedPoint<'_> {
     /// Adds the cost of the refreshes, and verifies the copy once nobody works any more.
     fn of_copy(
         &self,
-        (copied, followed): (&mut Copied, Followed),
+        copied: &mut Copied,
+        followed: Followed,
         fresh: &Fresh,
         queries: &mut Point,
     ) -> Result<(), Measured> {
@@ -307,8 +309,10 @@ impl MixedPoint<'_> {
             nodes.first().as_ref(),
             &nodes.engine,
             &options(self.oltp),
-            (self.context.plan, true),
-            (self.context.stop, &|_| {}),
+            self.context.plan,
+            true,
+            self.context.stop,
+            &|_| {},
         );
         if self.is_stopped() {
             return Err(Measured::Interrupted);

@@ -16,11 +16,13 @@ const CHANCE: f64 = 3.0;
 /// has a certain part and a possible further part.
 pub(super) fn by_account(
     time: &TimeInStatements,
-    (own_s, held_up_s): (f64, f64),
-    (sampled, looks): (f64, u64),
+    own_s: f64,
+    held_up_s: f64,
+    sampled: f64,
+    samples: u64,
 ) -> Option<f64> {
     let seconds = (time.seconds - own_s).max(0.0);
-    let chance = CHANCE * (sampled / looks.max(1) as f64).sqrt();
+    let chance = CHANCE * (sampled / samples.max(1) as f64).sqrt();
     let is_whole = time.elapsed_s >= ELAPSED_S_MIN
         && time.unclear_s + held_up_s <= UNCLEAR_MAX * seconds
         && seconds >= (SAMPLED_MIN * sampled - chance) * time.elapsed_s;
@@ -43,27 +45,31 @@ mod tests {
     /// 41 s in 20 s, of which 1 s was the observer's: two sessions, of which the samples have nine tenths.
     #[test]
     fn golden_the_account_counts_where_it_is_whole() {
-        assert_eq!(by_account(&time(41.0), (1.0, 0.5), (1.8, 200)), Some(2.0));
+        assert_eq!(by_account(&time(41.0), 1.0, 0.5, 1.8, 200), Some(2.0));
         assert_eq!(
-            by_account(&time(0.5), (0.5, 0.0), (0.0, 200)),
+            by_account(&time(0.5), 0.5, 0.0, 0.0, 200),
             Some(0.0),
             "nobody else was at work"
         );
         assert_eq!(
-            by_account(&time(1.0), (0.0, 0.0), (8.0, 200)),
+            by_account(&time(1.0), 0.0, 0.0, 8.0, 200),
             None,
             "sessions have entered nothing yet"
         );
-        let few_looks = by_account(&time(36.0), (0.0, 0.0), (2.0, 150));
-        assert_eq!(few_looks, Some(1.8), "looks may see a tenth more by chance");
-        assert_eq!(by_account(&time(36.0), (0.0, 0.0), (2.0, 15_000)), None);
+        let few_samples = by_account(&time(36.0), 0.0, 0.0, 2.0, 150);
+        assert_eq!(
+            few_samples,
+            Some(1.8),
+            "samples may have a tenth more by chance"
+        );
+        assert_eq!(by_account(&time(36.0), 0.0, 0.0, 2.0, 15_000), None);
         let unclear = TimeInStatements {
             unclear_s: 5.0,
             ..time(41.0)
         };
-        assert_eq!(by_account(&unclear, (1.0, 0.0), (1.8, 200)), None);
+        assert_eq!(by_account(&unclear, 1.0, 0.0, 1.8, 200), None);
         assert_eq!(
-            by_account(&time(41.0), (1.0, 3.0), (1.8, 200)),
+            by_account(&time(41.0), 1.0, 3.0, 1.8, 200),
             None,
             "a server stood still"
         );
@@ -71,6 +77,6 @@ mod tests {
             elapsed_s: 5.0,
             ..time(41.0)
         };
-        assert_eq!(by_account(&short, (1.0, 0.0), (1.8, 200)), None);
+        assert_eq!(by_account(&short, 1.0, 0.0, 1.8, 200), None);
     }
 }

@@ -191,9 +191,8 @@ impl Observed<'_> {
 
     fn by_account(&self) -> Option<(&'static str, f64)> {
         let account = self.account.as_ref()?;
-        let own = (self.cost.server_s, self.cost.held_up_s);
-        let sampled = (self.sampled_mean()?, self.cost.looks);
-        let sessions = by_account(account, own, sampled)?;
+        let (cost, sampled) = (&self.cost, self.sampled_mean()?);
+        let sessions = by_account(account, cost.server_s, cost.held_up_s, sampled, cost.looks)?;
         Some((account.source, sessions))
     }
 

@@ -82,10 +82,10 @@ fn ask(
 ) -> Result<Verdict> {
     let parameters = Parameters::qualification(query.number, metadata.scale);
     let known = reference::known(query, metadata.scale);
-    let verdict = ask_with(session, engine, (query, &parameters), known)?;
+    let verdict = ask_with(session, engine, query, &parameters, known)?;
     match (reference::probe(query, metadata.scale), &verdict) {
         (Some((parameters, right)), Verdict::Right) => {
-            ask_with(session, engine, (query, &parameters), Some(right))
+            ask_with(session, engine, query, &parameters, Some(right))
         }
         _ => Ok(verdict),
     }
@@ -94,7 +94,8 @@ fn ask(
 fn ask_with(
     session: &mut dyn Session,
     engine: &str,
-    (query, parameters): (&Query, &Parameters),
+    query: &Query,
+    parameters: &Parameters,
     right: Option<Right>,
 ) -> Result<Verdict> {
     let answer = match session.texts(&query.sql(engine, parameters)?) {

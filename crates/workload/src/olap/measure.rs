@@ -215,7 +215,7 @@ impl Measure for AnalyticalRun<'_> {
         progress: &Progress,
     ) -> Result<Done> {
         let olap: &OlapStep = step.table();
-        let place = self.place((step, olap), key);
+        let place = self.place(step, olap, key);
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
             POWER | COMPOSITE => {
@@ -247,7 +247,8 @@ impl<'a> AnalyticalRun<'a> {
 
     pub fn place<'p>(
         &'p self,
-        (step, olap): (&'p Step, &'p OlapStep),
+        step: &'p Step,
+        olap: &'p OlapStep,
         key: &'p PointKey,
     ) -> PointContext<'p> {
         PointContext {

@@ -216,7 +216,8 @@ impl Work {
         &self,
         stream: &order::Stream,
         meter: &Arc<Meter>,
-        (executions, watch): (&'s Mutex<Vec<Execution>>, &'s HostWatch),
+        executions: &'s Mutex<Vec<Execution>>,
+        watch: &'s HostWatch,
     ) -> Result<Box<dyn BlockingClient + 's>> {
         Ok(Box::new(InRounds {
             stream: self.client(stream, meter)?,

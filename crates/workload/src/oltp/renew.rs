@@ -31,8 +31,10 @@ pub fn renew(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,
-    (plan, keep_copy): (&str, bool),
-    (stop, tell): (&AtomicBool, Observer<'_>),
+    plan: &str,
+    keep_copy: bool,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
 ) -> Result<Renewed> {
     files::tables(engine)?;
     let plan = fingerprint(&[plan]);

@@ -118,9 +118,9 @@ impl Shape {
         let scanned = (read - by_key.max(found)).max(0.0);
         let scanned = if scanned < SCANNED_MIN { 0.0 } else { scanned };
         let is_read = keys + scanned > 0.0;
-        add_others(&mut kinds, (profile.statements, counted), is_read);
+        add_others(&mut kinds, profile.statements, counted, is_read);
         let returned = profile.rows_returned;
-        rows.read = fill_reads(&mut kinds, (keys, footprint.beyond_range), returned);
+        rows.read = fill_reads(&mut kinds, keys, footprint.beyond_range, returned);
         rows.scanned = fill_scans(&mut kinds, scanned);
         let mut shape = Self {
             rows,
@@ -317,7 +317,7 @@ fn sorts(rows: [f64; 3], statements: impl Fn(f64) -> f64) -> [Sort; 3] {
 }
 
 /// Adds statements that change nothing, up to the number that was counted; one per transaction if nobody counted.
-fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), is_read: bool) {
+fn add_others(kinds: &mut Kinds, statements: Option<f64>, counted: Counted, is_read: bool) {
     kinds.spread(|k| !k.writes, 1.0, |k, n| k.others += n);
     let all_write = kinds.share(|k| !k.writes) <= 0.0;
     if is_read && all_write {
@@ -350,7 +350,7 @@ fn add_others(kinds: &mut Kinds, (statements, counted): (Option<f64>, Counted), 
 }
 
 /// Distributes reads by key and returned rows over the statements that change nothing. Returns the rows of each.
-fn fill_reads(kinds: &mut Kinds, (keys, beyond_range): (f64, f64), returned: Option<f64>) -> u64 {
+fn fill_reads(kinds: &mut Kinds, keys: f64, beyond_range: f64, returned: Option<f64>) -> u64 {
     let others = kinds.mean(|k| f64::from(k.others));
     let mut reads = Sort::of(keys, others);
     if reads.rows < 1.0 {

@@ -156,7 +156,7 @@ pub(super) fn words(shape: &Shape, at: usize, extent: Extent) -> Words {
     };
     words.add_others(kind, shape);
     words.add_updates(kind, shape);
-    words.add_comings(kind, &shape.rows, (first_number(at), stock));
+    words.add_comings(kind, &shape.rows, first_number(at), stock);
     if kind.updates + kind.inserts > 0 {
         words.draw("text", format!("{{ letters = {} }}", shape.text_bytes));
     }
@@ -230,7 +230,7 @@ impl Words {
     }
 
     /// Inserts rows, and deletes those that were inserted a fixed number of transactions ago.
-    fn add_comings(&mut self, kind: &Kind, rows: &Rows, (first, stock): (u64, u64)) {
+    fn add_comings(&mut self, kind: &Kind, rows: &Rows, first: u64, stock: u64) {
         if kind.inserts > 0 {
             self.draw("new", format!("{{ sequence = {first} }}"));
         }

@@ -75,8 +75,9 @@ impl<'d> Trial<'d> {
         let restored = self.repository.restored();
         fs::remove_dir_all(&restored).unwrap();
         fs::create_dir(&restored).unwrap();
-        let evidence = (self.database.engine, &self.evidence);
-        let reasons = match restore_and_prove(&self.method, &self.repository, evidence) {
+        let engine = self.database.engine;
+        let restored = restore_and_prove(&self.method, &self.repository, engine, &self.evidence);
+        let reasons = match restored {
             Ok(restored) => restored.proven.reasons,
             Err(reasons) => reasons,
         };

@@ -28,8 +28,8 @@ fn follows(engine: &'static str) {
     }
     let database = Database::loaded(engine, 1);
     let from = database.target.as_ref();
-    let room = (Level::QueryHigh, Some(ROOM_BYTES));
-    let (mut copy, wrong) = OrderEntryCopy::lift(from, room, &AtomicBool::new(false)).unwrap();
+    let (level, stop) = (Level::QueryHigh, AtomicBool::new(false));
+    let (mut copy, wrong) = OrderEntryCopy::lift(from, level, Some(ROOM_BYTES), &stop).unwrap();
     assert_eq!(wrong, []);
     assert_eq!(copy.differing(from).unwrap(), None);
     let target = copy.target();

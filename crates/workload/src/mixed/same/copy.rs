@@ -113,7 +113,8 @@ impl OrderEntryCopy {
     /// When a table cannot be read or does not fit, or `stop` was set.
     pub fn lift(
         from: &dyn Target,
-        (level, memory_bytes): (Level, Option<u64>),
+        level: Level,
+        memory_bytes: Option<u64>,
         stop: &AtomicBool,
     ) -> Result<(Self, Vec<Remark>)> {
         let since = Instant::now();

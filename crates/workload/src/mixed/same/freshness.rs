@@ -22,7 +22,8 @@ pub fn follow(
     copy: &mut OrderEntryCopy,
     from: &dyn Target,
     users: &Progress,
-    (every, is_over): (Duration, &AtomicBool),
+    every: Duration,
+    is_over: &AtomicBool,
     fresh: impl FnOnce(),
 ) -> Result<Vec<Cycle>> {
     copy.follow(from, users.operations())?;

@@ -223,7 +223,7 @@ impl QueryRun {
     ) -> Result<Vec<Box<dyn BlockingClient + 'c>>, OlapError> {
         if self.rounds.is_some() {
             let watch = &place.context.samplers[place.key.target as usize];
-            let client = |stream| work.rounds(stream, meter, (executions, watch));
+            let client = |stream| work.rounds(stream, meter, executions, watch);
             return self.streams.iter().map(client).collect();
         }
         if self.functions.is_empty() {

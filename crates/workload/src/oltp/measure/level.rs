@@ -116,25 +116,19 @@ impl<'a> Level<'a> {
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
             Ok(Driven {
-                outcome: self.drive_users(
-                    (start, &memory),
-                    progress,
-                    rate_per_s,
-                    concurrent_work,
-                )?,
+                outcome: self.drive_users(start, &memory, progress, rate_per_s, concurrent_work)?,
                 closing: Duration::ZERO,
                 counters: EngineCounters::default(),
                 operations_scale: 1,
                 failure: None,
             })
         })?;
-        let lost = self.work.reconcile();
-        let lost = lost.map_err(|error| place.failed(error))?;
+        let lost = self.work.reconcile().map_err(|error| place.failed(error))?;
         let account = self.work.account();
         let outcome = observed.outcome.clone();
         let uncounted = self.work.uncounted(&account, outcome.connections_lost);
         let uncounted = uncounted.map_err(|error| place.failed(error))?;
-        let mut total = self.total(observed, rate_per_s, (&account, lost.as_ref()));
+        let mut total = self.total(observed, rate_per_s, &account, lost.as_ref());
         match memory.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Ok(mb) => total.figures.session_memory_mb = mb,
             Err(why) => total.notes.push(Remark::SessionMemoryUnknown { why }),
@@ -151,7 +145,8 @@ impl<'a> Level<'a> {
     /// Drives the users from the ramp-up to the end of their window.
     fn drive_users(
         &self,
-        (start, memory): (&Start<'_>, &Mutex<SessionMemory>),
+        start: &Start<'_>,
+        memory: &Mutex<SessionMemory>,
         progress: &Progress,
         rate_per_s: Option<f64>,
         concurrent_work: Option<&ConcurrentWork<'_>>,
@@ -263,7 +258,8 @@ impl<'a> Level<'a> {
         &self,
         mut observed: Observed<'_>,
         rate_per_s: Option<f64>,
-        (account, lost): (&Account, Option<&Remark>),
+        account: &Account,
+        lost: Option<&Remark>,
     ) -> Point {
         let (outcome, point) = (&observed.outcome, &mut observed.point);
         let figures = &mut point.figures;

@@ -34,8 +34,10 @@ pub(super) fn load(place: &PointContext) -> Measured {
         target.first().as_ref(),
         &target.engine,
         &options,
-        (place.context.plan, place.context.repeat > 1),
-        (place.context.stop, &|_| {}),
+        place.context.plan,
+        place.context.repeat > 1,
+        place.context.stop,
+        &|_| {},
     );
     let elapsed_s = begun.elapsed().as_secs_f64();
     if place.context.stop.load(Ordering::Relaxed) {
@@ -82,9 +84,9 @@ pub(super) fn load_again(
     let load = || -> oltp::Result<bool> {
         let there = Metadata::read(on.first().open_session()?.as_mut())?;
         if there.is_none() {
-            let (stop, plan) = (context.stop, (context.plan, false));
             let (target, options) = (on.first().as_ref(), options(oltp));
-            oltp::renew(target, &on.engine, &options, plan, (stop, &|_| {}))?;
+            let (plan, stop) = (context.plan, context.stop);
+            oltp::renew(target, &on.engine, &options, plan, false, stop, &|_| {})?;
         }
         Ok(there.is_none())
     };
