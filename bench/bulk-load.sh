@@ -5,7 +5,7 @@
 #   rows per second    (meant: at least 0.9)
 # Usage: bench/bulk-load.sh [PAIRS]     (default 20; five minutes, 3 GB)
 #   DBDYNO=PATH  the command (default bin/dbdyno)
-#   LOCAL_SERVER=PATH  `cargo build --release -p target --example local_server`     PSQL=PATH
+#   LOCAL_SERVER=PATH  `cargo build --release -p engines --example local_server`     PSQL=PATH
 set -euo pipefail
 pairs=${1:-20}
 engine=postgres

@@ -5,7 +5,7 @@
 #   rows per second    (meant: at least 0.8)
 # Usage: bench/columnar.sh [PAIRS] [LEVEL]     (default 5, query-high; at scale 1 a quarter of an hour, 3 GB)
 #   SCALE=1  STREAMS=2  DBDYNO=PATH (default bin/dbdyno)
-#   LOCAL_SERVER=PATH  `cargo build --release -p target --example local_server`     PSQL=PATH
+#   LOCAL_SERVER=PATH  `cargo build --release -p engines --example local_server`     PSQL=PATH
 set -euo pipefail
 pairs=${1:-5}
 level=${2:-query-high}

@@ -10,7 +10,7 @@
 #   bench/olap.sh CASE [PAIRS] [SCALE]      (default 7 pairs, scale 1; some minutes and 5 GB each)
 #   DBDYNO=PATH        the command (default bin/dbdyno)
 #   OLAP_FILES=PATH    `cargo build --release -p workload --example olap_files`
-#   LOCAL_SERVER=PATH  `cargo build --release -p target --example local_server`, for PostgreSQL     PSQL=PATH
+#   LOCAL_SERVER=PATH  `cargo build --release -p engines --example local_server`, for PostgreSQL     PSQL=PATH
 #   PYTHON=PATH        an interpreter that has the package duckdb (PyPI), for DuckDB
 set -euo pipefail
 case=${1:?name a case: load-postgres, load-duckdb, queries-postgres or queries-duckdb} pairs=${2:-7} scale=${3:-1}

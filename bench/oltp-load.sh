@@ -6,7 +6,7 @@
 #   bench/oltp-load.sh postgres|mysql [PAIRS] [WAREHOUSES]
 #
 # JOBS are the numbers of jobs (default "1 2"). DBDYNO and LOCAL_SERVER name the programs (the second:
-# `cargo build --release -p target --example local_server`). Everything is below a directory of its own, which
+# `cargo build --release -p engines --example local_server`). Everything is below a directory of its own, which
 # goes with the script.
 #
 # HAMMERDB names a directory with the files of HammerDB 4 (github.com/TPC-Council/HammerDB, e.g. the tag v4.12;

@@ -5,7 +5,7 @@
 #
 # It comes from the npm package that DuckDB publishes with its own library inside, checked against
 # the digest pinned here. Does nothing when the library is there. The versions are those of
-# VERSION_TESTED in crates/target/src/duckdb.rs.
+# VERSION_TESTED in crates/engines/duckdb/src/lib.rs.
 set -eu
 . "$(dirname "$0")/packages.sh"
 

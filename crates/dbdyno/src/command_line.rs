@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-use target::{TargetUrl, secrets_in};
+use engine::secrets_in;
 
 /// What stands in the place of a password, for `ps` and in messages.
 const OVERWRITTEN: u8 = b'x';
@@ -70,16 +70,16 @@ impl CommandLine {
     pub fn notes(&self) -> Vec<String> {
         let texts = self.arguments.iter().filter_map(|a| a.to_str());
         let urls = texts
-            .filter_map(|text| endings(text).find_map(|end| TargetUrl::parse_with_notes(end).ok()));
+            .filter_map(|text| endings(text).find_map(|end| engines::parse_with_notes(end).ok()));
         urls.flat_map(|(_, notes)| notes).collect()
     }
 }
 
 /// Where else the password of a URL could be; nothing where it has none.
 fn better_place(text: &str) -> Option<&'static str> {
-    let url = TargetUrl::parse(text).ok()?;
+    let url = engines::parse(text).ok()?;
     url.password.as_ref()?;
-    target::password_places(&url)
+    engines::password_places(&url)
 }
 
 /// A text with what stands behind each of its equals signs: `--b=target=URL`, `target=URL`, `URL`.

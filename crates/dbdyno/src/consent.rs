@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use engine::{Reach, TargetUrl};
 use host::Room;
 use lab::{Plan, Registry};
-use target::{Reach, TargetUrl};
 
 use crate::exit::InvalidInput;
 use crate::say::say;
@@ -63,7 +63,7 @@ impl Permission {
         }
         let mut servers = 0;
         for url in &mut urls {
-            let engine = target::find(url).map_err(lab::LabError::from)?;
+            let engine = engines::find(url).map_err(lab::LabError::from)?;
             let knows = engine.settings().iter().any(|(key, _)| *key == "others");
             if engine.reach() == Reach::Network && knows {
                 servers += 1;
@@ -214,7 +214,7 @@ impl Forecast {
     ) -> Result<Vec<Self>> {
         let groups = lab::nodes::group(urls)?;
         let is_replica = |url: &TargetUrl| {
-            target::find(url).is_ok_and(|engine| engine.reach() == Reach::Replica)
+            engines::find(url).is_ok_and(|engine| engine.reach() == Reach::Replica)
         };
         let replicas = groups.iter().filter(|group| is_replica(&group[0])).count() as u32;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
@@ -224,14 +224,14 @@ impl Forecast {
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),
-                place: target::data_place(url),
+                place: engines::data_place(url),
                 // A server without a directory of its own is removed with its data; files do not shrink.
-                is_kept: url.file().is_some(),
+                is_kept: engines::file(url).is_some(),
                 side: 0,
             };
             // What nothing is stored in writes nothing.
             let stores = |url: &&TargetUrl| {
-                target::find(url)
+                engines::find(url)
                     .is_ok_and(|engine| !matches!(engine.reach(), Reach::Nowhere | Reach::Replica))
             };
             Ok(group.iter().filter(stores).map(part).collect())
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn sharing_is_told_to_servers_alone() {
         let urls = |urls: &[&str]| -> Vec<TargetUrl> {
-            let urls = urls.iter().map(|url| TargetUrl::parse(url).unwrap());
+            let urls = urls.iter().map(|url| engines::parse(url).unwrap());
             urls.collect()
         };
         let told = permission(1.0, true)

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
+use engine::{ErrorKind, TargetError, UrlError};
 use fleet::FleetError;
 use host::inventory::{DocumentError, StatedError};
 use host::remote::AddressError;
@@ -11,7 +12,6 @@ use lab::LabError;
 use storage::engine::EngineError;
 use storage::execution::ExecutionError;
 use storage::layout::LayoutError;
-use target::{ErrorKind, TargetError, UrlError};
 use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
 use verdict::price::PriceError;

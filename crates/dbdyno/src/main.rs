@@ -23,7 +23,7 @@ const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let command_line = CommandLine::take();
-    target::before_first_use();
+    engines::before_first_use();
     let run = || dbdyno(&command_line);
     std::thread::scope(|scope| {
         let named = std::thread::Builder::new().name("main".into());

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use archive::Run;
+use engine::TargetUrl;
 use host::LockableFile;
-use target::TargetUrl;
 
 /// Stands in every directory that dbdyno made and may therefore remove.
 const MARKER: &str = ".dbdyno-work";
@@ -102,8 +102,8 @@ impl WorkFiles {
     /// The same with files of another name, for the sides of a study.
     pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<TargetUrl> {
         let mut urls = Vec::new();
-        let embedded = |engine: &&&dyn target::Engine| engine.reach() == target::Reach::Embedded;
-        for engine in target::engines().iter().filter(embedded) {
+        let embedded = |engine: &&&dyn engine::Engine| engine.reach() == engine::Reach::Embedded;
+        for engine in engines::engines().iter().filter(embedded) {
             match engine.info().version {
                 Ok(_) => {
                     let scheme = engine.scheme();
@@ -136,7 +136,7 @@ pub fn work_files_of(begun: &Run) -> Result<Option<WorkFiles>> {
     let urls = begun.targets.first().map(lab::nodes::urls_of);
     let file = urls
         .and_then(Result::ok)
-        .and_then(|urls| urls.first()?.file());
+        .and_then(|urls| engines::file(urls.first()?));
     let Some(directory) = file.as_deref().and_then(Path::parent) else {
         return Ok(None);
     };

@@ -10,7 +10,7 @@ mod postgres;
 use std::collections::BTreeMap;
 
 use common::{Workspace, need_duckdb};
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 /// Tables of the library that stay, and one whose rows a test changes.
 const LIBRARY: &str = r#"name = "components"

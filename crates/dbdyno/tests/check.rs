@@ -4,7 +4,7 @@
 
 #[path = "common/mysql.rs"]
 mod mysql;
-#[path = "../../target/tests/servers/pgbouncer.rs"]
+#[path = "../../engines/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "common/postgres.rs"]
 mod postgres;

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Ended, Workspace, need_duckdb, points};
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 /// Five operations and more have to fit in, on a busy machine too; ten slices are a point. Jobs that pause leave the processors to other
 /// tests.

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use common::Workspace;
 use disk::Disk;
 use serde_json::Value;
-use target::TargetUrl;
 
 fn json(place: &Workspace, url: &str, status: i32) -> Value {
     let ended = place.dbdyno(&["oltp", "check", "--target", url, "--json"]);
@@ -202,7 +201,7 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
 
 /// As a run leaves it: changed, and said to be.
 fn use_up(url: &str) {
-    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let target = engines::open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
     workload::oltp::metadata::note_transactions(session.as_mut()).unwrap();
     let sql = "UPDATE warehouse SET w_ytd = 0; DELETE FROM stock WHERE s_i_id > 100";

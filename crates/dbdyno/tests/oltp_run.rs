@@ -422,7 +422,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
 
 /// The process of a user in the middle of a transaction. The server itself looks: on a busy machine a level is over between two
 /// programs that ask it.
-fn user_at_work(server: &target::server::LocalServer) -> String {
+fn user_at_work(server: &local_server::LocalServer) -> String {
     const LOOK: &str = "CREATE FUNCTION pg_temp.at_work() RETURNS int LANGUAGE plpgsql AS $$ DECLARE user_at_work int; BEGIN \
         FOR look IN 1..6000 LOOP \
           PERFORM pg_stat_clear_snapshot(); \

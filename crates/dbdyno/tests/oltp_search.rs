@@ -11,11 +11,10 @@ mod common;
 
 use common::{Workspace, point_of, points};
 use serde_json::Value;
-use target::TargetUrl;
 
 /// Enters orders of one line in each district as if users had, so that every consistency condition holds.
 fn grow(url: &str, orders_of_a_district: u32) {
-    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let target = engines::open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
     let numbers = format!(
         "WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < {orders_of_a_district})"

@@ -18,7 +18,7 @@ use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
 use common::{Ended, TINY, Workspace};
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 const CANARY: &str = "c4n4ry";
 

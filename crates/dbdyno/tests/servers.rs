@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "../../target/tests/servers/certificates.rs"]
+#[path = "../../engines/tests/servers/certificates.rs"]
 mod certificates;
 #[path = "servers/device.rs"]
 mod device;
@@ -15,7 +15,7 @@ mod in_the_middle;
 mod mariadb;
 #[path = "common/mysql.rs"]
 mod mysql;
-#[path = "../../target/tests/servers/networked.rs"]
+#[path = "../../engines/tests/servers/networked.rs"]
 mod networked;
 #[path = "servers/observed.rs"]
 mod observed;
@@ -23,7 +23,7 @@ mod observed;
 mod observed_again;
 #[path = "servers/observed_texts.rs"]
 mod observed_texts;
-#[path = "../../target/tests/servers/pgbouncer.rs"]
+#[path = "../../engines/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "servers/pooler.rs"]
 mod pooler;
@@ -50,8 +50,8 @@ use std::time::{Duration, Instant};
 
 use common::{Ended, Workspace, points};
 use in_the_middle::{InTheMiddle, SHORT, kill};
+use local_server::LocalServer;
 use postgres::{psql, server, url, url_of};
-use target::server::LocalServer;
 
 /// The long run, when both of its jobs are reading, and the process of one of them. One question tells both: on a busy machine the
 /// point is over between two programs that ask.

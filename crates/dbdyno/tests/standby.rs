@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Workspace, points};
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 const SCRIPT: &str = "name = \"reader\"\n[[transaction]]\nname = \"look\"\n\
     [transaction.draw]\nid = { uniform = [1, 100] }\n[[transaction.statement]]\n\

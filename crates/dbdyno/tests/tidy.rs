@@ -8,6 +8,8 @@ mod budget;
 mod circles;
 #[path = "tidy/clone.rs"]
 mod clone;
+#[path = "tidy/layers.rs"]
+mod layers;
 #[path = "tidy/modules.rs"]
 mod modules;
 #[path = "tidy/remarks.rs"]
@@ -20,32 +22,13 @@ mod source;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use repository::{File, fetched, imports, links, product, repository, resolve, rust, sample};
+use repository::{File, fetched, links, product, repository, resolve, rust, sample};
 
 /// A file is one thing. This holds for code alone: published figures in TOML, snapshots and the JSON Schema
 /// are data, which nobody reads from top to bottom and which gain nothing by being cut.
 const LINES_MAX: usize = 600;
 /// Files that may be longer, each with the reason.
 const LONG_FILES: &[(&str, &str)] = &[];
-/// The house from the ground up: a crate imports only from those before it.
-const HOUSE: &[&str] = &[
-    "stats", "archive", "verdict", "host", "load", "target", "storage", "lab", "workload", "fleet",
-    "report", "live", "dbdyno",
-];
-/// Crates outside the house, which import none of it.
-const BESIDE: &[&str] = &["testing", "workspace-hack"];
-/// Crates that may import less than what lies below them: the loop knows no SQL, and the report must be
-/// able to render an archive without a database.
-const NARROW: &[(&str, &[&str])] = &[
-    ("stats", &[]),
-    ("load", &["stats"]),
-    ("report", &["stats", "archive", "verdict"]),
-    ("verdict", &["stats", "archive"]),
-    ("live", &["stats", "archive", "report"]),
-    ("host", &["stats", "archive"]),
-    ("storage", &["stats", "archive", "host", "load"]),
-    ("fleet", &["stats", "archive", "verdict", "target"]),
-];
 const ENGINES: &[&str] = &[
     "sqlite",
     "duckdb",
@@ -129,12 +112,17 @@ fn pages_fetch_nothing(files: &[File]) -> Vec<String> {
         .collect()
 }
 
-/// Engines are told apart in `crates/target` alone. A string that is an engine's name (or a scheme with
-/// its colon) is looked for, whatever is done with it: every comparison, `match`, constant and table
-/// needs one. The engines' own modules may not be named either. Data files are free to name engines.
-fn engines_are_told_apart_in_target(files: &[File]) -> Vec<String> {
+/// Engines are distinguished in their own crates alone, and in the column store, which is one's service. A string that is an
+/// engine's name (or a scheme with its colon) is looked for, whatever is done with it: every comparison, `match`, constant
+/// and table needs one. The engines' crates may not be named either. Data files are free to name engines.
+fn engines_are_distinguished_in_their_crates(files: &[File]) -> Vec<String> {
+    let is_engine = |path: &str| {
+        ["crates/engines/", "crates/column-store/"]
+            .iter()
+            .any(|folder| path.starts_with(folder))
+    };
     let mut complaints = Vec::new();
-    for (file, source) in product(files).filter(|(f, _)| !f.path.starts_with("crates/target/")) {
+    for (file, source) in product(files).filter(|(f, _)| !is_engine(&f.path)) {
         for (line, text) in source.strings() {
             let name = text.strip_suffix(':').unwrap_or(text).to_ascii_lowercase();
             if ENGINES.contains(&name.as_str()) {
@@ -142,37 +130,9 @@ fn engines_are_told_apart_in_target(files: &[File]) -> Vec<String> {
             }
         }
         for engine in ENGINES {
-            let path = ["target", ":", ":", engine];
-            if !source.behind(&path).is_empty() {
-                complaints.push(format!("{}: uses the module target::{engine}", file.path));
-            }
-        }
-    }
-    complaints
-}
-
-fn crates_import_from_below(files: &[File]) -> Vec<String> {
-    let mut complaints = Vec::new();
-    for file in files.iter().filter(|f| f.path.ends_with("/Cargo.toml")) {
-        let name = file.path.split('/').nth(1).unwrap_or_default();
-        if BESIDE.contains(&name) {
-            let house = imports(&file.text).into_iter();
-            let house = house.filter(|import| HOUSE.contains(&import.as_str()));
-            complaints
-                .extend(house.map(|import| format!("{}: must not import {import}", file.path)));
-            continue;
-        }
-        let Some(floor) = HOUSE.iter().position(|house| *house == name) else {
-            complaints.push(format!("{}: the crate has no place in HOUSE", file.path));
-            continue;
-        };
-        let narrow = NARROW.iter().find(|(narrow, _)| *narrow == name);
-        let allowed = narrow.map_or(&HOUSE[..floor], |(_, allowed)| allowed);
-        for import in imports(&file.text) {
-            // A fuzzer beside a crate imports that crate.
-            let foreign = import != name && HOUSE.contains(&import.as_str());
-            if foreign && !allowed.contains(&import.as_str()) {
-                complaints.push(format!("{}: must not import {import}", file.path));
+            let is_own = !source.behind(&["mod", engine]).is_empty();
+            if !is_own && !source.behind(&["use", engine, ":", ":"]).is_empty() {
+                complaints.push(format!("{}: uses the crate {engine}", file.path));
             }
         }
     }
@@ -451,9 +411,9 @@ fn no_error_tells_its_cause_twice() {
 }
 
 #[test]
-fn no_engine_is_told_apart_outside_target() {
+fn no_engine_is_distinguished_outside_its_crate() {
     holds(
-        engines_are_told_apart_in_target,
+        engines_are_distinguished_in_their_crates,
         &[
             (
                 CODE,
@@ -462,7 +422,7 @@ fn no_engine_is_told_apart_outside_target() {
             (CODE, "fn f(e: &str) -> bool { e == \"SQLite\" }"),
             (CODE, "fn f(u: &str) -> bool { u.starts_with(\"sqlite:\") }"),
             (CODE, "const NODES: &str = r\"Oracle\";"),
-            (CODE, "use target::sqlite::Sqlite;"),
+            (CODE, "use sqlite::Sqlite;"),
         ],
         &[
             (
@@ -473,52 +433,9 @@ fn no_engine_is_told_apart_outside_target() {
                 CODE,
                 "fn f() {}\n#[cfg(test)]\nmod tests { const E: &str = \"sqlite\"; }",
             ),
-            (
-                "crates/target/src/engines.rs",
-                "const E: &str = \"sqlite\";",
-            ),
+            ("crates/engines/src/lib.rs", "const E: &str = \"sqlite\";"),
             ("crates/lab/tests/plan.rs", "const E: &str = \"sqlite\";"),
             ("library/T611.toml", "engine = \"sqlite\""),
-        ],
-    );
-}
-
-#[test]
-fn a_crate_imports_only_from_those_below() {
-    holds(
-        crates_import_from_below,
-        &[
-            (
-                "crates/stats/Cargo.toml",
-                "[dependencies]\narchive.workspace = true",
-            ),
-            (
-                "crates/report/Cargo.toml",
-                "[dependencies]\nlab = { path = \"../lab\" }",
-            ),
-            (
-                "crates/load/Cargo.toml",
-                "[dependencies.target]\nworkspace = true",
-            ),
-            (
-                "crates/archive/Cargo.toml",
-                "[dev-dependencies]\nreport.workspace = true",
-            ),
-            (
-                "crates/target/Cargo.toml",
-                "[target.'cfg(unix)'.dependencies]\nlab.workspace = true",
-            ),
-            ("crates/attic/Cargo.toml", "[package]\nname = \"attic\""),
-        ],
-        &[
-            (
-                "crates/lab/Cargo.toml",
-                "[dependencies]\nstats.workspace = true\n# report\n\n[lints]\nworkspace = true",
-            ),
-            (
-                "crates/report/Cargo.toml",
-                "[dependencies]\narchive.workspace = true\naskama.workspace = true",
-            ),
         ],
     );
 }

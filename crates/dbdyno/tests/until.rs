@@ -19,7 +19,6 @@ use lab::study::{self, Side, Stopping, StudyOptions};
 use lab::{HostAsked, LabError, Observer, Plan, Registry};
 use load::Progress;
 use serde_json::Value;
-use target::TargetUrl;
 use workload::Library;
 
 const PLAN: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 5\n\
@@ -152,7 +151,7 @@ impl Measured {
 fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
     let side = || Side {
         plan: Plan::parse(&registry(), PLAN, &[]).unwrap(),
-        targets: vec![TargetUrl::parse("sqlite:").unwrap()],
+        targets: vec![engines::parse("sqlite:").unwrap()],
         settings: Vec::new(),
         screened: None,
         alternative: None,

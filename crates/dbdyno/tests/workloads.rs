@@ -13,7 +13,6 @@ use host::inventory::Stated;
 use host::{SystemClock, WallClock};
 use lab::{HostAsked, LabError, Observer, Plan, Registry, RunOptions, Setting};
 use load::Progress;
-use target::TargetUrl;
 use verdict::sla::{self, Sla};
 use workload::Library;
 
@@ -46,7 +45,7 @@ fn options(archive: &Path) -> RunOptions {
     let workloads = registry();
     RunOptions {
         plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
-        targets: vec![TargetUrl::parse("sqlite:").unwrap()],
+        targets: vec![engines::parse("sqlite:").unwrap()],
         archive: archive.to_owned(),
         label: Some("siesta".into()),
         seed: 1,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use archive::ArchiveError;
-use target::TargetError;
+use engine::TargetError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use target::own_file::{Access, Cell, Mark, OwnFile};
+use engines::own_file::{Access, Cell, Mark, OwnFile};
 use verdict::fleet::{LIMITS, Mix, Operation, Side, Window};
 
 use crate::entry::Entry;

@@ -39,7 +39,7 @@ mod tests {
     /// The texts of the engines are read as they stand in their files, so that none can be forgotten.
     #[test]
     fn the_rules_of_all_engines_parse_and_have_their_sources() {
-        let engines = Path::new("../target/src");
+        let engines = Path::new("../engines");
         let mut files = 0;
         for entry in std::fs::read_dir(engines).unwrap() {
             let Ok(text) = std::fs::read_to_string(entry.unwrap().path().join("rules.toml")) else {

@@ -37,7 +37,9 @@ pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
         let messages = outcome.error_messages.iter().cloned();
         reasons.push(Remark::OperationsFailed {
             errors: outcome.errors(),
-            messages: messages.zip(outcome.error_counts.iter().copied().chain(iter::repeat(0))).collect(),
+            messages: messages
+                .zip(outcome.error_counts.iter().copied().chain(iter::repeat(0)))
+                .collect(),
         });
     }
     if outcome.operations() == 0 {

@@ -1,7 +1,7 @@
 //! What can go wrong with a run.
 
 use archive::ArchiveError;
-use target::{TargetError, UrlError};
+use engine::{TargetError, UrlError};
 
 /// Result of everything in the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use archive::{Inventory, Platform, Run, TargetRecord};
+use engine::{Reach, TargetUrl};
 use host::inventory::{Document, Stated};
 use host::tuning::{Tuned, Tuning};
 use host::{HostWatch, NoDevice, Remote, Sampler, SamplerOptions, SshAddress, Stack};
-use target::{Reach, TargetUrl};
 
 use crate::advice::server_advice;
 use crate::error::{LabError, Result};
@@ -85,7 +85,7 @@ impl Machine {
     pub fn of(groups: &[Vec<TargetUrl>], asked: &HostAsked) -> Result<Self> {
         let urls: Vec<&TargetUrl> = groups.iter().flatten().collect();
         let is_server = |url: &&TargetUrl| {
-            target::find(url).is_ok_and(|engine| engine.reach() == Reach::Network)
+            engines::find(url).is_ok_and(|engine| engine.reach() == Reach::Network)
         };
         let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
         if asked.address.is_none() && asked.device.is_some() {
@@ -96,7 +96,7 @@ impl Machine {
         }
         let away = match &asked.address {
             Some(_) => urls.len() - ours.len(),
-            None => urls.iter().filter(|url| !target::runs_here(url)).count(),
+            None => urls.iter().filter(|url| !engines::runs_here(url)).count(),
         };
         if asked.address.is_some() && (away == 0 || !ours.is_empty()) {
             let url = ours.first().map_or_else(String::new, |url| url.to_string());
@@ -320,7 +320,7 @@ mod tests {
     fn machine(urls: &[&str], host: Option<&str>, device: Option<&str>) -> Result<Machine> {
         let urls: Vec<TargetUrl> = urls
             .iter()
-            .map(|url| TargetUrl::parse(url).unwrap())
+            .map(|url| engines::parse(url).unwrap())
             .collect();
         Machine::of(&group(&urls)?, &HostAsked::parse(host, device)?)
     }
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_an_unknown_machine_is_the_reason() {
-        let urls = [TargetUrl::parse("sqlite:").unwrap()];
+        let urls = [engines::parse("sqlite:").unwrap()];
         let nodes = Nodes::open(&group(&urls).unwrap()[0]).unwrap();
         let unknown = Machine {
             place: HostLocation::Unknown,

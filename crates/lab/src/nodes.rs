@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use archive::lock_file::real_path;
 use archive::{Remark, Run, TargetRecord};
-use target::{Feature, Reach, Target, TargetUrl};
+use column_store::Replica;
+use engine::{Feature, Reach, Target, TargetUrl};
 
 use crate::Result;
 
@@ -30,8 +31,8 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for url in urls {
         let mut url = url.clone();
-        target::find(&url)?;
-        if let Some(file) = url.file() {
+        engines::find(&url)?;
+        if let Some(file) = engines::file(&url) {
             // A resumed run may be in another directory than the one that began it.
             let file = std::path::absolute(&file).unwrap_or(file);
             url.path = file.display().to_string();
@@ -69,7 +70,7 @@ pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
             _ => urls.push(word.to_owned()),
         }
     }
-    let urls = urls.iter().map(|url| Ok(TargetUrl::parse(url)?));
+    let urls = urls.iter().map(|url| Ok(engines::parse(url)?));
     urls.collect()
 }
 
@@ -88,7 +89,7 @@ impl Nodes {
     /// # Errors
     /// When one cannot be opened.
     pub fn open(urls: &[TargetUrl]) -> Result<Self> {
-        Self::open_each(urls, target::open)
+        Self::open_each(urls, engines::open)
     }
 
     /// The same with another way to open each.
@@ -97,7 +98,7 @@ impl Nodes {
     /// When one cannot be opened.
     pub(crate) fn open_each(
         urls: &[TargetUrl],
-        open: impl Fn(&TargetUrl) -> target::Result<Arc<dyn Target>>,
+        open: impl Fn(&TargetUrl) -> engine::Result<Arc<dyn Target>>,
     ) -> Result<Self> {
         let nodes = urls
             .iter()
@@ -105,13 +106,13 @@ impl Nodes {
                 let _open = tracing::info_span!("open", %url).entered();
                 open(url)
             })
-            .collect::<target::Result<Vec<_>>>()?;
+            .collect::<engine::Result<Vec<_>>>()?;
         Ok(Self {
             engine: urls[0].engine().to_owned(),
             threads: nodes.iter().map(|node| node.threads()).collect(),
             nodes,
             is_embedded: matches!(
-                target::find(&urls[0])?.reach(),
+                engines::find(&urls[0])?.reach(),
                 Reach::Embedded | Reach::Replica
             ),
         })
@@ -122,7 +123,7 @@ impl Nodes {
     ///
     /// # Errors
     /// When a node refuses.
-    pub fn set_threads(&self, swept: Option<u32>) -> target::Result<()> {
+    pub fn set_threads(&self, swept: Option<u32>) -> engine::Result<()> {
         for (node, opened) in self.nodes.iter().zip(&self.threads) {
             let wanted = swept.unwrap_or(*opened);
             if node.threads() != wanted {
@@ -141,9 +142,9 @@ impl Nodes {
     ///
     /// # Errors
     /// When one has none.
-    pub fn secondary_schema(&self, name: &str) -> target::Result<Self> {
+    pub fn secondary_schema(&self, name: &str) -> engine::Result<Self> {
         let nodes = self.nodes.iter().map(|node| node.secondary_schema(name));
-        let nodes = nodes.collect::<target::Result<Vec<_>>>()?;
+        let nodes = nodes.collect::<engine::Result<Vec<_>>>()?;
         Ok(Self {
             engine: self.engine.clone(),
             threads: nodes.iter().map(|node| node.threads()).collect(),
@@ -156,7 +157,7 @@ impl Nodes {
     ///
     /// # Errors
     /// When it refuses so many threads.
-    pub fn replaced_by(&self, database: Arc<dyn Target>) -> target::Result<Self> {
+    pub fn replaced_by(&self, database: Arc<dyn Target>) -> engine::Result<Self> {
         database.set_threads(self.first().threads())?;
         Ok(Self {
             engine: self.engine.clone(),
@@ -182,9 +183,14 @@ impl Nodes {
         self.first().data_path()
     }
 
+    /// The first of them as a copy of another target's tables; `None` where it has tables of its own.
+    pub fn replica(&self) -> Option<&Replica> {
+        Replica::of(self.first().as_ref())
+    }
+
     /// Whether its tables are those of another target.
     pub fn is_replica(&self) -> bool {
-        self.first().replica().is_some()
+        self.replica().is_some()
     }
 
     /// Why nothing can be written to it.
@@ -209,7 +215,7 @@ mod tests {
     use super::*;
 
     fn parsed(urls: &[&str]) -> Vec<TargetUrl> {
-        let urls = urls.iter().map(|url| TargetUrl::parse(url).unwrap());
+        let urls = urls.iter().map(|url| engines::parse(url).unwrap());
         urls.collect()
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{ByOperation, EngineIo, HeldBack, Histograms, Point, Remark};
+use engine::Counters;
 use host::{HostUse, Stopwatch};
 use load::Outcome;
-use target::Counters;
 
 use crate::alternate::Tables;
 use crate::checks;

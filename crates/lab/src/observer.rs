@@ -40,7 +40,7 @@ pub(crate) fn tell_rights<'t>(
         if let Some(missing) = &target.rights_missing {
             observer.lacks_rights(&target.name, missing);
         }
-        if let Some(what) = target.settings.get(target::WEAK_LOGIN) {
+        if let Some(what) = target.settings.get(engine::WEAK_LOGIN) {
             observer.has_weak_login(&target.name, what);
         }
     }

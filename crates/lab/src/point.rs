@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use archive::{Figures, PointKey, Sample, Steady};
+use engine::Counters;
 use host::HostUse;
 use load::Outcome;
 use sha2::{Digest, Sha256};
 use stats::random::mix;
-use target::Counters;
 
 /// Relative slope over a point that still counts as steady.
 pub const STEADY_LIMIT: f64 = 0.1;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use engine::Target;
 use host::Programs;
-use target::Target;
 
 /// Those of these databases together.
 ///

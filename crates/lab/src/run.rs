@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
+use engine::{ErrorKind, TargetError, TargetUrl};
 use host::WallClock;
 use host::inventory::Stated;
-use target::{ErrorKind, TargetError, TargetUrl};
 
 use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
@@ -101,10 +101,10 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
 
 /// Opens the targets of a plan, only to be looked at where that is all that it does.
 fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Result<Vec<Nodes>> {
-    let open: fn(&TargetUrl) -> target::Result<_> = if workloads.is_observation(plan)? {
-        target::open_observed
+    let open: fn(&TargetUrl) -> engine::Result<_> = if workloads.is_observation(plan)? {
+        engines::open_observed
     } else {
-        target::open
+        engines::open
     };
     let groups = groups.iter();
     groups.map(|group| Nodes::open_each(group, open)).collect()

@@ -128,7 +128,7 @@ fn share_mb(growth_bytes: i64, kept: Option<(u64, u64)>, sessions: u32) -> Resul
 
 impl Taken {
     fn now(nodes: &Nodes, programs: &Programs) -> Result<Self, String> {
-        let of_all = |one: fn(&dyn target::Target) -> Option<u64>| {
+        let of_all = |one: fn(&dyn engine::Target) -> Option<u64>| {
             let each = nodes.nodes.iter().map(|node| one(node.as_ref()));
             each.sum::<Option<u64>>()
         };

@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use archive::{Figures, IoOperation, Purpose, Remark};
+use engine::{Counted, ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 use load::Clock;
 use load::clock::ns;
-use target::{Counted, ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 
 /// It never looks more often than this.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -333,7 +333,7 @@ fn watch(
     bell: &Bell,
     watched: &mut SessionSamples,
     waits: Option<&WaitsSeen>,
-) -> target::Result<()> {
+) -> engine::Result<()> {
     let mut look = Tally::default();
     let mut price_s = 0.0;
     for _ in 0..WARM_UP_LOOKS {
@@ -404,7 +404,7 @@ fn watch(
 }
 
 /// The longest way to any node.
-fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> target::Result<Option<Link>> {
+fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> engine::Result<Option<Link>> {
     let mut longest: Option<Link> = None;
     for watch in watches {
         let link = Link {
@@ -422,7 +422,7 @@ fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> target::Result<Option<
     Ok(longest)
 }
 
-fn round_trip(watch: &mut dyn Watch, clock: &Clock) -> target::Result<Duration> {
+fn round_trip(watch: &mut dyn Watch, clock: &Clock) -> engine::Result<Duration> {
     let begin_ns = clock.now_ns();
     let mut shortest_ns = u64::MAX;
     for count in 1..=PINGS_MAX {
@@ -477,7 +477,7 @@ fn look_at_all(
     watches: &mut [Box<dyn Watch>],
     tally: &mut Tally,
     clock: &Clock,
-) -> target::Result<Cost> {
+) -> engine::Result<Cost> {
     let own_before = clock.thread_cpu();
     let mut server_ns = 0;
     for watch in watches {
@@ -499,7 +499,7 @@ fn look_at_all(
 }
 
 /// Whether every node could tell what was left.
-fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<bool> {
+fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> engine::Result<bool> {
     for watch in watches {
         if !watch.last_look(tally)? {
             return Ok(false);
@@ -514,7 +514,7 @@ fn server_cpu_ns(watches: &[Box<dyn Watch>]) -> Option<u64> {
 }
 
 /// The counters of all nodes together.
-fn count_all(watches: &mut [Box<dyn Watch>]) -> target::Result<ServerCounts> {
+fn count_all(watches: &mut [Box<dyn Watch>]) -> engine::Result<ServerCounts> {
     let mut counts = watches.iter_mut().map(|watch| watch.count());
     let Some(first) = counts.next() else {
         return Ok(ServerCounts::default());

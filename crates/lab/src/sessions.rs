@@ -2,8 +2,8 @@
 //! not at its largest level. Servers that are started for the run are given the room that it needs.
 
 use archive::PointKey;
+use engine::TargetUrl;
 use stats::words::counted;
-use target::TargetUrl;
 
 use crate::Plan;
 use crate::error::{LabError, Result};
@@ -43,7 +43,7 @@ pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetU
     let sessions = u32::try_from(sessions).unwrap_or(u32::MAX);
     let with_room = urls
         .iter()
-        .map(|url| Ok(target::with_sessions(url.clone(), sessions)?));
+        .map(|url| Ok(engines::with_sessions(url.clone(), sessions)?));
     with_room.collect()
 }
 

@@ -95,7 +95,7 @@ fn stand_by() {
                 loop {
                     BROKEN_OFF.store(true, Ordering::SeqCst);
                     tracing::info!("interrupted: breaking off all sessions");
-                    target::break_off_all();
+                    engine::break_off_all();
                     std::thread::sleep(AGAIN);
                 }
             });

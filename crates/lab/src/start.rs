@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::Counters;
 use host::{HostMark, HostUse, HostWatch, IoAccounts, Programs};
 use load::{BlockingClient, Clients, Done, Failure, NonblockingClient, Request, Turn};
-use target::Counters;
 
 use crate::context::RunContext;
 use crate::nodes::Nodes;

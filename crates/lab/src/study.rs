@@ -347,7 +347,7 @@ pub fn resume(
 
 /// What is told of a target before a run.
 fn told_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&String>) {
-    let login = target.settings.get(target::WEAK_LOGIN);
+    let login = target.settings.get(engine::WEAK_LOGIN);
     (&target.name, target.rights_missing.as_ref(), login)
 }
 

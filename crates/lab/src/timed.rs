@@ -5,8 +5,8 @@ mod server;
 use std::time::Duration;
 
 use archive::{EventClass, EventSource, TimedEvent};
+use engine::WaitClass;
 use load::Outcome;
-use target::WaitClass;
 
 pub use server::{background, events as server_events, seen, top};
 

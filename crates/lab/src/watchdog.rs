@@ -5,8 +5,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use engine::Target;
 use load::Progress;
-use target::Target;
 
 use crate::beside::beside;
 use crate::nodes::Nodes;

@@ -226,7 +226,7 @@ impl Work<'_> {
         key: &PointKey,
         context: &RunContext<'_>,
     ) -> std::result::Result<(), Done> {
-        let replica = self.targets[key.target as usize].first().replica();
+        let replica = self.targets[key.target as usize].replica();
         let is_empty = replica.is_some_and(|replica| !replica.is_filled());
         if is_empty && workload.reads_replicas(step) {
             (self.workloads.all()).try_for_each(|w| w.refill(context, key.target))
@@ -237,7 +237,7 @@ impl Work<'_> {
 
     fn shown_target(&self, key: &PointKey) -> String {
         let target = &self.targets[key.target as usize];
-        let engine = match target.first().replica() {
+        let engine = match target.replica() {
             Some(replica) => format!("{} {}", target.engine, replica.level()),
             None => target.engine.clone(),
         };

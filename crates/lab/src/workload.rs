@@ -1,8 +1,8 @@
 //! What a plan can ask for: each kind of work is a [`Workload`].
 
 use archive::{Archive, PointKey};
+use engine::{Target, TargetUrl};
 use load::Progress;
-use target::{Target, TargetUrl};
 
 use crate::agenda::Agenda;
 use crate::context::RunContext;

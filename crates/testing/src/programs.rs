@@ -39,12 +39,12 @@ const LONG: &[&str] = &[
     "dbdyno/kill",
     "lab/bottleneck",
     "dbdyno/interleave",
-    "target/postgres",
+    "engines/postgres",
     "dbdyno/oltp_search",
-    "target/local_server",
+    "engines/local_server",
     "dbdyno/oltp",
     "dbdyno/oltp_run",
-    "target/mysql",
+    "engines/mysql",
     "dbdyno/hang",
     "workload/olap",
     "dbdyno/least_rights",
@@ -162,13 +162,16 @@ pub fn examples(only: Option<&str>) -> anyhow::Result<Program> {
     })
 }
 
-/// The crates of this folder with a block of code in their documentation.
+/// The crates of this folder, and of the engines' in it, with a block of code in their documentation.
 fn with_examples(crates: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(crates)? {
-        let entry = entry?;
-        if has_example(&entry.path().join("src"))? {
-            names.push(entry.file_name().to_string_lossy().into_owned());
+    for folder in [crates, &crates.join("engines")] {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let is_crate = entry.path().join("Cargo.toml").exists();
+            if is_crate && has_example(&entry.path().join("src"))? {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
         }
     }
     names.sort();

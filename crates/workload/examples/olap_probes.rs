@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use target::{TargetUrl, find};
+use engines::find;
 use workload::olap::metadata::Metadata;
 use workload::olap::reference::{PROBE_SEED, stored_probe};
 use workload::olap::{Answer, Parameters, Query};
@@ -16,7 +16,7 @@ const STREAMS_MAX: u32 = 500;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let url = TargetUrl::parse(
+    let url = engines::parse(
         &arguments
             .next()
             .ok_or("usage: olap_probes URL QUERY=ROWS...")?,

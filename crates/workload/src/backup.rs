@@ -30,10 +30,10 @@ pub use step::WAREHOUSES_DEFAULT;
 use std::collections::BTreeSet;
 
 use archive::{PointKey, Remark};
+use engine::{BackupMethod, TargetUrl};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{Agenda, Ground, LabError, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
-use target::{BackupMethod, TargetUrl};
 
 use crate::duration;
 use crate::oltp;
@@ -186,7 +186,7 @@ impl Workload for Backups {
 fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
     let load = of_order_entry_load(backup.whole_warehouses());
     let work = of_small_transactions(backup.work_seconds_in_all());
-    let methods = target::backup_methods(engine);
+    let methods = engines::backup_methods(engine);
     let needed = backup
         .points(&methods)
         .into_iter()

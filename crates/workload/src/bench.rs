@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use engine::{Counters, Result, Target};
 use lab::alternate::SharedPoint;
-use target::{Counters, Result, Target};
 
 use crate::library::{Amount, Library, SizeClass, Table, Test};
 use crate::owned::placed;

@@ -19,12 +19,12 @@ mod unfit;
 mod watch;
 
 pub use chosen::{Chosen, LeftOut, Unfit};
+pub use column_store::{Level, available};
 pub use follow::{Changed, Follower, Lag, differing, follow};
 pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
-pub use target::lifted::{Level, available};
 
 use archive::Remark;
-use target::source::SourceTable;
+use engine::source::SourceTable;
 
 /// Limit of the sessions that read a source in parallel.
 pub const JOBS_MAX: u32 = 64;
@@ -39,7 +39,7 @@ pub type Result<T> = std::result::Result<T, ColumnarError>;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ColumnarError {
     #[error(transparent)]
-    Target(#[from] target::TargetError),
+    Target(#[from] engine::TargetError),
     /// Unknown name in --tables or --columns.
     #[error("{0}")]
     Unknown(String),

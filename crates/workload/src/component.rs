@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use archive::{Missing, PointKey};
+use engine::{Target, TargetUrl};
 use lab::plan::ScriptAt;
 use lab::volume::Written;
 use lab::{
     Agenda, Ground, InSlices, LabError, Measure, Mode, Plan, Result, RunContext, Step, Workload,
 };
-use target::{Target, TargetUrl};
 
 use crate::below;
 use crate::duration;

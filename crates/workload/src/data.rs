@@ -4,8 +4,8 @@
 //! The data do not depend on the seed of a run: runs with different seeds read different keys of the same rows and stay
 //! comparable.
 
+use engine::{BulkRow, Fetched, RowSource, Value};
 use stats::random::mix;
-use target::{BulkRow, Fetched, RowSource, Value};
 
 /// Rows that share one secondary key: the published 320 rows of an index range.
 pub const ROWS_PER_SECONDARY_KEY: u64 = 320;
@@ -91,8 +91,8 @@ impl Rows {
 impl RowSource for Rows {
     fn next_row(
         &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
-    ) -> target::Result<bool> {
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
+    ) -> engine::Result<bool> {
         if self.next > self.last {
             return Ok(false);
         }

@@ -10,7 +10,7 @@ mod source;
 
 use std::time::Duration;
 
-use target::{Replies, Result as TargetResult, Session};
+use engine::{Replies, Result as TargetResult, Session};
 
 pub use blocking::Blocking;
 pub use nonblocking::Nonblocking;

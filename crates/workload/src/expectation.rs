@@ -1,7 +1,7 @@
 //! Answers that whole-table queries must give, computed from the generator of the rows.
 
+use engine::Fetched;
 use serde::Deserialize;
-use target::Fetched;
 
 use crate::data::{self, GROUPS, LABEL_BYTES, PAD_BYTES};
 

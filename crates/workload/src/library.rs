@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use archive::Component;
+use engine::Feature;
 use include_dir::{Dir, include_dir};
 use lab::LabError;
 use sha2::{Digest, Sha256};
-use target::Feature;
 
 use crate::script::Script;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use target::{Feature, Session, Target, TargetError};
+use engine::{Feature, Session, Target, TargetError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {

@@ -12,13 +12,13 @@ mod together;
 
 use ::load::Progress;
 use archive::{Archive, PointKey, Remark};
+use engine::{Reach, TargetUrl};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{
     Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload,
 };
-use target::{Reach, TargetUrl};
 
 use crate::duration;
 use crate::olap;
@@ -62,7 +62,7 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
     } else {
         target
     };
-    if let (QueryTables::OrderEntry, Some(replica)) = (olap.tables, target.first().replica())
+    if let (QueryTables::OrderEntry, Some(replica)) = (olap.tables, target.replica())
         && !replica.level().follows()
     {
         let level = replica.level().to_string();
@@ -152,7 +152,7 @@ impl Workload for Mixed {
 
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
         let is_replica =
-            |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
+            |url: &TargetUrl| engines::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
         let own = &targets[number];
         let follows_copy = is_of_users(code) && is_replica(own);
         let source = targets.iter().find(|url| follows_copy && !is_replica(url));

@@ -21,10 +21,10 @@ mod sessions;
 mod step;
 
 use archive::{PointKey, Remark};
+use engine::TargetUrl;
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{Agenda, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload};
-use target::TargetUrl;
 
 use code::{CODE, DEFINITION, TITLE};
 use step::ObserveStep;

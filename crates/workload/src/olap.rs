@@ -56,7 +56,7 @@ pub type Result<T> = std::result::Result<T, OlapError>;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OlapError {
     #[error(transparent)]
-    Target(#[from] target::TargetError),
+    Target(#[from] engine::TargetError),
     #[error("the analytical workload does not run on {engine}; it runs on {known}")]
     Engine { engine: String, known: String },
     #[error("the library's analytical queries cannot be used: {0}")]

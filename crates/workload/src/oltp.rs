@@ -78,7 +78,7 @@ pub type Result<T> = std::result::Result<T, OltpError>;
 #[derive(Debug, thiserror::Error)]
 pub enum OltpError {
     #[error(transparent)]
-    Target(#[from] target::TargetError),
+    Target(#[from] engine::TargetError),
     #[error(
         "the order-entry workload does not run on {engine}: it needs tables, keys and transactions of many \
          small statements; it runs on {known}"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use target::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
+use engine::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
 
 pub(crate) const ORDER_ENTRY_MARK: &str = "warehouse";
 pub(crate) const ANALYTICAL_MARK: &str = "lineitem";

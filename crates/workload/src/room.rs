@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use target::{ErrorKind, Target, TargetError};
+use engine::{ErrorKind, Target, TargetError};
 
 /// Free space below which a file system counts as full: a log segment, without which a server cannot work.
 const LITTLE_ROOM_BYTES: u64 = 16 << 20;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use archive::Remark;
-use target::{Feature, Fetched, Result, SCHEMA_MARK, Session, Target, Value};
+use engine::{Feature, Fetched, Result, SCHEMA_MARK, Session, Target, Value};
 
 use crate::bench::Bench;
 use crate::data::{self, Rows};

@@ -1,7 +1,7 @@
 //! Errors of a transaction of a script or of order entry, and the driver's reaction.
 
+use engine::{ErrorKind, TargetError};
 use load::Failure;
-use target::{ErrorKind, TargetError};
 
 #[derive(Debug)]
 pub enum TransactionError {

@@ -3,8 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use target::source::{Source, open_source};
-use target::{Session, TargetUrl, open};
+use engine::Session;
+use engine::source::Source;
+use engines::open;
+use engines::open_source;
 use workload::columnar::{Chosen, ColumnarError, Level, LiftOptions, Lifted, lift};
 
 const ROWS: i64 = 30_000;
@@ -23,12 +25,12 @@ fn lifted(source: &dyn Source, options: &LiftOptions) -> Result<Lifted, Columnar
 }
 
 fn source(url: &str) -> Box<dyn Source> {
-    open_source(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"))
+    open_source(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Runs statements in a database of a file, as its owner would.
 fn prepare(url: &str, statements: &[&str]) {
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let target = open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
     statements
         .iter()
@@ -98,7 +100,7 @@ fn tables_of_sqlite() {
     let source = source(&url);
     assert_eq!(
         source.tables().unwrap()[1].columns[2].kind,
-        Ok(target::source::Kind::Date)
+        Ok(engine::source::Kind::Date)
     );
     all_levels(source.as_ref());
 }
@@ -132,7 +134,7 @@ fn tables_of_duckdb() {
 
 #[test]
 fn tables_of_postgres() {
-    let target = open(&TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap());
+    let target = open(&engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap());
     let target = target.unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session
@@ -182,7 +184,7 @@ fn tables_of_postgres() {
 fn tables_of_mariadb() {
     let url =
         "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session
         .batch(&format!(

@@ -8,12 +8,14 @@ mod lifting;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::postgres::local::PostgresServer;
 use archive::Remark;
+use engine::source::Source;
+use engine::{Session, TargetUrl};
+use engines::open;
+use engines::open_source;
 use lifting::{file, labels, lifted, named, of, options, valid, with};
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
-use target::source::{Source, open_source};
-use target::{Session, TargetUrl, open};
+use local_server::{LocalServer, ServerSpec};
 use workload::columnar::size::{Budget, SizeOptions, size};
 use workload::columnar::{Chosen, ColumnarError, Level, Lifted, Unfit, lift};
 use workload::loading::Event;
@@ -177,7 +179,7 @@ struct Server(LocalServer);
 
 impl Server {
     fn start() -> Self {
-        let url = TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+        let url = engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
         let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
         Self(LocalServer::start(&PostgresServer, &spec).unwrap())
     }
@@ -185,7 +187,7 @@ impl Server {
     fn url(&self, database: &str) -> TargetUrl {
         let folder = self.0.socket_directory().display().to_string();
         let (user, folder) = (self.0.superuser(), folder.replace('/', "%2F"));
-        TargetUrl::parse(&format!("postgres://{user}@{folder}/{database}")).unwrap()
+        engines::parse(&format!("postgres://{user}@{folder}/{database}")).unwrap()
     }
 
     fn session(&self, database: &str) -> Box<dyn Session> {
@@ -374,7 +376,7 @@ fn a_lock_that_is_waited_for_is_named_with_its_session() {
 fn tables_of_mariadb_in_any_state() {
     let url =
         "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session
         .batch(

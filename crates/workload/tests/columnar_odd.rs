@@ -4,12 +4,12 @@
 #[path = "common/lifting.rs"]
 mod lifting;
 
+use ::postgres::local::PostgresServer;
 use archive::Remark;
+use engines::open;
+use engines::open_source;
 use lifting::{file, labels, lifted, named, of, valid, with};
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
-use target::source::open_source;
-use target::{TargetUrl, open};
+use local_server::{LocalServer, ServerSpec};
 use workload::columnar::{Chosen, ColumnarError, Level, Unfit};
 
 /// So many rows as a common table r(n).
@@ -226,7 +226,7 @@ fn tables_of_many_columns() {
     let sqlite = file("sqlite", &made);
     let duckdb = file("duckdb", &made);
     let url = "postgres+local:?version=15&shared_buffers=16MB";
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     target.open_session().unwrap().batch(&made).unwrap();
     let postgres = target.source().unwrap();
     for source in [
@@ -244,13 +244,13 @@ fn tables_of_many_columns() {
 
 #[test]
 fn what_a_user_may_not_read_is_told() {
-    let url = TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+    let url = engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
     let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
     let server = LocalServer::start(&PostgresServer, &spec).unwrap();
     let folder = server.socket_directory().display().to_string();
     let url_of = |user: &str| {
         let url = format!("postgres://{user}@{}/postgres", folder.replace('/', "%2F"));
-        TargetUrl::parse(&url).unwrap()
+        engines::parse(&url).unwrap()
     };
     let owner = open(&url_of(server.superuser())).unwrap();
     owner
@@ -300,7 +300,7 @@ fn what_a_user_may_not_read_is_told() {
 #[test]
 fn odd_tables_of_postgres() {
     let url = "postgres+local:?version=15&shared_buffers=16MB";
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session
         .batch(
@@ -358,7 +358,7 @@ fn odd_tables_of_postgres() {
 fn odd_tables_of_mariadb() {
     let url =
         "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session
         .batch(

@@ -4,8 +4,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use target::source::{Source, open_source};
-use target::{TargetUrl, open};
+use engine::source::Source;
+use engines::open;
+use engines::open_source;
 use workload::columnar::size::{Budget, SizeOptions, Sizes, size};
 use workload::columnar::{Chosen, Level, LiftOptions, lift};
 
@@ -22,7 +23,7 @@ const ROWS: u64 = 260_000;
 const GRAIN_BYTES: f64 = 262_144.0;
 
 fn source(url: &str) -> Box<dyn Source> {
-    open_source(&TargetUrl::parse(url).unwrap()).unwrap()
+    open_source(&engines::parse(url).unwrap()).unwrap()
 }
 
 fn sized(source: &dyn Source, levels: &[Level], budget: Budget, seed: u64) -> Sizes {
@@ -48,8 +49,8 @@ fn truth(source: &dyn Source, level: Level) -> f64 {
     lifted.bytes().unwrap() as f64
 }
 
-fn in_file(url: &str, make: impl FnOnce(&mut dyn target::Session)) {
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap();
+fn in_file(url: &str, make: impl FnOnce(&mut dyn engine::Session)) {
+    let target = open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
     make(session.as_mut());
     drop(session);
@@ -69,7 +70,7 @@ fn pieces_hold_every_row_once(source: &dyn Source, unit: &str) {
     for number in 0..space.pieces(width) {
         let before = seen.len() as u64;
         let read = reader.read(table, &Some(space.piece(number, width)), &mut |row| {
-            let target::source::Cell::Int(id) = row[0] else {
+            let engine::source::Cell::Int(id) = row[0] else {
                 panic!("{row:?}")
             };
             assert!(seen.insert(id), "{id} twice");
@@ -116,7 +117,7 @@ fn pieces_of_servers() {
             "values of `id`",
         ),
     ] {
-        let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+        let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
         let mut session = target.open_session().unwrap();
         session
             .batch(&format!(

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use archive::Remark;
+use engine::Target;
 use load::{Clients, Drive, End, Outcome};
-use target::{Target, TargetUrl};
 use workload::library::{Amount, SizeClass};
 use workload::{Bench, Library, Meter, Proven, exercise_for};
 
@@ -38,8 +38,8 @@ struct Workspace {
 fn place(engine: &'static str) -> Workspace {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
-    let url = TargetUrl::parse(&format!("{engine}:{}", path.display())).unwrap();
-    let target = target::open(&url).unwrap_or_else(|e| panic!("{e}"));
+    let url = engines::parse(&format!("{engine}:{}", path.display())).unwrap();
+    let target = engines::open(&url).unwrap_or_else(|e| panic!("{e}"));
     Workspace {
         _dir: dir,
         path,
@@ -153,7 +153,7 @@ fn everything_on(engine: &'static str) {
         }
         let one_writer = place
             .target
-            .lacks(target::Feature::ConcurrentWriters)
+            .lacks(engine::Feature::ConcurrentWriters)
             .is_some();
         let jobs = if test.definition.writes && one_writer {
             1

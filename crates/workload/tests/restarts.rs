@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
+use ::mysql::local::MariaDbServer;
+use ::postgres::local::PostgresServer;
 use archive::{Point, PointKey, Run};
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::{HostAsked, Observer, Plan, RunOptions};
 use load::Progress;
-use target::TargetUrl;
-use target::mysql::local::MariaDbServer;
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerKind, ServerSpec};
+use local_server::{LocalServer, ServerKind, ServerSpec};
 use workload::Library;
 
 const PLAN: &str = "name = \"restart\"\n\
@@ -40,7 +39,7 @@ impl Observer for Restarting<'_> {
 }
 
 fn started(kind: &'static dyn ServerKind, url: &str) -> LocalServer {
-    let spec = ServerSpec::from_url(kind, &TargetUrl::parse(url).unwrap()).unwrap();
+    let spec = ServerSpec::from_url(kind, &engines::parse(url).unwrap()).unwrap();
     LocalServer::start(kind, &spec).unwrap()
 }
 
@@ -49,7 +48,7 @@ fn restarted_between_levels(server: &LocalServer, url: String) -> Run {
     let workloads = workload::registry(Library::embedded().unwrap());
     let options = RunOptions {
         plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
-        targets: vec![TargetUrl::parse(&url).unwrap()],
+        targets: vec![engines::parse(&url).unwrap()],
         archive: place.path().join("archive.dbdyno"),
         label: None,
         seed: 1,

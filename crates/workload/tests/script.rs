@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use engine::Target;
 use load::{Clients, Drive, End, Outcome};
-use target::{Target, TargetUrl};
 use testing::Shared;
 use workload::exercise::Exercise;
 use workload::{Bench, Library, Meter, Script, exercise_for};
@@ -26,8 +26,8 @@ fn server(url: &str) -> Arc<dyn Target> {
 }
 
 fn open(url: &str) -> Arc<dyn Target> {
-    target::before_first_use();
-    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+    engines::before_first_use();
+    engines::open(&engines::parse(url).unwrap()).unwrap()
 }
 
 fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
@@ -36,7 +36,7 @@ fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
     library.add_script("it", script).unwrap();
     let test = library.script_at("it").unwrap().clone();
     let size = library.size("quick").unwrap();
-    let url = TargetUrl::parse(&format!("{}:", target.record().name)).unwrap();
+    let url = engines::parse(&format!("{}:", target.record().name)).unwrap();
     exercise_for(Bench {
         target: Arc::clone(target),
         engine: url.engine().to_owned(),

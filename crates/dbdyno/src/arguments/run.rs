@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use target::TargetUrl;
+use engine::TargetUrl;
 
 use super::secret::SecretText;
 use crate::consent::Permission;

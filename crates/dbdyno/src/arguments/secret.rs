@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use engine::TargetUrl;
 use lab::LabError;
-use target::TargetUrl;
 
 /// A text that may hold a password: a target's URL, or a setting that names one. It is not shown, by `Debug` either.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl SecretText {
     /// # Errors
     /// When it is none.
     pub fn url(&self) -> Result<TargetUrl, LabError> {
-        Ok(TargetUrl::parse(&self.0)?)
+        Ok(engines::parse(&self.0)?)
     }
 
     /// As it was typed, to be taken apart.

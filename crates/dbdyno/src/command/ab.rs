@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use archive::{Archive, Run, RunName, RunState, SideLabel, StudyPart, Until};
+use engine::TargetUrl;
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
 use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
-use target::TargetUrl;
 use until::Known;
 pub(crate) use until::Watch;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};

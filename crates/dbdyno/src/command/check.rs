@@ -32,7 +32,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
         .share(std::slice::from_ref(&url))?
         .pop()
         .unwrap_or(url);
-    let engine = target::find(&url)?;
+    let engine = engines::find(&url)?;
     let found = engine.inspect(&url).map_err(LabError::from)?;
     let machine = Machine::of(&url, &arguments.server, &found)?;
     // Where a run would be refused, the suite would be, for the same reasons.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use engine::{ErrorKind, Reach, Target, TargetError};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use target::{ErrorKind, Reach, Target, TargetError};
 use workload::loading::Event;
 
 use crate::arguments::SecretText;
@@ -15,8 +15,8 @@ use crate::say::{printable, say, takes_colour};
 /// The target of a URL, with the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
-    let engine = target::find(&url)?;
-    if engine.reach() != Reach::Network && url.file().is_none() {
+    let engine = engines::find(&url)?;
+    if engine.reach() != Reach::Network && engines::file(&url).is_none() {
         return Err(InvalidInput(format!(
             "the database {url} would be lost when this command ends; name a file or a directory to keep it in"
         ))

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::Purpose;
+use engine::{Engine, Reach, TargetUrl};
 use storage::layout::{Definition, Layouts, StandingLayout, Stands, Step};
-use target::{Engine, Reach, TargetUrl};
 
 use super::print;
 use crate::arguments::LayoutVerb;
@@ -135,7 +135,7 @@ fn standing(made: &StandingLayout) -> String {
             let _ = writeln!(text, "  table {table} in {}", place.display());
         }
     }
-    let engines = target::engines()
+    let engines = engines::engines()
         .iter()
         .filter(|it| !it.places().is_empty());
     for engine in engines.filter(|it| lacking(**it, layout).is_none()) {
@@ -199,7 +199,7 @@ mod tests {
 
     /// What an engine cannot keep apart of a built-in layout.
     fn lacks(url: &str, layout: &str) -> Option<String> {
-        let engine = target::find(&TargetUrl::parse(url).unwrap()).unwrap();
+        let engine = engines::find(&engines::parse(url).unwrap()).unwrap();
         lacking(engine, &Definition::load(layout).unwrap())
     }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use archive::{Archive, RunState, RunSummary, TargetRecord, reference};
 use clap::ValueEnum;
+use engine::Reach;
 use lab::Plan;
-use target::Reach;
 
 use super::study::built_in::BuiltIn;
 use super::study::cost::{self, Machine};
@@ -97,7 +97,7 @@ fn studies() -> Result<String> {
                 *size,
                 cost::How::default(),
                 &workloads,
-                (&[(target::DEFAULT_ENGINE, 1)], &[]),
+                (&[(engines::DEFAULT_ENGINE, 1)], &[]),
             )?;
             rows.push([
                 String::new(),
@@ -119,7 +119,7 @@ fn studies() -> Result<String> {
 
 fn engines() -> String {
     let mut text = String::new();
-    for engine in target::engines() {
+    for engine in engines::engines() {
         let info = engine.info();
         let version = info
             .version

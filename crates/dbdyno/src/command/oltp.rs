@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
+use engine::Cooled;
 use serde_json::{Value, json};
-use target::Cooled;
 use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, WarehouseRows, Way};
 
 use super::database::{bar, open, show, sound};

@@ -30,7 +30,7 @@ pub(super) fn agree(permission: &Permission, archive: &Path, runs: &[&Run]) -> R
     }
     for run in runs {
         for url in lab::nodes::urls_of_run(run)? {
-            let executed = target::executed_settings(&url);
+            let executed = engines::executed_settings(&url);
             if !executed.is_empty() {
                 let reason = format!(
                     "{} would be started with settings that execute programs, load libraries or use files by name ({})",

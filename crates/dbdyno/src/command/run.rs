@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName, RunState};
+use column_store::Level;
+use engine::TargetUrl;
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::{HostAsked, Plan, RunOptions, Setting};
-use target::TargetUrl;
-use target::lifted::Level;
 
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
@@ -188,15 +188,15 @@ fn targets(arguments: &RunArguments, plan: &Plan) -> Result<(Vec<TargetUrl>, Opt
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
         let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
         let lifts = plan.step.iter().any(|step| step.uses == "columnar");
-        if lifts && arguments.replicas.is_empty() && target::lifted::available().is_none() {
+        if lifts && arguments.replicas.is_empty() && column_store::available().is_none() {
             // A plan that lifts needs somewhere to lift to.
-            targets.extend(target::lifted::urls(&[Level::QueryHigh], None, None));
+            targets.extend(column_store::urls(&[Level::QueryHigh], None, None));
         }
         if !arguments.replicas.is_empty() {
             // The first is the one that is always there; the other keeps columns itself.
             targets.truncate(1);
             if let (Some(first), Some(bytes)) = (targets.first_mut(), arguments.cache_bytes) {
-                *first = target::with_cache(first.clone(), bytes)?;
+                *first = engines::with_cache(first.clone(), bytes)?;
             }
         }
         (targets, Some(files))

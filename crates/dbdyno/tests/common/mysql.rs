@@ -4,16 +4,15 @@
 
 use std::process::Command;
 
-use target::TargetUrl;
-use target::mysql::local::MariaDbServer;
-use target::server::{LocalServer, ServerSpec};
+use ::mysql::local::MariaDbServer;
+use local_server::{LocalServer, ServerSpec};
 
 /// A running server with more settings, each after an ampersand. It waits for no device: its files need not outlive the
 /// machine.
 pub fn server(settings: &str) -> LocalServer {
     let small = "innodb_buffer_pool_size=32M&innodb_log_file_size=32M&innodb_flush_method=nosync";
     let url = format!("mysql+local:?{small}{settings}");
-    let url = TargetUrl::parse(&url).unwrap();
+    let url = engines::parse(&url).unwrap();
     let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
     LocalServer::start(&MariaDbServer, &spec).unwrap()
 }

@@ -1,6 +1,6 @@
 //! Order entry on a PostgreSQL server that dbdyno did not start.
 
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 use crate::common::{Ended, Workspace, order_entry_load};
 use crate::postgres;

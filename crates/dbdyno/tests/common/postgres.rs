@@ -5,14 +5,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
-use target::TargetUrl;
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
+use ::postgres::local::PostgresServer;
+use local_server::{LocalServer, ServerSpec};
 
 /// A running server with more settings, each after an ampersand.
 pub fn server(settings: &str) -> LocalServer {
     let url = format!("postgres+local:?version=15&shared_buffers=32MB{settings}");
-    let url = TargetUrl::parse(&url).unwrap();
+    let url = engines::parse(&url).unwrap();
     let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
     LocalServer::start(&PostgresServer, &spec).unwrap()
 }

@@ -1,6 +1,6 @@
 //! A server that stands still.
 
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 pub fn signal(process: u32, signal: i32) {
     // SAFETY: the number is that of a process that this test started.

@@ -5,8 +5,8 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use local_server::LocalServer;
 use serde_json::Value;
-use target::server::LocalServer;
 
 use crate::common::{Ended, Workspace, need_duckdb};
 use crate::{mysql, postgres};

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use archive::{Component, Histograms, Point, PointKey, Run};
+use engine::Counters;
 use host::HostUse;
 use load::clock::Slices;
 use load::mock::Mock;
@@ -14,7 +15,6 @@ use load::{
     Schedule, Think,
 };
 use stats::Histogram;
-use target::Counters;
 use verdict::method::{Clocks, Finding, Law, Measured, Parameters, Role, find};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);

@@ -2,10 +2,9 @@
 
 use std::process::Command;
 
+use ::postgres::local::PostgresServer;
+use local_server::{LocalServer, ServerSpec};
 use serde_json::Value;
-use target::TargetUrl;
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
 
 use crate::common::{Workspace, points};
 use crate::disk::Disk;
@@ -113,7 +112,7 @@ fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
         "postgres+local:{}?version=15&work_mem=64kB",
         place.display()
     );
-    let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
+    let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let start = || LocalServer::start(&PostgresServer, &spec).unwrap();
     let server = start();
     let place = server.data_directory().to_owned();

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 use crate::common::{Ended, TINY, Workspace, points};
 use crate::disk::Disk;

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use local_server::LocalServer;
 use serde_json::Value;
-use target::server::LocalServer;
 
 use crate::common::{Workspace, points};
 use crate::{mysql, observed_again, postgres};

@@ -1,6 +1,6 @@
 //! The whole command behind PgBouncer, on a database with tables of the user's own called as those of the workload.
 
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 use crate::common::Workspace;
 use crate::pgbouncer::Pooler;

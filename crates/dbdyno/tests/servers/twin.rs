@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use target::server::LocalServer;
+use local_server::LocalServer;
 
 use crate::common::{Workspace, points};
 use crate::{mysql, postgres};

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ::postgres::local::PostgresServer;
+use local_server::{LocalServer, ServerSpec};
 use serde_json::Value;
-use target::TargetUrl;
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
 
 use crate::common::Workspace;
 use crate::disk::Disk;
@@ -103,7 +102,7 @@ fn the_tail_of_a_slow_device_is_gone_after_its_update() {
         Err(reason) => testing::skip!("{reason}"),
     };
     let url = format!("postgres+local:{}?version=15", disk.path("data").display());
-    let spec = ServerSpec::from_url(&PostgresServer, &TargetUrl::parse(&url).unwrap()).unwrap();
+    let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let server = LocalServer::start(&PostgresServer, &spec).unwrap();
     let url = postgres::url(&server, server.superuser());
     place.load_order_entry(&url);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{Archive, Component, Point, PointKey, WorkDone};
+use engine::{Counters, TargetUrl};
 use lab::observe::{Driven, Observation};
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Plan, Result, RunContext, Step, Workload};
 use load::{BlockingClient, Drive, End, Failure, Progress};
-use target::{Counters, TargetUrl};
 
 /// Its one test.
 const CODE: &str = "SLEEP";

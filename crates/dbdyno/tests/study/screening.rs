@@ -15,7 +15,6 @@ use lab::{HostAsked, LabError, Observer, Plan, Registry};
 use load::Progress;
 use stats::compare::{Direction, judge};
 use stats::factorial::TwoLevel;
-use target::TargetUrl;
 use verdict::metric::Metric;
 use verdict::screening::{Options, screening};
 use workload::Library;
@@ -89,7 +88,7 @@ fn options(archive: &Path, sides: Vec<Side>, registry: fn() -> Registry) -> Stud
 fn nap() -> Side {
     Side {
         plan: Plan::parse(&napping(), NAP, &[]).unwrap(),
-        targets: vec![TargetUrl::parse("sqlite:").unwrap()],
+        targets: vec![engines::parse("sqlite:").unwrap()],
         settings: Vec::new(),
         screened: None,
         alternative: None,
@@ -205,7 +204,7 @@ fn a_planted_effect_is_found_among_settings() {
         factor("target.noise_pct", "0", "1"),
     ];
     let common = ["repeat=3", "step.seconds=0.1"].map(|text| lab::Setting::parse(text).unwrap());
-    let target = TargetUrl::parse("mock:?wait=sleep").unwrap();
+    let target = engines::parse("mock:?wait=sleep").unwrap();
     let side = |high: &Vec<bool>| {
         let pairs = factors.iter().zip(high);
         let own =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::repository::{File, repository, sample};
+use crate::repository::{File, in_crate, repository, sample};
 
 const BUDGET: &str = "budget.toml";
 /// A number that is more than this share above the truth is no limit any more.
@@ -24,11 +24,10 @@ fn count(files: &[File]) -> Counts {
             add("words", &file.path, file.text.split_whitespace().count());
             add("private_words", "documents", private_words(&file.text));
         }
-        let mut parts = file.path.split('/');
-        let (Some("crates"), Some(name), Some(folder)) = (parts.next(), parts.next(), parts.next())
-        else {
+        let Some((name, path)) = in_crate(&file.path) else {
             continue;
         };
+        let folder = path.split('/').next().unwrap_or_default();
         if !file.path.ends_with(".rs") || !["src", "tests"].contains(&folder) {
             continue;
         }

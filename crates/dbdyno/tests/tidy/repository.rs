@@ -24,6 +24,19 @@ pub struct File {
     pub text: String,
 }
 
+/// The crate that a file belongs to, and its path there. The engines have a folder of crates, which is a crate itself.
+pub fn in_crate(path: &str) -> Option<(&str, &str)> {
+    const OF_A_CRATE: &[&str] = &["src", "tests", "examples", "benches"];
+    let below = path.strip_prefix("crates/")?;
+    let (name, rest) = below.split_once('/')?;
+    match rest.split_once('/') {
+        Some((inner, rest)) if name == "engines" && !OF_A_CRATE.contains(&inner) => {
+            Some((&below[..name.len() + 1 + inner.len()], rest))
+        }
+        _ => Some((name, rest)),
+    }
+}
+
 /// All Rust files.
 pub fn rust(files: &[File]) -> impl Iterator<Item = &File> {
     files.iter().filter(|file| file.path.ends_with(".rs"))
@@ -121,7 +134,7 @@ pub fn repository() -> Vec<File> {
             let path = folder.join(&name);
             if root.join(&path).is_dir() {
                 let hidden = name.starts_with('.') && name != ".ci";
-                // Cargo marks its folders; `target` is also the name of a crate and of modules.
+                // Cargo marks its folders; `target` is also the name of modules.
                 let is_built = path == Path::new("target")
                     || ["bin", "node_modules"].contains(&name.as_str())
                     || root.join(&path).join("CACHEDIR.TAG").exists();

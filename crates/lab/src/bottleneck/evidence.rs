@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use archive::{BackgroundEvent, Figures};
-use target::Transport;
+use engine::Transport;
 
 use crate::session_sampler::Link;
 use crate::timed::Event;

@@ -1,7 +1,7 @@
 //! The jobs' busy time, divided by what it went to, and by the resource that this is.
 
 use archive::{Figures, Resource};
-use target::WaitClass;
+use engine::WaitClass;
 
 use super::{
     Between, CLIENT_OVER_SERVER_MIN, DEVICE_BUSY_PCT_MIN, DEVICE_IDLE_PCT_MAX, Evidence,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use archive::{BackgroundEvent, Figures};
-use target::Transport;
-use target::WaitClass::{self, *};
+use engine::Transport;
+use engine::WaitClass::{self, *};
 
 use super::*;
 use crate::session_sampler::Link;

@@ -1,7 +1,7 @@
 //! The sentences, each with the numbers that it rests on.
 
 use archive::{BackgroundEvent, Figures, Resource};
-use target::WaitClass;
+use engine::WaitClass;
 
 use super::{CPU_BUSY_PCT_MIN, Evidence, Finding, SWAP_MB_PER_S_MIN, Shortage};
 use crate::session_sampler::Link;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use archive::{EngineIo, Figures, HeldBack, Observed, Point, Remark, Sample};
+use engine::{Counters, Tally};
 use host::HostUse;
-use target::{Counters, Tally};
 
 use super::Observation;
 use crate::bottleneck::{Evidence, judge};

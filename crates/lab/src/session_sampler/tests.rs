@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use target::{Counted, WaitClass};
+use engine::{Counted, WaitClass};
 
 /// A server whose looks cost what they say.
 struct Dear {
@@ -20,17 +20,17 @@ impl Watch for Dear {
         Transport::Local
     }
 
-    fn ping(&mut self) -> target::Result<()> {
+    fn ping(&mut self) -> engine::Result<()> {
         Ok(())
     }
 
-    fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+    fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
         self.spent_ns.fetch_add(self.price_ns, Ordering::Relaxed);
         tally.session(WaitClass::Lock, "row", 2.0);
         Ok(())
     }
 
-    fn count(&mut self) -> target::Result<ServerCounts> {
+    fn count(&mut self) -> engine::Result<ServerCounts> {
         let count = Counted::count(Some(self.spent_ns.load(Ordering::Relaxed)));
         Ok(ServerCounts {
             background: vec![("log", "log syncs", count)],
@@ -84,11 +84,11 @@ impl Watch for Stopped {
         Transport::Local
     }
 
-    fn ping(&mut self) -> target::Result<()> {
+    fn ping(&mut self) -> engine::Result<()> {
         Ok(())
     }
 
-    fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+    fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
         self.looks += 1;
         sleep(
             &self.clock,
@@ -101,7 +101,7 @@ impl Watch for Stopped {
         Ok(())
     }
 
-    fn count(&mut self) -> target::Result<ServerCounts> {
+    fn count(&mut self) -> engine::Result<ServerCounts> {
         Ok(ServerCounts::default())
     }
 
@@ -155,11 +155,11 @@ fn what_counts_begins_behind_the_first_looks() {
             Transport::Local
         }
 
-        fn ping(&mut self) -> target::Result<()> {
+        fn ping(&mut self) -> engine::Result<()> {
             Ok(())
         }
 
-        fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+        fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
             if self.1.fetch_add(1, Ordering::Relaxed) == 0 {
                 sleep(&self.0, ms(300));
             }
@@ -167,7 +167,7 @@ fn what_counts_begins_behind_the_first_looks() {
             Ok(())
         }
 
-        fn count(&mut self) -> target::Result<ServerCounts> {
+        fn count(&mut self) -> engine::Result<ServerCounts> {
             Ok(ServerCounts::default())
         }
 
@@ -202,18 +202,18 @@ fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
             Transport::Local
         }
 
-        fn ping(&mut self) -> target::Result<()> {
+        fn ping(&mut self) -> engine::Result<()> {
             Ok(())
         }
 
-        fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+        fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
             // Too dear for a look within the window.
             sleep(&self.0, ms(100));
             tally.session(WaitClass::Lock, "row", 2.0);
             Ok(())
         }
 
-        fn last_look(&mut self, tally: &mut Tally) -> target::Result<bool> {
+        fn last_look(&mut self, tally: &mut Tally) -> engine::Result<bool> {
             tally.session(WaitClass::Lock, "row", 2.0);
             Ok(true)
         }
@@ -222,7 +222,7 @@ fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
             Some(100)
         }
 
-        fn count(&mut self) -> target::Result<ServerCounts> {
+        fn count(&mut self) -> engine::Result<ServerCounts> {
             Ok(ServerCounts::default())
         }
 
@@ -270,15 +270,15 @@ fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
             Transport::Local
         }
 
-        fn ping(&mut self) -> target::Result<()> {
+        fn ping(&mut self) -> engine::Result<()> {
             Ok(())
         }
 
-        fn look(&mut self, _tally: &mut Tally) -> target::Result<()> {
+        fn look(&mut self, _tally: &mut Tally) -> engine::Result<()> {
             Ok(())
         }
 
-        fn count(&mut self) -> target::Result<ServerCounts> {
+        fn count(&mut self) -> engine::Result<ServerCounts> {
             let count = Counted::count(Some(self.0.fetch_add(1, Ordering::Relaxed)));
             Ok(ServerCounts {
                 background: vec![("log", "log syncs", count)],

@@ -14,7 +14,7 @@ pub(super) fn shortage(sides: &[Side]) -> Result<Option<String>> {
     let mut needed_bytes = 0_u64;
     for url in sides.iter().flat_map(|side| &side.targets) {
         // The least: with one session.
-        let of_server = target::find(url)?.memory_need_bytes(url, 1);
+        let of_server = engines::find(url)?.memory_need_bytes(url, 1);
         needed_bytes = needed_bytes.saturating_add(of_server.unwrap_or(0));
     }
     let there_bytes = available_bytes();

@@ -1,7 +1,7 @@
 //! One configuration of a study: the plan and the targets, with what is set for this side alone.
 
 use archive::{Alternative, Screened};
-use target::TargetUrl;
+use engine::TargetUrl;
 
 use crate::error::{LabError, Result};
 use crate::registry::Registry;
@@ -42,7 +42,7 @@ impl SideSetting {
             .split_once('=')
             .ok_or_else(|| LabError::Plan(format!("\"{text}\" is not KEY=VALUE")))?;
         if key == "target" {
-            return Ok(Self::Target(TargetUrl::parse(value)?));
+            return Ok(Self::Target(engines::parse(value)?));
         }
         match key.strip_prefix("target.") {
             Some("") => Err(LabError::Plan(format!(
@@ -111,10 +111,10 @@ fn with_settings(url: &TargetUrl, settings: &[SideSetting]) -> Result<TargetUrl>
     let mut url = url.clone();
     for setting in settings {
         if let SideSetting::TargetSetting(key, value) = setting {
-            url = url.with_setting(key, value)?;
+            url = engines::with_setting(url, key, value)?;
         }
     }
-    target::find(&url)?;
+    engines::find(&url)?;
     Ok(url)
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use archive::lock_file::real_path;
 use archive::{Arranged, Arrangement, PointKey};
-use target::{Reach, TargetUrl};
+use engine::{Reach, TargetUrl};
 
 use super::memory;
 use super::side::Side;
@@ -138,7 +138,7 @@ fn possible(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Possible
 fn in_blocks(sides: &[Side]) -> Result<Arrangement> {
     let mut how = Arrangement::BlocksAnew;
     for url in sides.iter().flat_map(|side| &side.targets) {
-        match target::find(url)?.reach() {
+        match engines::find(url)?.reach() {
             Reach::Network => return Ok(Arrangement::BlocksRunning),
             Reach::LocalServer if !url.path.is_empty() => how = Arrangement::BlocksRestarted,
             _ => {}
@@ -256,7 +256,7 @@ fn together(sides: &[Side]) -> Possible<Together> {
         if !is_same_place(one, other) {
             continue;
         }
-        if target::find(one)?.reach() != Reach::Network {
+        if engines::find(one)?.reach() != Reach::Network {
             return Ok(Err(Obstacle {
                 why: format!(
                     "both sides need {one}, which cannot be open twice with different settings"
@@ -272,7 +272,7 @@ fn together(sides: &[Side]) -> Possible<Together> {
 /// Whether two URLs, with the names that [`group`] gives files, are of the same database. Without a path it is a throw-away
 /// server, or in memory: another one each time it is opened.
 pub(super) fn is_same_place(one: &TargetUrl, other: &TargetUrl) -> bool {
-    match (one.file(), other.file()) {
+    match (engines::file(one), engines::file(other)) {
         (Some(one), Some(other)) => real_path(&one) == real_path(&other),
         _ => (&one.scheme, &one.path) == (&other.scheme, &other.path) && !one.path.is_empty(),
     }

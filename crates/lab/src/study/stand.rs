@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use target::{Target, TargetUrl};
+use engine::{Target, TargetUrl};
 
 use super::side::Side;
 use super::slices::{Layout, Together, is_same_place};
@@ -143,7 +143,7 @@ impl Standing {
             let mut there = there.iter();
             match there.find(|(first, _)| is_same_place(first, url)) {
                 Some((_, node)) => node.companion(url),
-                None => target::open(url),
+                None => engines::open(url),
             }
         };
         let groups = group(&other.targets)?;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use archive::{BackgroundEvent, EventClass, EventSource, TimedEvent};
+use engine::{Counted, WaitClass};
 use load::Outcome;
-use target::{Counted, WaitClass};
 
 use super::{Class, Event};
 use crate::session_sampler::SessionSamples;
@@ -225,8 +225,8 @@ pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::{ServerCounts, Tally};
     use load::ClientOutcome;
-    use target::{ServerCounts, Tally};
 
     fn outcome() -> Outcome {
         let ms = Duration::from_millis;

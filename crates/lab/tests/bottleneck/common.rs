@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use archive::{EventClass, Figures, HeldBack, Remark, Resource, TimedEvent};
+use engine::{Session, Target};
 use host::{HostWatch, Stack};
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
 use lab::wait_profile::WaitProfile;
 use load::{BlockingClient, Clients, Done, Drive, End, Failure, Schedule, Think};
-use target::{Session, Target, TargetUrl};
 use testing::Shared;
 
 use crate::bystanders::{Accounts, Used};
@@ -48,7 +48,7 @@ pub fn my_turn() -> Turn {
 
 /// A server that no other test uses.
 pub fn open(url: &str) -> Arc<dyn Target> {
-    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+    engines::open(&engines::parse(url).unwrap()).unwrap()
 }
 
 /// This test's turn on a server that other tests use before and after it.
@@ -69,7 +69,7 @@ pub fn more_than_processors() -> u32 {
 }
 
 /// One operation of a job, numbered.
-pub type Work = Box<dyn FnMut(&mut dyn Session, u64) -> target::Result<()> + Send>;
+pub type Work = Box<dyn FnMut(&mut dyn Session, u64) -> engine::Result<()> + Send>;
 
 struct Job {
     session: Box<dyn Session>,
@@ -144,7 +144,7 @@ pub fn drive(
     jobs: u32,
     seconds: f64,
     think_ms: u64,
-    mut work: impl FnMut(&mut dyn Session, u32) -> target::Result<Work>,
+    mut work: impl FnMut(&mut dyn Session, u32) -> engine::Result<Work>,
 ) -> Judged {
     let devices = target.storage_paths().and_then(|paths| {
         let found = Stack::of(&paths).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! A server that has less memory than the jobs keep going back to.
 
 use archive::Resource;
-use target::{Session, Value};
+use engine::{Session, Value};
 
 use crate::common::{Work, drive, my_turn, open};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::mysql::local::MariaDbServer;
 use archive::{EventSource, Resource};
+use engine::{Target, Value};
 use lab::bottleneck::NAMED_PCT_MIN;
-use target::mysql::local::MariaDbServer;
-use target::server::{LocalServer, ServerSpec};
-use target::{Target, TargetUrl, Value};
+use local_server::{LocalServer, ServerSpec};
 
 use crate::common::{
     Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
@@ -195,7 +195,7 @@ fn a_client_that_works_itself() {
 #[test]
 fn a_long_way_between_driver_and_server() {
     let _turn = my_turn();
-    let url = TargetUrl::parse(SERVER).unwrap();
+    let url = engines::parse(SERVER).unwrap();
     let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
     let server = LocalServer::start(&MariaDbServer, &spec).unwrap();
     let mut stage = open(&format!(

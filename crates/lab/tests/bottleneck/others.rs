@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{OTHERS_PCT_MAX, Remark, Resource};
-use target::Target;
+use engine::Target;
 
 use crate::common::{Judged, drive, more_than_processors, my_turn, my_turn_on, open, shared};
 use crate::{mysql, postgres};

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ::postgres::local::PostgresServer;
 use archive::{BackgroundEvent, Resource};
+use engine::{Target, Value};
 use lab::bottleneck::NAMED_PCT_MIN;
-use target::postgres::local::PostgresServer;
-use target::server::{LocalServer, ServerSpec};
-use target::{Target, TargetUrl, Value};
+use local_server::{LocalServer, ServerSpec};
 
 use crate::common::{
     Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
@@ -206,7 +206,7 @@ fn a_client_that_works_itself_as_the_server_counts_it() {
 #[test]
 fn a_long_way_between_driver_and_server() {
     let _turn = my_turn();
-    let url = TargetUrl::parse(SERVER).unwrap();
+    let url = engines::parse(SERVER).unwrap();
     let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
     let server = LocalServer::start(&PostgresServer, &spec).unwrap();
     let port = long_way_to(&server.socket_path());

@@ -1,6 +1,6 @@
 //! Codes of the points of backups: the method with its level and buffer. The point's threads are the channels.
 
-use target::{BackupMethod, Variant};
+use engine::{BackupMethod, Variant};
 
 pub const OF_METHOD: &str = "BACKUP-";
 

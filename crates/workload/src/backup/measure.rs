@@ -11,10 +11,10 @@ use ::load::{
     UserPopulation, Users,
 };
 use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
+use engine::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 use host::FewerProcessors;
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
-use target::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
 
 use super::code::{method_of, name_of, title};
 use super::figures::{MB, TB_PER_H, per};

@@ -1,8 +1,8 @@
 //! Resources that the external programs of a backup used.
 
 use archive::{Figures, Point, Remark};
+use engine::ProgramUse;
 use lab::checks::notes_on_others;
-use target::ProgramUse;
 
 use super::figures::MB;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use archive::Remark;
-use target::source::Digest;
-use target::{OWN_TABLES, Target};
+use engine::source::Digest;
+use engine::{OWN_TABLES, Target};
 
 use crate::oltp;
 
@@ -76,7 +76,7 @@ pub struct Proven {
 pub type Digests = BTreeMap<String, Digest>;
 
 /// Reads every row of every table except the register, because some restores assign new identities to tables.
-pub fn digests(target: &dyn Target) -> target::Result<Digests> {
+pub fn digests(target: &dyn Target) -> engine::Result<Digests> {
     let source = target.source()?;
     let mut reader = source.open_reader()?;
     let mut digests = Digests::new();
@@ -87,7 +87,7 @@ pub fn digests(target: &dyn Target) -> target::Result<Digests> {
             .columns
             .iter_mut()
             .filter(|column| column.kind.is_err());
-        unholdable.for_each(target::source::SourceColumn::read_as_text);
+        unholdable.for_each(engine::source::SourceColumn::read_as_text);
         let mut digest = Digest::default();
         for part in source.parts(&table, 1) {
             reader.read(&table, &part, &mut |row| {
@@ -175,7 +175,7 @@ fn differences(before: &Digests, after: &Digests) -> Vec<Remark> {
 }
 
 /// Commits an update that changes no value, to time the first commit after a restore.
-pub(super) fn first_commit(restored: &dyn Target) -> target::Result<Duration> {
+pub(super) fn first_commit(restored: &dyn Target) -> engine::Result<Duration> {
     let begun = Instant::now();
     let mut session = restored.open_session()?;
     session.begin()?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use archive::{Point, Remark};
-use target::{BackupMethod, BackupOptions, Method, Restored};
+use engine::{BackupMethod, BackupOptions, Method, Restored};
 
 use super::figures::{TB_PER_H, per};
 use super::proof::{self, Evidence, Proven};

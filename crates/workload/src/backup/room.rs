@@ -1,6 +1,6 @@
 //! Upper limit of the space that a method needs in the repository.
 
-use target::BackupMethod;
+use engine::BackupMethod;
 
 use super::step::BackupStep;
 use crate::volume::of_small_transactions;

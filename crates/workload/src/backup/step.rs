@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use ::load::{Arrivals, Schedule};
 use archive::Remark;
+use engine::{BackupMethod, Target};
 use lab::plan::{Keys, TableKind, is_default};
 use serde::{Deserialize, Serialize};
 use stats::words::counted;
-use target::{BackupMethod, Target};
 
 use super::code::method_of;
 use crate::oltp::{WAREHOUSES_MAX, WarehouseRows};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use archive::Remark;
-use target::{BackupOptions, ErrorKind, Target, TargetUrl};
+use engine::{BackupOptions, ErrorKind, Target};
 
 use super::code::method_of;
 use super::proof::{Digests, Evidence, digests};
@@ -19,8 +19,8 @@ use crate::oltp::{self, Constants, LoadOptions, Pacing, WarehouseRows, World, re
 
 fn loaded(engine: &str, directory: &Path, more: &str) -> Arc<dyn Target> {
     let path = directory.join("source");
-    let url = TargetUrl::parse(&format!("{engine}:{}{more}", path.display())).unwrap();
-    let target = match target::find(&url).unwrap().open(&url) {
+    let url = engines::parse(&format!("{engine}:{}{more}", path.display())).unwrap();
+    let target = match engines::find(&url).unwrap().open(&url) {
         Err(error) if error.kind == ErrorKind::NotInstalled => testing::lacking(&error.message),
         target => target.unwrap(),
     };
@@ -293,7 +293,7 @@ fn a_method_needs_room_for_what_it_keeps() {
         let plan = crate::tests::plan(&text, &[]).unwrap();
         plan.step[0].table::<BackupStep>().clone()
     };
-    let engines = ["postgres", "mysql"].map(target::backup_methods);
+    let engines = ["postgres", "mysql"].map(engines::backup_methods);
     let methods = engines.concat();
     let needed = |name: &str, backup: &str| {
         let (method, _) = method_of(&methods, name).unwrap();

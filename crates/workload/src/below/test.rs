@@ -80,7 +80,7 @@ pub(crate) fn check_location(target: &Nodes) -> std::result::Result<(), Remark> 
 fn scratch(target: &Nodes) -> std::result::Result<Scratch, Remark> {
     // A remote server may report a path that exists here as well.
     let urls = urls_of(&target.record()).unwrap_or_default();
-    if urls.iter().any(|url| !target::runs_here(url)) {
+    if urls.iter().any(|url| !engines::runs_here(url)) {
         return Err(Remark::DataElsewhere);
     }
     let folder = match target.data_path() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use target::source::{SourceColumn, SourceTable, Stored};
+use engine::source::{SourceColumn, SourceTable, Stored};
 
 use super::{ColumnarError, Result};
 

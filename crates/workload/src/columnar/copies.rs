@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use target::source::SourceTable;
+use engine::source::SourceTable;
 
 const OF_THE_STORE: [&str; 6] = [
     "rowid",
-    target::lifted::SNAPSHOT,
+    column_store::SNAPSHOT,
     "dbdyno_control",
     "dbdyno_touched",
     "dbdyno_newer_",

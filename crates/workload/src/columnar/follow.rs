@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use archive::Remark;
+use column_store::Store;
+use engine::Target;
+use engine::source::{Digest, Reader, Source, SourceTable};
 use load::{BlockingClient, Done, Failure};
-use target::Target;
-use target::lifted::Store;
-use target::source::{Digest, Reader, Source, SourceTable};
 
 use super::{ColumnarError, Result};
 

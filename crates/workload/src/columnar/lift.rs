@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use archive::Remark;
-use target::lifted::{Level, Store};
-use target::source::{Reader, Source, SourceTable};
+use column_store::{Level, Store};
+use engine::source::{Reader, Source, SourceTable};
 
 use super::chosen::{LeftOut, Selection};
 use super::memory::Grown;

@@ -10,14 +10,14 @@ use std::collections::hash_map::Entry;
 
 use ::load::Progress;
 use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
+use engine::TargetUrl;
+use engine::source::SourceTable;
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{
     Agenda, Done, Ground, Measure, Measured, Nodes, Plan, Result, RunContext, Step, Workload,
 };
-use target::TargetUrl;
-use target::source::SourceTable;
 
 use super::lift::{LiftedTable, compress_factor};
 use super::step::{self, ColumnarOrder, ColumnarStep};
@@ -262,11 +262,7 @@ impl Copies<'_> {
         if points.is_err() {
             // The first error is reported. A copy whose rows are uncertain is populated again.
             let _ = olap::undo_refreshes(source.first().as_ref());
-            target
-                .first()
-                .replica()
-                .into_iter()
-                .for_each(|copy| copy.empty());
+            target.replica().into_iter().for_each(|copy| copy.empty());
         }
         self.described = Some(tables).filter(|tables| !tables.is_empty());
         points
@@ -283,7 +279,7 @@ impl Copies<'_> {
 fn failed(error: ColumnarError, blank: Point) -> Measured {
     match error {
         ColumnarError::Interrupted => Measured::Interrupted,
-        ColumnarError::Target(error) if error.kind != target::ErrorKind::Statement => {
+        ColumnarError::Target(error) if error.kind != engine::ErrorKind::Statement => {
             Measured::Broken(error.message)
         }
         error => Measured::Points(vec![Point {
@@ -301,7 +297,7 @@ fn fill(
     jobs: Option<u32>,
 ) -> std::result::Result<Report, ColumnarError> {
     let target = &context.targets[target as usize];
-    let replica = target.first().replica().ok_or_else(missing)?;
+    let replica = target.replica().ok_or_else(missing)?;
     let source = source_of(context.targets)
         .ok_or_else(missing)?
         .first()

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use archive::Remark;
-use target::lifted::MEMORY_BYTES_MIN;
+use column_store::MEMORY_BYTES_MIN;
 
 const INTERVAL: Duration = Duration::from_millis(10);
 /// Default share of the available memory.
@@ -38,7 +38,7 @@ pub fn limit_of(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When it is no size.
 pub fn bytes_of(text: &str) -> Result<u64, String> {
-    let bytes = target::server::parse_bytes(text).filter(|bytes| *bytes > 0);
+    let bytes = local_server::parse_bytes(text).filter(|bytes| *bytes > 0);
     bytes.ok_or_else(|| format!("{text} is not a size; expected a size such as 500MB or 4GiB"))
 }
 

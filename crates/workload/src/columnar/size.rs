@@ -16,10 +16,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use archive::Remark;
+use column_store::{GROUP_ROWS, Level};
+use engine::ErrorKind;
+use engine::source::{Source, SourceTable};
 use stats::Interval;
-use target::ErrorKind;
-use target::lifted::{GROUP_ROWS, Level};
-use target::source::{Source, SourceTable};
 
 use super::chosen::{LeftOut, Unfit};
 use super::watch::{Watch, watched};

@@ -1,6 +1,6 @@
 //! Columns with unsupported values: all at once, so that one message names them.
 
-use target::source::{Misfit, Reader, Source, SourceTable};
+use engine::source::{Misfit, Reader, Source, SourceTable};
 
 use super::chosen::LeftOut;
 use super::{ColumnarError, Result};

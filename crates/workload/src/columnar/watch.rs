@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use target::source::Source;
+use engine::source::Source;
 
 use super::{ColumnarError, Result};
 use crate::loading::{Event, Observer};
@@ -23,7 +23,7 @@ pub(super) struct Watch(Mutex<Option<String>>);
 
 impl Watch {
     /// Reason why a table is omitted: a lock with its holder, or the source's error.
-    pub fn reason(&self, error: &target::TargetError) -> String {
+    pub fn reason(&self, error: &engine::TargetError) -> String {
         let waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match waited.as_ref().filter(|_| error.is_conflict()) {
             Some(waited) => format!("timed out waiting for a lock: {waited}"),

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, CacheState, Point, PointKey, Remark, WorkDone};
+use engine::{ErrorKind, TargetError};
 use host::Stopwatch;
 use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
@@ -12,7 +13,6 @@ use lab::point::point_seed;
 use lab::start::Start;
 use lab::{Done, Measure, Measured, Mode, Nodes, Result, RunContext, Step};
 use load::{Drive, End, Outcome, Progress, RampUp};
-use target::{ErrorKind, TargetError};
 
 use super::on_nodes::OnNodes;
 use super::points::sweep_obstacle;
@@ -101,7 +101,7 @@ impl<'a> Tests<'a> {
 
 fn sweeps_threads(test: &Test, target: &Nodes) -> bool {
     test.definition.sweep == Sweep::Threads
-        && target.lacks(target::Feature::ParallelStatement).is_none()
+        && target.lacks(engine::Feature::ParallelStatement).is_none()
 }
 
 struct Task<'a> {
@@ -151,7 +151,7 @@ impl Task<'_> {
         exercise: &mut dyn Exercise,
         meter: &Meter,
         progress: &Progress,
-    ) -> target::Result<Measured> {
+    ) -> engine::Result<Measured> {
         let stopwatch = Stopwatch::start(Arc::clone(&self.context.clock));
         let prepared = {
             let _prepare = tracing::info_span!("prepare").entered();
@@ -187,7 +187,7 @@ impl Task<'_> {
         exercise: &mut dyn Exercise,
         cache: &CacheState,
         observed: &mut Observed<'_>,
-    ) -> target::Result<()> {
+    ) -> engine::Result<()> {
         let (outcome, point) = (&observed.outcome, &mut observed.point);
         point.by_operation.transactions = exercise.transactions();
         let figures = &mut point.figures;

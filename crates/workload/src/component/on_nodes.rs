@@ -19,7 +19,7 @@ impl OnNodes {
 }
 
 impl Exercise for OnNodes {
-    fn prepare(&mut self) -> target::Result<Prepared> {
+    fn prepare(&mut self) -> engine::Result<Prepared> {
         let mut all = Prepared::default();
         for exercise in &mut self.exercises {
             let one = exercise.prepare()?;
@@ -30,7 +30,7 @@ impl Exercise for OnNodes {
         Ok(all)
     }
 
-    fn clients(&mut self, jobs: u32) -> target::Result<Vec<Box<dyn BlockingClient>>> {
+    fn clients(&mut self, jobs: u32) -> engine::Result<Vec<Box<dyn BlockingClient>>> {
         let mut dealt = Vec::new();
         for (share, exercise) in shares(jobs, &mut self.exercises) {
             dealt.push(exercise.clients(share)?);
@@ -41,7 +41,7 @@ impl Exercise for OnNodes {
     fn nonblocking_clients(
         &mut self,
         jobs: u32,
-    ) -> target::Result<Option<Vec<Box<dyn NonblockingClient>>>> {
+    ) -> engine::Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         let mut dealt = Vec::new();
         for (share, exercise) in shares(jobs, &mut self.exercises) {
             // The nodes of a target are of one engine.
@@ -54,11 +54,11 @@ impl Exercise for OnNodes {
         Ok(Some(in_turn(jobs, dealt)))
     }
 
-    fn close(&mut self) -> target::Result<()> {
+    fn close(&mut self) -> engine::Result<()> {
         self.exercises.iter_mut().try_for_each(|e| e.close())
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> target::Result<Vec<Remark>> {
+    fn verify(&mut self, outcome: &Outcome) -> engine::Result<Vec<Remark>> {
         let nodes = self.exercises.len();
         let mut reasons = Vec::new();
         for (node, exercise) in self.exercises.iter_mut().enumerate() {

@@ -1,8 +1,8 @@
 //! Tests of a step, their jobs and threads, and obstacles.
 
 use archive::Remark;
+use engine::Feature;
 use lab::{LabError, Nodes, Result, Step};
-use target::Feature;
 
 use crate::{Library, Sweep, Test, below};
 

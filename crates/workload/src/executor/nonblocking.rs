@@ -2,8 +2,8 @@
 
 use std::os::fd::RawFd;
 
+use engine::{ErrorKind, Request, Result as TargetResult, Sent, TargetError};
 use load::{Failure, Turn};
-use target::{ErrorKind, Request, Result as TargetResult, Sent, TargetError};
 
 use super::{Ended, Executor, Next, Opening, Source};
 use crate::transaction_error::TransactionError;

@@ -1,7 +1,7 @@
 //! Origin of the statements of transactions.
 
+use engine::{Replies, Session, Statement, Value};
 use load::Failure;
-use target::{Replies, Session, Statement, Value};
 
 use crate::transaction_error::TransactionError;
 

@@ -1,8 +1,8 @@
 //! Appends incompressible blocks of 1 MiB, one per transaction: sequential write through the database.
 
 use archive::Remark;
+use engine::{Fetched, Result, Statement, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Fetched, Result, Statement, Value};
 
 use super::worker::Worker;
 use super::{Bench, Exercise, Prepared, prepare_empty};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use archive::Remark;
+use engine::{Feature, Result};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Feature, Result};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_empty};

@@ -1,8 +1,8 @@
 //! Creates an index over a table, checks it and drops it.
 
 use archive::Remark;
+use engine::{Result, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Result, Value};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};

@@ -1,8 +1,8 @@
 //! Creates tables from the rows of another one, each job from its share, compares them and drops them.
 
 use archive::Remark;
+use engine::{Result, SCHEMA_MARK, Session};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Result, SCHEMA_MARK, Session};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};

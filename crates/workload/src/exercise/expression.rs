@@ -1,8 +1,8 @@
 //! Computes an expression in one statement: the tests of the processor.
 
 use archive::Remark;
+use engine::{Fetched, Result, Statement, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Fetched, Result, Statement, Value};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared};

@@ -1,8 +1,8 @@
 //! Transactions that insert a few rows into an empty table with a primary key.
 
 use archive::Remark;
+use engine::{Fetched, Result, RowSource, Statement};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Fetched, Result, RowSource, Statement};
 
 use super::worker::Worker;
 use super::{Bench, Exercise, Prepared, prepare_empty};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use archive::Remark;
+use engine::{Fetched, Result, Session, Statement, TargetError, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::{Permutation, Random};
-use target::{Fetched, Result, Session, Statement, TargetError, Value};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};

@@ -1,8 +1,8 @@
 //! A test bound to a target, and the state of its data and caches before a point.
 
 use archive::{CacheState, Remark, TransactionKind};
+use engine::{Cooled, Result};
 use load::{BlockingClient, NonblockingClient, Outcome};
-use target::{Cooled, Result};
 
 use crate::bench::Bench;
 use crate::library::{Cache, Table};

@@ -1,8 +1,8 @@
 //! Queries over whole tables; every answer is compared with the one computed from the generator.
 
 use archive::Remark;
+use engine::{Fetched, Result, Statement};
 use load::{BlockingClient, Done, Failure, Outcome};
-use target::{Fetched, Result, Statement};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};

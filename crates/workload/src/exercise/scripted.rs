@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use archive::{CacheState, Remark, TransactionKind};
+use engine::{ErrorKind, Result, TargetError};
 use load::{BlockingClient, NonblockingClient, Outcome};
-use target::{ErrorKind, Result, TargetError};
 
 use super::{Exercise, Prepared};
 use crate::bench::Bench;

@@ -1,9 +1,9 @@
 //! Transactions that update rows by primary key; afterwards the sum of all versions proves them.
 
 use archive::Remark;
+use engine::{ErrorKind, Result, Statement, TargetError, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::Random;
-use target::{ErrorKind, Result, Statement, TargetError, Value};
 
 use super::worker::Worker;
 use super::{Bench, Exercise, Prepared, prepare_tables};

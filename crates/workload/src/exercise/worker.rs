@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use engine::{Counters, ErrorKind, Result, Session};
 use load::Failure;
-use target::{Counters, ErrorKind, Result, Session};
 
 use crate::backoff::Backoff;
 use crate::bench::Meter;
@@ -85,15 +85,15 @@ impl Drop for Worker {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use target::{TargetError, TargetUrl};
+    use engine::TargetError;
 
     use super::*;
 
     #[test]
     fn a_transaction_is_retried_after_pauses() {
-        target::before_first_use();
-        let url = TargetUrl::parse("sqlite:").unwrap();
-        let target = target::open(&url).unwrap();
+        engines::before_first_use();
+        let url = engines::parse("sqlite:").unwrap();
+        let target = engines::open(&url).unwrap();
         let mut worker = Worker::new(target.open_session().unwrap(), &Arc::default());
         let (began, mut tries) = (Instant::now(), 0);
         let done = worker.transact(|_| {

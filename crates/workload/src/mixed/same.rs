@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use ::load::{BlockingClient, Done, Drive, End, Failure, Progress, Request};
 use archive::{CacheState, Point, PointKey, Remark, WorkDone};
+use engine::{ErrorKind, TargetError};
 use lab::observe::{Driven, Observation};
 use lab::{Measured, Nodes, RunContext};
-use target::{ErrorKind, TargetError};
 
 use crate::exercise::failure;
 use crate::olap::Answer;
@@ -80,7 +80,7 @@ impl<'a> QueryContext<'a> {
     }
 
     /// Users who have run every query once, at the degree of the point; sessions opened later have that of the target.
-    fn users<'k>(&self, shared: &'k SharedResults) -> target::Result<Vec<User<'k>>>
+    fn users<'k>(&self, shared: &'k SharedResults) -> engine::Result<Vec<User<'k>>>
     where
         'a: 'k,
     {
@@ -102,7 +102,7 @@ impl<'a> QueryContext<'a> {
             }
             Ok(user)
         });
-        let users = opened.collect::<target::Result<Vec<_>>>();
+        let users = opened.collect::<engine::Result<Vec<_>>>();
         self.on.set_threads(None)?;
         users
     }
@@ -138,7 +138,7 @@ impl<'a> QueryContext<'a> {
             Ok(Driven {
                 outcome: ::load::drive(start.watch(clients), &drive),
                 closing: Duration::ZERO,
-                counters: target::Counters::default(),
+                counters: engine::Counters::default(),
                 operations_scale: 1,
                 failure: None,
             })

@@ -232,7 +232,7 @@ impl MixedPoint<'_> {
     /// Copy of the fresh order-entry tables, if the target is a column store.
     fn copied(&self, fresh: &Fresh) -> Result<Option<Copied>, Measured> {
         let target = &self.context.targets[self.key.target as usize];
-        let Some(replica) = target.first().replica() else {
+        let Some(replica) = target.replica() else {
             return Ok(None);
         };
         if self.olap.tables == QueryTables::Analytical {
@@ -391,7 +391,7 @@ impl MixedPoint<'_> {
     fn failed(&self, error: OltpError) -> Measured {
         match error {
             OltpError::Interrupted => Measured::Interrupted,
-            OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
+            OltpError::Target(error) if error.kind != engine::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
             error => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use archive::{About, EventClass, Observed};
-use target::{Tally, TimeOnProcessors, WaitClass};
+use engine::{Tally, TimeOnProcessors, WaitClass};
 
 const CLASSES: [WaitClass; 9] = [
     WaitClass::Cpu,

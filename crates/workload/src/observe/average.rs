@@ -1,7 +1,7 @@
 //! Mean active sessions: by the server's own account of the time in statements if it is trustworthy, else by the
 //! samples.
 
-use target::TimeInStatements;
+use engine::TimeInStatements;
 
 /// A shorter account is unreliable: a session's last second may not have been entered.
 const ELAPSED_S_MIN: f64 = 10.0;

@@ -4,16 +4,16 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, Component, Point, PointKey, WorkDone};
+use engine::{
+    Activity as Server, ErrorKind, ServerCounts, Tally, TargetError, TimeOnProcessors, WaitClass,
+    Wanted,
+};
 use lab::observe::Observation;
 use lab::observe::at_work::AtWork;
 use lab::session_sampler::SessionSamples;
 use lab::start::Start;
 use lab::{Done, Measure, Measured, Result, RunContext, Step};
 use load::{Clock, Progress};
-use target::{
-    Activity as Server, ErrorKind, ServerCounts, Tally, TargetError, TimeOnProcessors, WaitClass,
-    Wanted,
-};
 
 use super::activity::Activity;
 use super::code::{DEFINITION, TITLE};
@@ -159,7 +159,7 @@ impl<'a> Observer<'a> {
         Ok(self.finish(elapsed, before))
     }
 
-    fn finish(mut self, elapsed: Duration, before: target::Result<ServerCounts>) -> AtWork {
+    fn finish(mut self, elapsed: Duration, before: engine::Result<ServerCounts>) -> AtWork {
         // This comes first, because later statements would add to the observer's time.
         let account = self.server.time_in_statements();
         let account = account.unwrap_or_else(|error| {
@@ -219,8 +219,8 @@ impl<'a> Observer<'a> {
     /// Runs a statement and records its cost.
     fn ask<T>(
         &mut self,
-        what: impl FnOnce(&mut dyn Server) -> target::Result<T>,
-    ) -> target::Result<T> {
+        what: impl FnOnce(&mut dyn Server) -> engine::Result<T>,
+    ) -> engine::Result<T> {
         let (own, sent) = (self.clock.thread_cpu(), Instant::now());
         let server_before = self.server.server_cpu_ns();
         let answer = what(self.server.as_mut());
@@ -236,7 +236,7 @@ impl<'a> Observer<'a> {
         answer
     }
 
-    fn take_sample(&mut self) -> target::Result<()> {
+    fn take_sample(&mut self) -> engine::Result<()> {
         let sent = Instant::now();
         let sample = self.ask(|server| server.look())?;
         let now = Instant::now();
@@ -250,7 +250,7 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    fn read_load(&mut self) -> target::Result<()> {
+    fn read_load(&mut self) -> engine::Result<()> {
         let (before_s, sent) = (self.cost.cpu_s(), Instant::now());
         let counters = self.ask(|server| Ok((server.load()?, server.time_on_processors()?)));
         self.pace.owe(self.cost.cpu_s() - before_s);
@@ -281,7 +281,7 @@ impl<'a> Observer<'a> {
 
     /// Handles a failed statement: the observation continues after a restart, and the time of a timeout counts as
     /// unobserved.
-    fn or_recover(&mut self, outcome: target::Result<()>) -> std::result::Result<(), Measured> {
+    fn or_recover(&mut self, outcome: engine::Result<()>) -> std::result::Result<(), Measured> {
         let Err(error) = outcome else {
             return Ok(());
         };
@@ -313,7 +313,7 @@ impl<'a> Observer<'a> {
 }
 
 /// A server that is gone ends the observation; one that refuses a statement does not.
-fn refused<T>(outcome: target::Result<T>) -> std::result::Result<target::Result<T>, Measured> {
+fn refused<T>(outcome: engine::Result<T>) -> std::result::Result<engine::Result<T>, Measured> {
     match outcome {
         Err(error) if error.kind == ErrorKind::Unreachable => Err(Measured::Broken(error.message)),
         answered => Ok(answered),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use archive::{About, Figures, ObservedCell, Remark, load_row};
+use engine::TimeInStatements;
 use lab::session_sampler::SessionSamples;
-use target::TimeInStatements;
 
 use super::activity::Activity;
 use super::average::by_account;

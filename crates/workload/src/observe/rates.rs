@@ -1,6 +1,6 @@
 //! Increases of the load counters, per interval.
 
-use target::{LoadCount, LoadCounts};
+use engine::{LoadCount, LoadCounts};
 
 /// Sums over the intervals without a reset. An interval with a reset or a restart is left out of sums and time alike,
 /// so that rates stay right and nothing is negative.

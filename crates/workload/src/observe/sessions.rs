@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use archive::{About, Observed};
-use target::SessionSeen;
+use engine::SessionSeen;
 
 /// Limit of distinct statements, blockers and transactions; the page shows the longest.
 const ENTRIES_MAX: usize = 4096;

@@ -1,9 +1,9 @@
 //! Table `[step.observe]` of a plan.
 
+use engine::Wanted;
 use lab::Step;
 use lab::plan::{Keys, TableKind};
 use serde::{Deserialize, Serialize};
-use target::Wanted;
 
 pub(super) const TABLE: TableKind = TableKind {
     name: "observe",

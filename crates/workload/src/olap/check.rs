@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use target::{ErrorKind, Session, Target};
+use engine::{ErrorKind, Session, Target};
 
 use super::metadata::Metadata;
 use super::resume::right_rows;

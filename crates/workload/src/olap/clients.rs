@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use archive::Execution;
+use engine::{Counters, Session, Target};
 use host::HostWatch;
 use lab::point::fingerprint;
 use load::{BlockingClient, Done, Failure};
-use target::{Counters, Session, Target};
 
 use super::answers::{Answers, Question};
 use super::refresh::{Function, RefreshSet, Statements};

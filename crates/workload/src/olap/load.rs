@@ -8,8 +8,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use engine::{ErrorKind, Session, Target, TargetError};
 use stats::words::bytes as words;
-use target::{ErrorKind, Session, Target, TargetError};
 
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
@@ -370,15 +370,15 @@ impl Load<'_> {
 }
 
 struct Counted<'a> {
-    source: Box<dyn target::RowSource + 'a>,
+    source: Box<dyn engine::RowSource + 'a>,
     made: u64,
 }
 
-impl target::RowSource for Counted<'_> {
+impl engine::RowSource for Counted<'_> {
     fn next_row(
         &mut self,
-        sink: &mut dyn FnMut(&target::BulkRow<'_>) -> target::Result<()>,
-    ) -> target::Result<bool> {
+        sink: &mut dyn FnMut(&engine::BulkRow<'_>) -> engine::Result<()>,
+    ) -> engine::Result<bool> {
         let more = self.source.next_row(sink)?;
         self.made += u64::from(more);
         Ok(more)

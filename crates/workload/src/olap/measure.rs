@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::load::Progress;
 use archive::{Archive, PointKey, Remark};
+use engine::TargetUrl;
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
-use target::TargetUrl;
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};

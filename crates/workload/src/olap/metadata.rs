@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use target::Session;
+use engine::Session;
 
 use super::refresh::SETS_MAX;
 use super::{OlapError, Result, Scale, TABLES};

@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use target::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
+use engine::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
 use tpchgen::distribution::Distributions;
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 use tpchgen::text::TextPool;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use target::{Session, Target};
+use engine::{Session, Target};
 
 use super::metadata::{Metadata, OWNED, REFRESHED};
 use super::refresh::{RefreshSet, Statements};

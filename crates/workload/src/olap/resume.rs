@@ -1,6 +1,6 @@
 //! Reuse of the complete tables of an interrupted load.
 
-use target::Session;
+use engine::Session;
 
 use super::metadata::{Metadata, OWNED};
 use super::{Result, Scale, TABLES};
@@ -27,7 +27,7 @@ pub(super) fn complete_tables(
     for table in TABLES {
         let found = match count(session, table) {
             Ok(found) => found,
-            Err(error) if error.kind == target::ErrorKind::Statement => return Ok(Vec::new()),
+            Err(error) if error.kind == engine::ErrorKind::Statement => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         if right_rows(broken_off.scale, table) == Some(found) {

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use target::{BulkRow, ErrorKind, Result, RowSource, TargetError, Value};
+use engine::{BulkRow, ErrorKind, Result, RowSource, TargetError, Value};
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
 use tpchgen::generators::{

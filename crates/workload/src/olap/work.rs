@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use archive::{CacheState, Execution, Remark};
+use engine::{Cooled, Session, Target};
 use host::HostWatch;
 use load::BlockingClient;
 use serde::{Deserialize, Serialize};
-use target::{Cooled, Session, Target};
 
 pub use super::answers::Answers;
 use super::answers::Question;
@@ -265,7 +265,7 @@ impl Work {
     fn with_question<T>(
         &self,
         number: u32,
-        work: impl FnOnce(&mut dyn Session, &str) -> target::Result<T>,
+        work: impl FnOnce(&mut dyn Session, &str) -> engine::Result<T>,
     ) -> Result<std::result::Result<T, String>> {
         let question = self.question(number, self.options.source, 0)?;
         of_the_query(work(self.session()?.as_mut(), &question.sql))
@@ -311,7 +311,7 @@ impl Work {
 }
 
 /// An error of one query becomes the inner error; one of the target is an error.
-fn of_the_query<T>(outcome: target::Result<T>) -> Result<std::result::Result<T, String>> {
+fn of_the_query<T>(outcome: engine::Result<T>) -> Result<std::result::Result<T, String>> {
     match outcome {
         Ok(value) => Ok(Ok(value)),
         Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),

@@ -2,8 +2,8 @@
 //!
 //! Each condition is one query over whole tables that returns its violations, with both sides.
 
+use engine::{Session, Target};
 use serde::Deserialize;
-use target::{Session, Target};
 
 use super::initial_rows::InitialRows;
 use super::metadata::Metadata;

@@ -2,7 +2,7 @@
 //! every condition within the database.
 
 use archive::Remark;
-use target::Session;
+use engine::Session;
 
 use super::initial_rows::DISTRICTS;
 use super::reconcile::{NEW_ORDERS, next_orders, number};

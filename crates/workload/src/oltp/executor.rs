@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use engine::{Replies, Session, Target, Value};
 use load::Failure;
-use target::{Replies, Session, Target, Value};
 
 use super::Result;
 use super::account::{Account, Ledger};

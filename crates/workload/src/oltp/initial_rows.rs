@@ -1,10 +1,10 @@
 //! Rows of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse: no value
 //! depends on the number of jobs, an interruption or the engine.
 
+use engine::{BulkRow, RowSource, Value};
 use serde::{Deserialize, Serialize};
 use stats::random::{Permutation, Random, mix};
 use stats::words::counted;
-use target::{BulkRow, RowSource, Value};
 
 use super::random::{
     LAST_NAME_MAX, LAST_NAMES, Nurand, fill_alphanumeric, fill_digits, last_names_of_load,
@@ -119,7 +119,7 @@ pub struct InitialRows {
 
 /// Passes one row, counted from 0, to the sink.
 type Put<'a> = Box<
-    dyn FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>) -> target::Result<()> + 'a,
+    dyn FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>) -> engine::Result<()> + 'a,
 >;
 
 pub struct Rows<'a> {
@@ -132,8 +132,8 @@ impl RowSource for Rows<'_> {
     #[inline]
     fn next_row(
         &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
-    ) -> target::Result<bool> {
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
+    ) -> engine::Result<bool> {
         if self.next == self.end {
             return Ok(false);
         }
@@ -145,7 +145,7 @@ impl RowSource for Rows<'_> {
 
 fn rows<'a>(
     count: u64,
-    put: impl FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>) -> target::Result<()> + 'a,
+    put: impl FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>) -> engine::Result<()> + 'a,
 ) -> Rows<'a> {
     Rows {
         next: 0,

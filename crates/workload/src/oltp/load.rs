@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use target::{ErrorKind, Feature, Session, Target, TargetError};
+use engine::{ErrorKind, Feature, Session, Target, TargetError};
 
 use super::files::{self, Step};
 use super::initial_rows::{GENERATOR, InitialRows, WarehouseRows};

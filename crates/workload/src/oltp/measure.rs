@@ -18,13 +18,13 @@ use std::collections::{HashMap, HashSet};
 use ::load::Progress;
 use ::load::search::MEASUREMENTS_MAX;
 use archive::{Archive, Missing, Point, PointKey, Remark};
+use engine::{Feature, TargetUrl};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{
     Agenda, Done, Ground, InSlices, Measure, Measured, Nodes, Plan, Result, RunContext, Sessions,
     Step, Workload, servers,
 };
-use target::{Feature, TargetUrl};
 
 use super::step::{self, Check, OltpStep, Order};
 use crate::duration;

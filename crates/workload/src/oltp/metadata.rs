@@ -1,6 +1,6 @@
 //! Metadata of the database in separate tables; nothing is inferred from counts.
 
-use target::{SCHEMA_MARK, Session};
+use engine::{SCHEMA_MARK, Session};
 
 use super::initial_rows::WarehouseRows;
 use super::{OltpError, Result, TABLES};

@@ -1,6 +1,6 @@
 //! Stored procedures of the transactions: files of the library, installed before a run.
 
-use target::{Session, Target};
+use engine::{Session, Target};
 
 use super::mix::Kind;
 use super::statements::procedure;

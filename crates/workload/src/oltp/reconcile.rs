@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use archive::{Remark, remark};
-use target::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
+use engine::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
 
 use super::commit_log::{CommitLog, Entries, Entry, Header, Record};
 use super::terminal::World;
@@ -371,8 +371,8 @@ struct Orders<'a>(std::slice::Iter<'a, Order>);
 impl RowSource for Orders<'_> {
     fn next_row(
         &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
-    ) -> target::Result<bool> {
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
+    ) -> engine::Result<bool> {
         let Some(order) = self.0.next() else {
             return Ok(false);
         };
@@ -394,8 +394,8 @@ struct Payments<'a>(std::slice::Iter<'a, Paid>, u32, String);
 impl RowSource for Payments<'_> {
     fn next_row(
         &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
-    ) -> target::Result<bool> {
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
+    ) -> engine::Result<bool> {
         let Some(paid) = self.0.next() else {
             return Ok(false);
         };

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use engine::Target;
 use lab::point::fingerprint;
-use target::Target;
 
 use super::load::{LoadOptions, refuse_other, wanted};
 use super::restore::{Way, restore};

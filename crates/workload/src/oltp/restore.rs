@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use target::{Cooled, ErrorKind, OWN_TABLES, Snapshot, Target};
+use engine::{Cooled, ErrorKind, OWN_TABLES, Snapshot, Target};
 
 use super::initial_rows::{GENERATOR, WarehouseRows};
 use super::load::LoadOptions;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use target::{Session, Value};
+use engine::{Session, Value};
 
 use super::initial_rows::ORDER_LINES;
 use super::mix::{KINDS, Kind};

@@ -11,8 +11,8 @@ mod payment;
 mod step;
 mod stock_level;
 
+use engine::Value;
 pub use step::Step;
-use target::Value;
 
 pub(super) use delivery::Delivery;
 pub(super) use new_order::NewOrder;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Remark;
+use engine::Target;
 use load::{Clients, UserPopulation};
-use target::Target;
 
 use super::audit::{audit, not_judged};
 use super::counted::Totals;
@@ -205,7 +205,7 @@ impl Work {
 
     /// Notes on every result on this target.
     pub fn standing_notes(&self) -> Vec<Remark> {
-        let one_writer = self.target.lacks(target::Feature::ConcurrentWriters);
+        let one_writer = self.target.lacks(engine::Feature::ConcurrentWriters);
         one_writer
             .map(|why| Remark::UsersWait { why })
             .into_iter()

@@ -94,7 +94,7 @@ impl Script {
         let has_mark = |text: &String| sql::mark(text).has_question_mark;
         let mut statements = self.statements();
         let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).iter().any(has_mark))?;
-        (!target::has_question_mark_operators(engine)).then(|| {
+        (!engines::has_question_mark_operators(engine)).then(|| {
             format!(
                 "script \"{}\", transaction \"{}\": {}",
                 self.name,
@@ -321,7 +321,7 @@ fn engines(place: &Section, key: &str) -> Result<BTreeMap<String, Vec<String>>, 
 }
 
 fn known_engine(place: &Section, engine: &str) -> Result<(), String> {
-    let schemes = target::engines().iter().map(|e| e.scheme());
+    let schemes = engines::engines().iter().map(|e| e.scheme());
     let known: Vec<&str> = schemes.filter(|s| !s.contains('+')).collect();
     if known.contains(&engine) {
         Ok(())

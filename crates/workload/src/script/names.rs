@@ -20,7 +20,7 @@ pub fn check(place: &Section, transaction: &Transaction) -> Result<(), String> {
         let mut own = statement.sql.own.iter();
         let unfit = own.find(|(engine, texts)| {
             texts.iter().any(|text| sql::mark(text).has_question_mark)
-                && !target::has_question_mark_operators(engine)
+                && !engines::has_question_mark_operators(engine)
         });
         if let Some((engine, _)) = unfit {
             return Err(wrong(sql::no_question_mark(engine)));

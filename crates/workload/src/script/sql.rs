@@ -1,6 +1,6 @@
 //! Replacement of `:name` in a statement by `?`, with the names in their order.
 
-use target::verbatim;
+use engine::verbatim;
 
 /// Statement with `?` for its parameters, and `??` for other question marks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use lab::{Agenda, Nodes};
 use super::{plan, registry};
 
 fn sqlite() -> Vec<Nodes> {
-    let groups = group(&[target::TargetUrl::parse("sqlite:").unwrap()]).unwrap();
+    let groups = group(&[engines::parse("sqlite:").unwrap()]).unwrap();
     groups.iter().map(|g| Nodes::open(g).unwrap()).collect()
 }
 

@@ -2,7 +2,6 @@
 
 use lab::Result;
 use lab::study::Side;
-use target::TargetUrl;
 
 use super::registry;
 
@@ -10,7 +9,7 @@ const PLAN: &str = "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"
 
 fn side(own: &[&str]) -> Result<Side> {
     let own: Vec<String> = own.iter().map(|s| (*s).to_owned()).collect();
-    let target = TargetUrl::parse("sqlite:/tmp/x.db").unwrap();
+    let target = engines::parse("sqlite:/tmp/x.db").unwrap();
     Side::new(&registry(), PLAN, &[], &own, &[target])
 }
 

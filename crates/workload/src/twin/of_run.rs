@@ -1,7 +1,7 @@
 //! Twin of an observation in a run.
 
 use archive::{About, ObservedCell, Point, Run};
-use target::{Footprint, TargetUrl};
+use engine::Footprint;
 
 use super::error::TwinError;
 use super::fit::Fit;
@@ -36,8 +36,8 @@ impl Twin {
             return Err(TwinError::Invalid(reason.to_string()));
         }
         let target = &run.targets[point.key.target as usize];
-        let url = TargetUrl::parse(&target.url).ok();
-        let engine = url.and_then(|url| target::find(&url).ok());
+        let url = engines::parse(&target.url).ok();
+        let engine = url.and_then(|url| engines::find(&url).ok());
         let footprint = engine.and_then(|engine| engine.footprint());
         let footprint = footprint.ok_or_else(|| TwinError::Engine(target.engine.clone()))?;
         let engine = format!("{} {}", target.engine, target.engine_version);

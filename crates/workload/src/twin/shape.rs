@@ -1,6 +1,6 @@
 //! Transactions with the amounts of a profile: statements by sort, and rows of each.
 
-use target::Footprint;
+use engine::Footprint;
 
 use super::kinds::{Kind, Kinds};
 use super::profile::{Profile, STATEMENTS_MAX};

@@ -1,7 +1,7 @@
 //! Twins of loads with known amounts, and their plans.
 
 use archive::{About, Component, Observed, Point, PointKey, load_row};
-use target::{Footprint, RowBytes};
+use engine::{Footprint, RowBytes};
 
 use super::kinds::Kind;
 use super::shape::Rows;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use target::{TargetUrl, open};
+use engines::open;
 use workload::columnar::Level;
 use workload::columnar::size::Budget;
 use workload::olap::{LoadOptions, Scale, load};
@@ -74,7 +74,7 @@ fn load_analytical(url: &str, scale: f64) {
         jobs: None,
         replace: true,
     };
-    let target = open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let target = open(&engines::parse(url).unwrap()).unwrap();
     let never = AtomicBool::new(false);
     load(target.as_ref(), "sqlite", &options, &never, &|_| {}).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Coverage over fifty tables with columns of many kinds, made by the engine itself.
 
+use engine::source::Source;
 use stats::random::Random;
-use target::source::Source;
 use workload::columnar::Level;
 use workload::columnar::size::Budget;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use engine::{BulkRow, Result, RowSource, Session, Value};
 use stats::random::Random;
-use target::{BulkRow, Result, RowSource, Session, Value};
 
 /// Table: its name, its columns, and the generator of a row.
 pub struct Shape {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use target::{Session, Target, TargetUrl};
+use engine::{Session, Target};
 use tempfile::TempDir;
 
 /// The data need not outlive the machine, so nothing waits for the device.
@@ -54,9 +54,9 @@ impl Database {
 }
 
 pub fn open(url: &str) -> Arc<dyn Target> {
-    let opened = target::open(&TargetUrl::parse(url).unwrap());
+    let opened = engines::open(&engines::parse(url).unwrap());
     opened.unwrap_or_else(|error| match error.kind {
-        target::ErrorKind::NotInstalled => testing::lacking(&error.message),
+        engine::ErrorKind::NotInstalled => testing::lacking(&error.message),
         _ => panic!("{url}: {error}"),
     })
 }

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use target::source::{Source, open_source};
-use target::{TargetUrl, open};
+use engine::source::Source;
+use engines::open;
+use engines::open_source;
 use workload::columnar::{
     Chosen, ColumnarError, Level, LiftOptions, Lifted, LiftedTable, Unfit, lift,
 };
@@ -64,14 +65,14 @@ pub struct File {
 pub fn file(engine: &str, statements: &str) -> File {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("{engine}:{}/t.db", directory.path().display());
-    let target = open(&TargetUrl::parse(&url).unwrap()).unwrap();
+    let target = open(&engines::parse(&url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
     session.batch(statements).unwrap();
     drop(session);
     target.checkpoint().unwrap();
     drop(target);
     File {
-        source: open_source(&TargetUrl::parse(&url).unwrap()).unwrap(),
+        source: open_source(&engines::parse(&url).unwrap()).unwrap(),
         directory,
     }
 }

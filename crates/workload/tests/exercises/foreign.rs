@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use target::Session;
+use engine::Session;
 use workload::{Library, Table, exercise_for};
 
 use super::{Workspace, amount_for, bench, carry_out};

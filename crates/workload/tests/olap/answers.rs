@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use target::{ErrorKind, Feature};
+use engine::{ErrorKind, Feature};
 use workload::olap::{Parameters, QUERIES, Query, Scale, Verdict, queries};
 
 use crate::common::*;

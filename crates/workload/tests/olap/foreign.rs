@@ -1,6 +1,6 @@
 //! Tables of others with the names of dbdyno's.
 
-use target::{ErrorKind, Session};
+use engine::{ErrorKind, Session};
 use workload::olap::{self, Function, LoadOptions};
 
 use crate::common::*;

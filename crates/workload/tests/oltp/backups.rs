@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use archive::Remark;
-use target::BackupOptions;
+use engine::BackupOptions;
 use tempfile::TempDir;
 use workload::backup::{Chosen, Evidence, Repository, digests, restore_and_prove};
 use workload::oltp::commit_log::Record;
@@ -34,7 +34,7 @@ struct Trial<'d> {
 
 impl<'d> Trial<'d> {
     /// Backs up a loaded database, without its manifest.
-    fn of(database: &'d Database, method: &'d dyn target::Method, name: &str) -> Self {
+    fn of(database: &'d Database, method: &'d dyn engine::Method, name: &str) -> Self {
         let parent = tempfile::tempdir().unwrap();
         // The server runs as another user if this is root.
         fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o711)).unwrap();

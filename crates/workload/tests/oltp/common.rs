@@ -1,6 +1,6 @@
 use std::sync::atomic::AtomicBool;
 
-use target::Session;
+use engine::Session;
 use workload::oltp::{self, Checked, LoadOptions, Loaded, OltpError, WarehouseRows};
 
 pub use crate::database::{Database, open};

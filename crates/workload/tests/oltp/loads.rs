@@ -300,7 +300,7 @@ fn tables_of_others_are_refused_and_ours_are_not() {
     session.batch("CREATE TABLE mine (x INTEGER)").unwrap();
     drop(session);
     drop(ours);
-    let parsed = target::TargetUrl::parse(&url("ours.db")).unwrap();
-    let message = target::open(&parsed).err().unwrap().message;
+    let parsed = engines::parse(&url("ours.db")).unwrap();
+    let message = engines::open(&parsed).err().unwrap().message;
     assert!(message.contains("mine"), "{message}");
 }

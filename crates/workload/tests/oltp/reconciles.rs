@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use engine::Target;
 use load::{Clients, Drive, End, Outcome, Users};
 use stats::random::Random;
-use target::Target;
 use workload::oltp::{self, ExecutorContext, Mode, Reconciled};
 
 use crate::common::*;

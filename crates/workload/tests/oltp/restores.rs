@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use target::mysql::local::MariaDbServer;
-use target::server::{LocalServer, ServerSpec};
-use target::{Cooled, Session, TargetUrl};
+use ::mysql::local::MariaDbServer;
+use engine::{Cooled, Session};
+use local_server::{LocalServer, ServerSpec};
 use workload::oltp::metadata::note_transactions;
 use workload::oltp::{OltpError, Restored, Way, restore};
 
@@ -161,10 +161,9 @@ fn a_file_that_is_open_elsewhere_is_left_alone() {
 
 #[test]
 fn a_server_that_dbdyno_did_not_start_is_reloaded() {
-    let url = TargetUrl::parse(
-        "mysql+local:?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=0",
-    )
-    .unwrap();
+    let url =
+        engines::parse("mysql+local:?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=0")
+            .unwrap();
     let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
     let server = LocalServer::start(&MariaDbServer, &spec).unwrap();
     let socket = server.socket_path().display().to_string();

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use archive::Platform;
+use engine::{Inspection, TargetUrl};
 use host::lint::{Finding, ServerFacts, lint_server};
 use host::{Remote, SshAddress};
-use target::{Inspection, TargetUrl};
 
 use crate::arguments::ServerHost;
 
@@ -32,7 +32,7 @@ impl Machine {
         };
         let platform = match &remote {
             Some(remote) => Ok(host::facts(remote.root())),
-            None if target::runs_here(url) => Ok(host::facts(Path::new("/"))),
+            None if engines::runs_here(url) => Ok(host::facts(Path::new("/"))),
             None => Err(
                 "the server is on another machine, so its CPU, IOPS, memory and platform are unknown; name it with \
                  --host ssh://USER@HOST"

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName, Until};
+use engine::conformance::CheckPlace;
+use engine::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, StudyOptions};
 use lab::{HostAsked, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
-use target::conformance::CheckPlace;
-use target::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
 use verdict::method::{Clocks, Finding, Measured, Parameters, confirmed, find, own_cost};
 use workload::{Library, registry};
 
@@ -70,7 +70,7 @@ impl Method {
         (seconds, host): (f64, &HostAsked),
         permission: &Permission,
     ) -> Result<Option<Self>> {
-        let place = CheckPlace::beside(url)?;
+        let place = CheckPlace::beside(engines::all(), url)?;
         let asked = asked(&place, seconds);
         let library = plan::library(place.is_private())?;
         agree(&place, &asked, &library, permission)?;
@@ -271,7 +271,7 @@ struct Reading {
 
 impl Reading {
     fn of(url: &TargetUrl) -> Result<Option<Self>> {
-        let found = target::find(url).map_err(LabError::from)?.inspect(url)?;
+        let found = engines::find(url).map_err(LabError::from)?.inspect(url)?;
         Ok(found.clock.map(|offset| Self {
             monotonic: Instant::now(),
             wall: SystemTime::now(),
@@ -312,7 +312,7 @@ fn mock_plan(jobs: u32, seconds: f64, takes: &str) -> Result<(String, TargetUrl)
          [[step]]\nuse = \"library\"\ntests = [\"T900\"]\njobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n"
     );
     let url = format!("mock:?{takes}&noise_pct=0&session_noise_pct=0");
-    Ok((plan, TargetUrl::parse(&url).map_err(LabError::from)?))
+    Ok((plan, engines::parse(&url).map_err(LabError::from)?))
 }
 
 fn mock(directory: &Path, library: &Library) -> Result<Run> {

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use archive::Platform;
+use engine::{ClockOffset, Inspection, Protection, Replaced, Right};
 use host::lint::findings;
 use serde_json::{Value, json};
-use target::{ClockOffset, Inspection, Protection, Replaced, Right};
 
 use super::machine::Machine;
 use super::method::Method;

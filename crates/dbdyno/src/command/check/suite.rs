@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
+use engine::TargetUrl;
+use engine::conformance::{CheckResult, Outcome, Suite};
 use serde_json::{Value, json};
-use target::TargetUrl;
-use target::conformance::{CheckResult, Outcome, Suite};
 
 use crate::consent::Permission;
 
@@ -20,7 +20,7 @@ impl Carried {
     /// # Errors
     /// When the user does not agree, or the suite cannot work in its place.
     pub(super) fn out(url: &TargetUrl, permission: &Permission) -> Result<Self> {
-        let suite = Suite::beside(url)?;
+        let suite = Suite::beside(engines::all(), url)?;
         let place = suite.place();
         permission.agree(
             &format!("--engine creates tables in {place} and drops them"),

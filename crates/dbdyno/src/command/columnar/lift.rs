@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use archive::Remark;
+use engine::source::Source;
 use serde_json::{Value, json};
 use stats::words::counted;
-use target::source::Source;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use target::lifted::{Level, urls};
+use column_store::{Level, urls};
 use toml::{Table, Value};
 use workload::columnar::memory::usable_bytes;
 

@@ -5,9 +5,9 @@ mod sizing;
 use std::fmt::Write;
 
 use anyhow::Result;
+use engine::source::Source;
 use serde_json::{Value, json};
 use stats::Interval;
-use target::source::Source;
 use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};

@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use archive::Remark;
+use engine::source::Source;
+use engines::open_source;
 use stats::words::counted;
-use target::source::{Source, open_source};
 use workload::columnar::{Chosen, ColumnarError, LeftOut};
 
 use crate::arguments::columnar::Wanted;
@@ -11,7 +12,7 @@ use crate::exit::InvalidInput;
 
 pub(super) fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
     let url = wanted.from.url()?;
-    target::find(&url)?;
+    engines::find(&url)?;
     Ok(open_source(&url)?)
 }
 

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use anyhow::Result;
 use archive::reference::{self, Reference};
 use archive::{Archive, ArchiveError, Run};
+use engine::{Reach, TargetUrl};
 use lab::LabError;
 use report::{Against, HtmlOptions};
-use target::{Reach, TargetUrl};
 use verdict::compare::Terms;
 
 use super::built_in::{BuiltIn, Design};
@@ -165,12 +165,12 @@ impl StudyRequest<'_> {
         }
         let urls = lab::nodes::urls_of_run(first)?;
         // Files that dbdyno made for a run go with their directory at its end.
-        let file = urls.first().and_then(TargetUrl::file);
+        let file = urls.first().and_then(engines::file);
         if file.is_some_and(|file| file.parent().is_some_and(|place| !place.exists())) {
             return Ok(Vec::new());
         }
         let holds_rows = |url: &TargetUrl| {
-            target::find(url).is_ok_and(|engine| engine.reach() != Reach::Replica)
+            engines::find(url).is_ok_and(|engine| engine.reach() != Reach::Replica)
         };
         let urls = urls.iter().filter(|url| holds_rows(url));
         Ok(urls.map(|url| SecretText::from(url.to_string())).collect())

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use archive::{Remark, SideLabel};
+use column_store::Level;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
-use target::lifted::Level;
 use workload::columnar::memory::bytes_of;
 
 use crate::arguments::study::Size;

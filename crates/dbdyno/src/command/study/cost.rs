@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use engine::{Reach, TargetUrl};
 use lab::{Plan, Registry, Setting};
-use target::{Reach, TargetUrl};
 
 use super::asked::StudyRequest;
 use super::built_in::{BuiltIn, Design, Scale};
@@ -159,12 +159,12 @@ pub fn time(time_s: f64) -> String {
 /// What is measured: the targets with rows of their own, or where none is named each engine for which files are made.
 fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
     if groups.is_empty() {
-        let engines = target::engines().iter();
+        let engines = engines::engines().iter();
         let made = engines.filter(|it| it.reach() == Reach::Embedded && it.info().version.is_ok());
         return made.map(|engine| (engine.scheme(), 1)).collect();
     }
     let has_rows = |group: &&Vec<TargetUrl>| {
-        target::find(&group[0]).is_ok_and(|engine| engine.reach() != Reach::Replica)
+        engines::find(&group[0]).is_ok_and(|engine| engine.reach() != Reach::Replica)
     };
     let groups = groups.iter().filter(has_rows);
     groups
@@ -186,7 +186,7 @@ pub fn ask(
     let workloads = workload::registry(library(None)?);
     let groups = lab::nodes::group(&urls)?;
     let targets = targets(&groups);
-    let own = urls.first().and_then(target::data_place);
+    let own = urls.first().and_then(engines::data_place);
     let place = own.unwrap_or_else(std::env::temp_dir);
     let machine = Machine::here(&place);
     // Layouts bring their own room.
@@ -352,7 +352,7 @@ mod tests {
         let parsed = |urls: &[&str]| {
             let urls: Vec<_> = urls
                 .iter()
-                .map(|url| TargetUrl::parse(url).unwrap())
+                .map(|url| engines::parse(url).unwrap())
                 .collect();
             lab::nodes::group(&urls).unwrap()
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use archive::SideLabel;
-use target::TargetUrl;
+use engine::TargetUrl;
 
 use super::asked::{StudyRequest, common, judged};
 use super::parts::{self, Planned};
@@ -91,7 +91,7 @@ fn cache_of(
     asked: &StudyRequest<'_>,
 ) -> Result<(&'static str, String)> {
     let study = &asked.built_in.name;
-    let Some((key, value)) = target::find(url)?.cache_setting(bytes) else {
+    let Some((key, value)) = engines::find(url)?.cache_setting(bytes) else {
         let why = format!(
             "study {study} sets the memory of the database, which dbdyno cannot do for {url}; name a local server, or change \
              it yourself and measure with `dbdyno study storage-update --pause`"

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::{Alternative, Purpose, Run};
+use engine::{Engine, TargetUrl};
 use storage::layout::{Definition, Device, Layouts, StandingLayout, Stands};
-use target::{Engine, TargetUrl};
 
 use super::asked::{StudyRequest, common};
 use super::built_in::{OfEngine, SideOfStudy};
@@ -74,7 +74,7 @@ pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
         return resume(asked);
     }
     let target = target(asked)?;
-    let engine = target::find(&target).map_err(lab::LabError::from)?;
+    let engine = engines::find(&target).map_err(lab::LabError::from)?;
     let planned = planned(asked, &target, asked.size())?;
     let blocks = blocks(asked, asked.size());
     say(&blocks.words(&report::number::counted(planned.len() as u64, "layout")));
@@ -138,7 +138,7 @@ pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size) -> Blocks {
 fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
     let targets = urls(&asked.targets()?)?;
     let study = &asked.built_in.name;
-    let can = target::engines()
+    let can = engines::engines()
         .iter()
         .filter(|it| !it.places().is_empty());
     let can: Vec<String> = can.map(|it| format!("{}:", it.scheme())).collect();
@@ -149,7 +149,7 @@ fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
             can.join(", ")
         ));
     };
-    let engine = target::find(target).map_err(lab::LabError::from)?;
+    let engine = engines::find(target).map_err(lab::LabError::from)?;
     if engine.places().is_empty() {
         return refused(format!(
             "study {study} makes a database on each layout, which {} cannot; name one of {}",
@@ -207,7 +207,7 @@ fn planned(asked: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result<V
 }
 
 fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Planned> {
-    let engine = target::find(target).map_err(lab::LabError::from)?;
+    let engine = engines::find(target).map_err(lab::LabError::from)?;
     let layout = Definition::load(&side.layout)?;
     if let Some(key) = lacking(engine, &layout) {
         let why = format!(
@@ -299,7 +299,7 @@ impl Standing {
         for (made, run) in self.made.iter().zip(runs) {
             let urls = lab::nodes::urls_of_run(run)?;
             let is_there = |url: &TargetUrl| {
-                let place = target::find(url).ok();
+                let place = engines::find(url).ok();
                 let place = place.and_then(|engine| data_path(engine, made));
                 Some(Path::new(&url.path)) == place.as_deref()
             };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Run, RunName, RunState};
+use column_store::{Level, urls};
 use host::SystemClock;
-use target::lifted::{Level, urls};
 use workload::columnar::memory::usable_bytes;
 
 use super::asked::{StudyRequest, judged, refuse_taken};

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use archive::Factor;
+use engine::{Reach, TargetUrl};
 use lab::LabError;
-use target::{Reach, TargetUrl};
 
 use super::asked::{StudyRequest, common, judged};
 use super::cost::Blocks;
@@ -176,7 +176,7 @@ fn refuse_fixed(url: &TargetUrl, key: &str, asked: &StudyRequest<'_>) -> Result<
 
 /// Found after the first side was measured, a missing version would be found too late.
 fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
-    let engine = target::find(url).map_err(LabError::from)?;
+    let engine = engines::find(url).map_err(LabError::from)?;
     if engine.reach() != Reach::LocalServer {
         let why = format!(
             "{url} has the version that it has; versions are compared on servers that dbdyno starts itself, such as \

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use archive::Remark;
-use target::source::Digest;
+use engine::source::Digest;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiftedTable {

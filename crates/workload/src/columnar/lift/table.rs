@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use archive::Remark;
-use target::lifted::{Codec, Store};
-use target::source::{Digest, Kind, Misfit, Part, Reader, Source, SourceTable};
-use target::{ErrorKind, TargetError};
+use column_store::{Codec, Store};
+use engine::source::{Digest, Kind, Misfit, Part, Reader, Source, SourceTable};
+use engine::{ErrorKind, TargetError};
 
 use super::{LiftedTable, Result};
 use crate::columnar::chosen::{LeftOut, Unfit};
@@ -175,7 +175,7 @@ impl Run<'_> {
         let memory_bytes = self.store.allocated_bytes()?.saturating_sub(before_bytes);
         let codecs = self.store.codecs(&copy.name)?;
         let reasons = self.store.not_taken(copy, &codecs);
-        let note = |column: &target::source::SourceColumn| {
+        let note = |column: &engine::source::SourceColumn| {
             let note = column.note.as_ref()?;
             Some(Remark::ColumnChanged {
                 column: column.name.clone(),
@@ -323,7 +323,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn go_on(&self) -> target::Result<()> {
+    fn go_on(&self) -> engine::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             Err(TargetError::new(ErrorKind::Statement, "interrupted"))
         } else {
@@ -385,7 +385,7 @@ impl Streams<'_> {
     }
 
     /// Fails once the result is to be discarded.
-    fn go_on(&self) -> target::Result<()> {
+    fn go_on(&self) -> engine::Result<()> {
         if self.failed.load(Ordering::Relaxed) {
             Err(TargetError::new(
                 ErrorKind::Statement,

@@ -10,8 +10,8 @@ use crate::olap::refresh::{CHANGED, Function, RefreshSet};
 use crate::olap::work::{Rows, Work, WorkOptions};
 use ::load::{Drive, End, Progress};
 use archive::{CacheState, Figures, Point, PointKey, Remark, WorkDone};
-use target::lifted::Store;
-use target::source::SourceTable;
+use column_store::Store;
+use engine::source::SourceTable;
 
 use super::{Failed, missing};
 use crate::olap::measure::dop;
@@ -39,7 +39,7 @@ pub(super) fn title(code: &str) -> Option<String> {
 
 /// Points of a cycle at every degree, made from `base`.
 pub(super) fn keys(base: &PointKey, degrees: &[u32], target: &Nodes) -> Vec<PointKey> {
-    let is_copy = target.first().replica().is_some();
+    let is_copy = target.replica().is_some();
     let mut keys = Vec::new();
     for threads in dop::swept(degrees, target) {
         for (_, code, _) in CYCLE {
@@ -122,7 +122,7 @@ impl Cycle<'_> {
 
     /// Copy that follows the source; `None` if the source is measured alone.
     fn copy(&self, set: RefreshSet) -> std::result::Result<Option<Copy>, Failed> {
-        let Some(replica) = self.target.first().replica() else {
+        let Some(replica) = self.target.replica() else {
             return Ok(None);
         };
         let store = replica.store().ok_or_else(missing)?;

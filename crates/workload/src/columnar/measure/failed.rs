@@ -1,7 +1,7 @@
 //! Errors of a step.
 
+use engine::TargetError;
 use lab::Measured;
-use target::TargetError;
 
 use crate::columnar::ColumnarError;
 use crate::olap::OlapError;

@@ -1,8 +1,8 @@
 //! Tables that fit in a given memory, and cores for the users who query them.
 
 use archive::reference::{Cell, PublishedTable, Reference};
+use column_store::Level;
 use stats::Interval;
-use target::lifted::Level;
 use verdict::cores::THREADS_PER_CORE;
 
 use super::SizedTable;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use target::lifted::{Encoding, GROUP_ROWS, Level};
-use target::source::{Part, Reader, Source, SourceTable, Space};
+use column_store::{Encoding, GROUP_ROWS, Level};
+use engine::source::{Part, Reader, Source, SourceTable, Space};
 
 use super::predict::Evidence;
 use super::sample::{Piece, Sample, half_share};
@@ -260,7 +260,7 @@ impl Source for InOrder {
         self.source.one_stream()
     }
 
-    fn tables(&self) -> target::Result<Vec<SourceTable>> {
+    fn tables(&self) -> engine::Result<Vec<SourceTable>> {
         self.source.tables()
     }
 
@@ -268,11 +268,11 @@ impl Source for InOrder {
         self.parts.clone()
     }
 
-    fn space(&self, table: &SourceTable) -> target::Result<Option<Space>> {
+    fn space(&self, table: &SourceTable) -> engine::Result<Option<Space>> {
         self.source.space(table)
     }
 
-    fn open_reader(&self) -> target::Result<Box<dyn Reader>> {
+    fn open_reader(&self) -> engine::Result<Box<dyn Reader>> {
         self.source.open_reader()
     }
 

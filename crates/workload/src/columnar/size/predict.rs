@@ -3,8 +3,8 @@
 //! The functions are pure. The allowances were set on the shapes of data that docs/COLUMNAR.md names, and checked on
 //! others.
 
+use column_store::GROUP_ROWS;
 use stats::Interval;
-use target::lifted::GROUP_ROWS;
 
 pub const CONFIDENCE: f64 = 0.95;
 /// Default difference between a group of pieces from everywhere and one of neighbours.

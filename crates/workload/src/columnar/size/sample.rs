@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use column_store::{GROUP_ROWS, Level, Store, Writer};
+use engine::source::{Cell, Reader, Source, SourceTable, Space};
+use engine::{ErrorKind, TargetError};
 use stats::random::Random;
-use target::lifted::{GROUP_ROWS, Level, Store, Writer};
-use target::source::{Cell, Reader, Source, SourceTable, Space};
-use target::{ErrorKind, TargetError};
 
 use super::predict::CONFIDENCE;
 use crate::columnar::copies::copy_of;

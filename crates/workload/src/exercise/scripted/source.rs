@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use engine::{Counters, Replies, Result, Session, TargetError, Value};
 use load::Failure;
 use stats::random::Random;
-use target::{Counters, Replies, Result, Session, TargetError, Value};
 
 use super::plan::{Parameter, Ready, ReadyTransaction};
 use super::tally::Tally;

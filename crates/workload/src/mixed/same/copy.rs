@@ -12,9 +12,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use archive::Remark;
-use target::Target;
-use target::lifted::{Change, Level, Store};
-use target::source::{Cell, Reader, SourceTable, Taker};
+use column_store::{Change, Level, Store};
+use engine::Target;
+use engine::source::{Cell, Reader, SourceTable, Taker};
 
 use crate::columnar::{
     Changed, Chosen, ColumnarError, LiftOptions, Lifted, Result, differing, lift,
@@ -250,7 +250,7 @@ impl Places {
         table: &SourceTable,
         reader: &mut dyn Reader,
         take: Taker<'_>,
-    ) -> target::Result<()> {
+    ) -> engine::Result<()> {
         let is_district = table.name == "district";
         let names = if is_district {
             ["d_w_id", "d_id", "d_next_o_id"]
@@ -323,7 +323,7 @@ impl Following<'_> {
     fn whole(
         &mut self,
         name: &str,
-        read: impl FnOnce(&SourceTable, &mut dyn Reader, Taker<'_>) -> target::Result<()>,
+        read: impl FnOnce(&SourceTable, &mut dyn Reader, Taker<'_>) -> engine::Result<()>,
     ) -> Result<()> {
         let table = self.copy.table(name)?;
         let (reader, bytes) = (&mut *self.reader, &mut self.bytes);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use ::load::Progress;
 use archive::{Figures, Remark};
+use engine::Target;
 use stats::summary::quantile;
-use target::Target;
 
 use super::copy::{Cycle, OrderEntryCopy};
 use super::snapshot::Age;

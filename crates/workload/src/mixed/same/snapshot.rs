@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use ::load::Progress;
+use column_store::SNAPSHOT;
+use engine::{ErrorKind, Result, Session, TargetError};
 use serde::Deserialize;
-use target::lifted::SNAPSHOT;
-use target::{ErrorKind, Result, Session, TargetError};
 
 use super::query::{self, Query, is_alike};
 use crate::olap::Answer;
@@ -212,11 +212,11 @@ mod tests {
         INSERT INTO order_line VALUES (NULL), (NULL)";
     const PAYMENT: &str = "BEGIN; UPDATE warehouse SET w_ytd = w_ytd + 1; UPDATE district SET d_ytd = d_ytd + 0.5; COMMIT";
 
-    fn database() -> (tempfile::TempDir, std::sync::Arc<dyn target::Target>) {
-        target::before_first_use();
+    fn database() -> (tempfile::TempDir, std::sync::Arc<dyn engine::Target>) {
+        engines::before_first_use();
         let place = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", place.path().join("a.db").display());
-        let target = target::open(&target::TargetUrl::parse(&url).unwrap()).unwrap();
+        let target = engines::open(&engines::parse(&url).unwrap()).unwrap();
         target.open_session().unwrap().batch(TABLES).unwrap();
         (place, target)
     }

@@ -3,7 +3,7 @@
 use crate::olap::work::Work;
 use crate::olap::{self, Query};
 use archive::{Figures, Point, Remark};
-use target::Feature;
+use engine::Feature;
 
 use super::points::PointContext;
 use lab::Measured;
@@ -32,7 +32,7 @@ fn taken(requested: u32, target: &Nodes) -> u32 {
 }
 
 /// Sets the degree of a point for later sessions, if degrees are swept and the engine takes them.
-pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Result<()> {
+pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> engine::Result<()> {
     let can = target.lacks(Feature::ParallelStatement).is_none();
     target.set_threads((!dop.is_empty() && can).then_some(degree))
 }

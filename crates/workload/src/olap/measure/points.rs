@@ -59,7 +59,7 @@ impl PointContext<'_> {
     pub fn other_scale(&self, scale: f64) -> Option<Remark> {
         let targets = self.context.targets.iter();
         targets
-            .filter(|other| other.first().replica().is_none())
+            .filter(|other| other.replica().is_none())
             .find_map(|other| {
                 let mut session = other.first().open_session().ok()?;
                 let there = olap::Metadata::of_whole(session.as_mut())
@@ -92,7 +92,7 @@ impl PointContext<'_> {
     pub fn failed(&self, error: OlapError) -> Measured {
         match error {
             OlapError::Interrupted => Measured::Interrupted,
-            OlapError::Target(error) if error.kind != target::ErrorKind::Statement => {
+            OlapError::Target(error) if error.kind != engine::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
             // This is not a finding about the target: every further query would fail the same way.

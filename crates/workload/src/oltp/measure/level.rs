@@ -11,8 +11,8 @@ use ::load::{
     Users,
 };
 use archive::{CacheState, Figures, Histograms, Point, Remark, Sample, WorkDone};
+use engine::Counters as EngineCounters;
 use stats::words::counted;
-use target::Counters as EngineCounters;
 
 use super::{Measured, PointContext, TOTAL, code_of};
 use crate::oltp::step::Statements;

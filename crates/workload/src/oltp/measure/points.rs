@@ -48,7 +48,7 @@ impl PointContext<'_> {
     pub fn failed(&self, error: OltpError) -> Measured {
         match error {
             OltpError::Interrupted => Measured::Interrupted,
-            OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
+            OltpError::Target(error) if error.kind != engine::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
             // This is not a finding about the target: the database would still be missing at the next level.

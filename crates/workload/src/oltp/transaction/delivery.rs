@@ -6,7 +6,7 @@
 //! The specification lets a user continue at once and delivers later. Here the delivery itself is the operation and its
 //! response time that of the execution, which is the stricter of the two; the queue is the user's own.
 
-use target::Value;
+use engine::Value;
 
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, cents, effect};

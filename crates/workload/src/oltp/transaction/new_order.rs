@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use target::Value;
+use engine::Value;
 
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, cents, effect};

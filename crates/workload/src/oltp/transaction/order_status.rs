@@ -2,7 +2,7 @@
 //!
 //! One statement reads one state of the database, whatever is entered and delivered meanwhile.
 
-use target::Value;
+use engine::Value;
 
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Transaction, Who, effect};

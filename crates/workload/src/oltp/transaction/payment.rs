@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use target::Value;
+use engine::Value;
 
 use super::new_order::another;
 use super::step::Step;

@@ -3,7 +3,7 @@
 //! One statement. It may read an older state than a serial order would allow; the specification requires committed rows
 //! alone.
 
-use target::Value;
+use engine::Value;
 
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Transaction};

@@ -1,0 +1,283 @@
+//! What an engine is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use archive::Purpose;
+
+use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
+use crate::inspection::Inspection;
+use crate::url::{Foreign, Partial, Password};
+use crate::{BackupMethod, ErrorKind, Footprint, Result, Target, TargetError, TargetUrl};
+
+pub trait Engine: Sync {
+    /// Its scheme in a target URL.
+    fn scheme(&self) -> &'static str;
+
+    fn reach(&self) -> Reach {
+        Reach::Embedded
+    }
+
+    /// What `dbdyno list engines` shows.
+    fn info(&self) -> EngineInfo;
+
+    /// Where there may be several versions: each one found, with its program.
+    fn found(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Schemes that other clients have for it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Settings that other clients have in their URLs, and what they mean here.
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        &[]
+    }
+
+    /// Puts into a server's URL what it leaves out, from the places where the engine's own clients look for it.
+    ///
+    /// # Errors
+    /// A sentence, when such a place cannot be used.
+    fn complete(&self, _url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    /// Settings a URL may carry, with their meaning.
+    fn settings(&self) -> &'static [(&'static str, &'static str)];
+
+    /// What URLs can keep apart from the data, as `place.log=DIR`; empty where the engine's files lie in one place.
+    fn places(&self) -> &'static [Purpose] {
+        &[]
+    }
+
+    /// Whether URLs can keep single tables apart, as `place.table.NAME=DIR`.
+    fn places_tables(&self) -> bool {
+        false
+    }
+
+    /// The setting that makes its cache so large, and its value; `None` where a URL does not set it.
+    fn cache_setting(&self, _bytes: u64) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// The setting with which a server that is started for a run lets so many sessions in, and its value; `None` where its
+    /// usual value does, and where nothing limits them.
+    fn sessions_setting(&self, _sessions: u32) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// Memory that the server of a URL takes beside what runs on the machine, with this many sessions; `None` where no server
+    /// is started, or the URL makes no sense.
+    fn memory_need_bytes(&self, _url: &TargetUrl, _sessions: u32) -> Option<u64> {
+        None
+    }
+
+    /// Where the password of a user is looked for, if it is not in the URL; `None` where nobody logs on.
+    fn password_places(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server,
+    /// which a local server has as a whole, and a running one in every session that is measured.
+    /// The server checks them.
+    fn takes_settings_of_the_server(&self) -> bool {
+        false
+    }
+
+    /// Whether libpq's `KEY=VALUE …` names one of its databases.
+    fn reads_key_values(&self) -> bool {
+        false
+    }
+
+    /// Whether `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
+    fn has_question_mark_operators(&self) -> bool {
+        false
+    }
+
+    /// The backup methods of its databases, those included for which something may be missing here.
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        Vec::new()
+    }
+
+    /// Checks the values of the URL's settings; touches nothing.
+    ///
+    /// # Errors
+    /// When a value is none that the engine knows.
+    fn check(&self, url: &TargetUrl) -> Result<()>;
+
+    /// Opens the database that the URL names to read its tables, somebody's too; nothing is written.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or this engine's tables are not read so.
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        // A server that is started for it lives as long as its target.
+        let target = self.open(url)?;
+        let source = target.source()?;
+        Ok(Box::new(OwningSource {
+            source,
+            _target: target,
+        }))
+    }
+
+    /// Opens the database that the URL names; [`crate::Engines::open`] has checked its settings' names.
+    ///
+    /// # Errors
+    /// When it cannot be reached, is damaged or is not ours.
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
+
+    /// Opens the database that the URL names to look at the server's work, whoever is at work there; nothing is written, and
+    /// nobody is kept from it.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or has no views of its work.
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "{url} cannot be observed: only running servers show what their sessions do; observe a server by {}",
+                "postgres:// or mysql://"
+            ),
+        ))
+    }
+
+    /// What rows take in its log and its files; `None` where nobody has measured it.
+    fn footprint(&self) -> Option<Footprint> {
+        None
+    }
+
+    /// What its types are called that not all engines call alike.
+    fn type_names(&self) -> TypeNames {
+        TypeNames {
+            moment: "TIMESTAMP",
+            bytes: "BLOB",
+            text: "VARCHAR",
+        }
+    }
+
+    /// A URL beside the database, for what nobody shall find there afterwards: a schema or file of its own, or a server
+    /// without the directory that was given.
+    ///
+    /// # Errors
+    /// When there is no such place.
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        match self.reach() {
+            Reach::LocalServer => Ok(url.in_new_directory()),
+            Reach::Nowhere => Ok(url.clone()),
+            Reach::Embedded if url.path.is_empty() => Ok(url.clone()),
+            Reach::Embedded => Ok(url.with_path_end("-check")),
+            Reach::Network | Reach::Replica => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{url} is populated by a run and cannot be checked; check the target that it copies"
+                ),
+            )),
+        }
+    }
+
+    /// Finds out what a run would find, without changing anything; what a run would be refused for is part of it.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, or there is none before a run.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "{url} is populated by a run and cannot be checked; check the target that it copies"
+            ),
+        ))
+    }
+}
+
+/// The URL of a server while it is read.
+pub struct Incomplete<'a> {
+    pub place: Partial,
+    /// Those that are no part of the place.
+    pub settings: BTreeMap<String, String>,
+    pub password: Option<Password>,
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Types by the engine's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TypeNames {
+    /// Of a moment without a time zone, with microseconds.
+    pub moment: &'static str,
+    /// Of at least 1000 bytes.
+    pub bytes: &'static str,
+    /// Of texts, in a cast.
+    pub text: &'static str,
+}
+
+/// Where the databases of an engine are. A run that names no target measures the embedded ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    Nowhere,
+    /// In a file or in memory, inside this process.
+    Embedded,
+    /// In memory, a copy of another target's.
+    Replica,
+    /// In a server that dbdyno starts and removes.
+    LocalServer,
+    /// In a server that runs already.
+    Network,
+}
+
+/// One line of `dbdyno list engines`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Scheme in a target URL.
+    pub scheme: &'static str,
+    pub title: &'static str,
+    /// Its version, or the sentence that says how to get it.
+    pub version: std::result::Result<String, String>,
+}
+
+/// A source, and the target that it would not outlive.
+struct OwningSource {
+    source: Box<dyn Source>,
+    _target: Arc<dyn Target>,
+}
+
+impl Source for OwningSource {
+    fn title(&self) -> String {
+        self.source.title()
+    }
+
+    fn url(&self) -> String {
+        self.source.url()
+    }
+
+    fn moment(&self) -> &'static str {
+        self.source.moment()
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        self.source.one_stream()
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        self.source.tables()
+    }
+
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
+        self.source.parts(table, streams)
+    }
+
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        self.source.space(table)
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        self.source.open_reader()
+    }
+
+    fn waits(&self) -> Option<String> {
+        self.source.waits()
+    }
+
+    fn break_off(&self) {
+        self.source.break_off();
+    }
+}

@@ -1,0 +1,59 @@
+//! What can go wrong with a database, as its user needs to know it.
+
+/// Result of everything that talks to a target.
+pub type Result<T> = std::result::Result<T, TargetError>;
+
+/// What the caller can do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Another transaction was in the way: roll back and try again.
+    Conflict,
+    /// The target cannot be reached, or its file cannot be opened or written.
+    Unreachable,
+    Full,
+    /// The database says that its file is damaged.
+    Damaged,
+    /// The target holds something that is not ours.
+    Foreign,
+    /// The engine itself is not installed.
+    NotInstalled,
+    Statement,
+    /// A text has bytes that mean nothing in its encoding, or nothing in UTF-8.
+    Untranslatable,
+    /// A row that is read holds a value that its column's type has no place for; the column's place, from 0.
+    Unfit(usize),
+}
+
+/// An error of a target: one sentence for the user and what kind it is.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct TargetError {
+    /// What the caller can do.
+    pub kind: ErrorKind,
+    /// One sentence, without secrets.
+    pub message: String,
+}
+
+impl TargetError {
+    /// An error of `kind` with its sentence.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// True when trying the transaction again may help.
+    pub fn is_conflict(&self) -> bool {
+        self.kind == ErrorKind::Conflict
+    }
+}
+
+/// Turns an error of the operating system into the user's sentence.
+pub fn failed(what: &str, error: &std::io::Error) -> TargetError {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorKind::Full,
+        _ => ErrorKind::Unreachable,
+    };
+    TargetError::new(kind, format!("{what}: {error}"))
+}

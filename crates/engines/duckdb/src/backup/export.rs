@@ -1,0 +1,121 @@
+//! `EXPORT DATABASE`: the rows of each table as they are at one moment in a Parquet file, and statements that make the tables.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::super::explain::explain;
+use super::super::set_up::SetUp;
+use super::super::target::DuckDbTarget;
+use super::tools::{Bare, RESTORED, path_text, statement};
+use engine::backup_adapter::Adapter;
+use engine::file_snapshot::copy::sync;
+use engine::register::quoted;
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+
+/// What the files with rows end with.
+const PARQUET: &str = "parquet";
+/// Of zstd, where nothing is said: DuckDB's own.
+const LEVEL_USUAL: u32 = 3;
+
+const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
+    name: "export-parquet",
+    how: "EXPORT DATABASE: the rows of one moment as Parquet without compression, then synchronised; channels are threads. The \
+          restore is IMPORT DATABASE",
+    has_channels: true,
+    ..BackupMethod::SIMPLE
+};
+pub(super) const NONE: Adapter<DuckDbTarget> = Adapter {
+    about: WITHOUT_COMPRESSION,
+    on: |target| Box::new(Exported(target, "uncompressed")),
+};
+pub(super) const ZSTD: Adapter<DuckDbTarget> = Adapter {
+    about: BackupMethod {
+        name: "export-parquet-zstd",
+        how: "EXPORT DATABASE: the rows of one moment as Parquet compressed with zstd (level 3 if not said), then synchronised; \
+              channels are threads. The restore is IMPORT DATABASE",
+        levels: Some((1, 22)),
+        ..WITHOUT_COMPRESSION
+    },
+    on: |target| Box::new(Exported(target, "zstd")),
+};
+
+/// Of a target, with a kind of compression.
+struct Exported<'t>(&'t DuckDbTarget, &'static str);
+
+impl Method for Exported<'_> {
+    fn lacks(&self) -> Option<String> {
+        self.0.lacks_directories()
+    }
+
+    fn prepare(&self, options: BackupOptions, into: &Path) -> Result<()> {
+        self.0.lend(options, into)
+    }
+
+    fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
+        let (connection, _guard) = self.0.instance.connect()?;
+        let level = match self.1 {
+            "zstd" => format!(
+                ", COMPRESSION_LEVEL {}",
+                options.variant.level.unwrap_or(LEVEL_USUAL)
+            ),
+            _ => String::new(),
+        };
+        let sql = format!(
+            "EXPORT DATABASE {} (FORMAT parquet, COMPRESSION {}{level})",
+            quoted(path_text(into)?),
+            self.1
+        );
+        let exported = connection.query(&sql).map(drop);
+        exported.map_err(|m| explain("the export failed", &m))?;
+        sync(into).map_err(|e| statement(&format!("cannot synchronise the export: {e}")))?;
+        Ok(BackedUp::default())
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.0.take_back()
+    }
+
+    /// Whether every row of every file can be read. Parquet as DuckDB writes it bears no checksums.
+    fn verify(&self, from: &Path) -> Result<Option<String>> {
+        let bare = Bare::open(self.0.instance.loaded, None, &[])?;
+        for file in files(from).map_err(|e| statement(&format!("{}: {e}", from.display())))? {
+            let name = quoted(path_text(&file)?);
+            if let Some(fault) = bare.fault(&format!("read_parquet({name})")) {
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
+    }
+
+    fn restore(
+        &self,
+        options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
+        let begun = Instant::now();
+        let file = into.join(RESTORED);
+        let set_up = SetUp {
+            threads: Some(options.channels),
+            ..SetUp::default()
+        };
+        let bare = Bare::open(self.0.instance.loaded, Some(&file), &set_up.options())?;
+        bare.run(&format!("IMPORT DATABASE {}", quoted(path_text(from)?)))?;
+        bare.comment()?;
+        drop(bare);
+        self.0.open_restored(&file, (begun, into))
+    }
+}
+
+fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in directory.read_dir()? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == PARQUET) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

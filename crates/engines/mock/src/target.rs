@@ -1,0 +1,156 @@
+//! The engine and its target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::TargetRecord;
+
+use super::pace::{Pace, SETTINGS};
+use super::session::MockSession;
+use engine::inspection::Inspection;
+use engine::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+};
+use engine::{Engine, EngineInfo, Reach};
+
+/// Statements cannot change without a release of dbdyno, so its version is theirs.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const ENGINE: &str = "no database (mock)";
+
+pub struct Mock;
+
+impl Engine for Mock {
+    fn scheme(&self) -> &'static str {
+        "mock"
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mock",
+            title: "no database: statements of a given duration, to measure dbdyno itself",
+            version: Ok(VERSION.to_owned()),
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Nowhere
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Pace::from_url(url).map(|_| ())
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let mut found = Inspection {
+            engine: ENGINE.into(),
+            version: VERSION.into(),
+            settings: Pace::from_url(url)?.record(),
+            rules: "rule = []",
+            ..Inspection::default()
+        };
+        found.lack(lacks);
+        found.notes.push(
+            "mock only spends time, to measure dbdyno itself: no figure of it is one of a database"
+                .into(),
+        );
+        Ok(found)
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(MockTarget {
+            url: url.to_string(),
+            pace: Pace::from_url(url)?,
+        }))
+    }
+}
+
+struct MockTarget {
+    url: String,
+    pace: Pace,
+}
+
+fn lacks(feature: Feature) -> Option<String> {
+    let what = match feature {
+        Feature::Tables | Feature::KeylessTables => "tables",
+        Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage",
+        Feature::Compression => "tables to compress",
+        Feature::ConcurrentWriters => "rows to write",
+        Feature::ParallelStatement => "statements on several threads",
+        Feature::ProceduralLanguage => "procedural language",
+        Feature::SmallTransactions => "transactions",
+    };
+    Some(format!("mock is not a database and has no {what}"))
+}
+
+impl Target for MockTarget {
+    fn record(&self) -> TargetRecord {
+        TargetRecord {
+            name: "mock".into(),
+            url: self.url.clone(),
+            engine: ENGINE.into(),
+            engine_version: VERSION.into(),
+            nodes: 1,
+            device: None,
+            settings: self.pace.record(),
+            rights_missing: None,
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        lacks(feature)
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        Ok(Box::new(MockSession::new(&self.pace)))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    /// Nothing is in any log.
+    fn checkpoint(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        Ok(Cooled::Lukewarm(
+            "mock stores nothing and has no cold state".into(),
+        ))
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(self.refusal(Feature::ParallelStatement))
+    }
+
+    fn set_compression(&self, _compressed: bool) -> Result<()> {
+        Err(self.refusal(Feature::Compression))
+    }
+
+    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
+        Ok(BTreeMap::new())
+    }
+}
+
+impl MockTarget {
+    fn refusal(&self, feature: Feature) -> TargetError {
+        TargetError::new(
+            ErrorKind::Statement,
+            self.lacks(feature).unwrap_or_default(),
+        )
+    }
+}

@@ -1,0 +1,51 @@
+//! Backups of local servers of MariaDB: with `mariadb-backup`, which copies files while the server works and replays its log into
+//! them when they are restored; and of rows.
+
+mod files;
+mod mydumper;
+mod tools;
+
+use std::path::Path;
+
+use tools::statement;
+
+use super::target::MySqlTarget;
+use engine::backup_adapter::{Adapter, bound, described};
+use engine::{Backup, BackupMethod, Method, Result};
+
+const ADAPTERS: &[Adapter<MySqlTarget>] = &[files::FILES, mydumper::NONE, mydumper::GZIP];
+
+/// The methods of local servers.
+pub(super) fn methods() -> Vec<BackupMethod> {
+    described(ADAPTERS)
+}
+
+impl Backup for MySqlTarget {
+    /// The table spaces of the server, which a backup holds together, without undo, temporary tables and free pages.
+    fn logical_bytes(&self) -> Result<u64> {
+        let sql = "SELECT CAST((SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES \
+                   WHERE NAME NOT LIKE 'innodb_undo%' AND NAME <> 'innodb_temporary') \
+                   - (SELECT SUM(DATA_FREE) FROM information_schema.TABLES WHERE ENGINE = 'InnoDB') AS CHAR)";
+        let rows = self.texts(sql)?;
+        let bytes = rows.into_iter().flatten().next().flatten();
+        bytes
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| statement("the server does not tell the size of its table spaces"))
+    }
+
+    fn methods(&self) -> Vec<BackupMethod> {
+        methods()
+    }
+
+    fn method(&self, name: &str) -> Option<Box<dyn Method + '_>> {
+        bound(ADAPTERS, name, self)
+    }
+
+    fn warm(&self) -> Result<()> {
+        self.own_server()?.warm_files()
+    }
+
+    fn check_place(&self, directory: &Path) -> Result<()> {
+        self.own_server()?.check_reaches(directory)
+    }
+}

@@ -1,0 +1,204 @@
+//! `mariadb-backup`: files are copied while the server works, and its log is replayed into them when they are restored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::civil::DateTime;
+
+use super::super::target::MySqlTarget;
+use super::tools::{LOG_BYTES, argument, backed_up, how_to_get};
+use engine::backup::run;
+use engine::backup_adapter::Adapter;
+use engine::failed;
+use engine::file_snapshot::copy;
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result, Target};
+use local_server::Version;
+
+const TOOL: &str = "mariadb-backup";
+/// Memory for the replay of the log: as much as the local server's own pool.
+const REPLAY_MEMORY: &str = "--use-memory=256M";
+
+const SYSTEM_TABLE_SPACE: &str = "ibdata1";
+/// Its pages 64 to 191 are the double-write buffer, where copies of pages may be torn.
+const AROUND_DOUBLE_WRITES: &[&[&str]] = &[&["--end-page=63"], &["--start-page=192"]];
+/// All pages of a file.
+const WHOLE: &[&[&str]] = &[&[]];
+
+/// "2026-11-25 22:16:54"
+const MOMENT_CHARACTERS: usize = 19;
+/// The end of the last line of a backup that is whole.
+const COMPLETED: &str = " completed OK!";
+/// A second more or less is 2 % of it.
+const TOLD_MIN: Duration = Duration::from_secs(50);
+
+pub(super) const FILES: Adapter<MySqlTarget> = Adapter {
+    about: BackupMethod {
+        name: "mariadb-backup",
+        how: "mariadb-backup --backup: files and log are copied while the server works, then synchronised; the restore replays the \
+              log with --prepare",
+        has_channels: true,
+        restored_log_bytes: LOG_BYTES,
+        ..BackupMethod::SIMPLE
+    },
+    on: |target| Box::new(Files(target)),
+};
+
+struct Files<'t>(&'t MySqlTarget);
+
+impl Files<'_> {
+    /// What is wrong with the tool, which has to be of the server's series and not older than it.
+    fn wrong_version(&self) -> Result<Option<String>> {
+        let server = self.0.own_server()?;
+        let mut command = self.0.program(TOOL)?;
+        command.arg("--version");
+        let said = run(command)?.said;
+        let tool = said.split_once("MariaDB server ");
+        let tool = tool.and_then(|(_, version)| Version::find_in(version));
+        let served = &server.installation().version;
+        let fits = |tool: &Version| tool.0.get(..2) == served.0.get(..2) && tool >= served;
+        Ok(match tool {
+            Some(tool) if fits(&tool) => None,
+            Some(tool) => Some(format!(
+                "{TOOL} {tool} does not fit MariaDB {served}; {}",
+                how_to_get(server)
+            )),
+            None => Some(format!("{TOOL} does not tell its version: {}", said.trim())),
+        })
+    }
+}
+
+impl Method for Files<'_> {
+    fn lacks(&self) -> Option<String> {
+        self.wrong_version()
+            .unwrap_or_else(|error| Some(error.message))
+    }
+
+    fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
+        let server = self.0.own_server()?;
+        let mut command = self.0.program(TOOL)?;
+        command
+            .args(["--no-defaults", "--backup"])
+            .arg(argument("--target-dir", into))
+            .arg(argument("--datadir", server.data_directory()))
+            .arg(argument("--socket", &server.socket_path()))
+            .arg(format!("--user={}", server.superuser()))
+            .arg(format!("--parallel={}", options.channels));
+        backed_up(command, into, took)
+    }
+
+    /// The checksums of all pages.
+    fn verify(&self, from: &Path) -> Result<Option<String>> {
+        for file in table_spaces(from).map_err(|e| failed("cannot read the backup", &e))? {
+            let is_system = (file.file_name()).is_some_and(|name| name == SYSTEM_TABLE_SPACE);
+            let parts = if is_system {
+                AROUND_DOUBLE_WRITES
+            } else {
+                WHOLE
+            };
+            for pages in parts {
+                let mut command = self.0.program("innochecksum")?;
+                command.args(*pages).arg(&file);
+                if let Err(error) = run(command) {
+                    return Ok(Some(error.message));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn restore(
+        &self,
+        _options: BackupOptions,
+        _point: Option<&str>,
+        from: &Path,
+        into: &Path,
+    ) -> Result<Restored> {
+        let server = self.0.own_server()?;
+        let begun = Instant::now();
+        let data = server.data_inside(into)?;
+        let copied = || -> std::io::Result<()> {
+            for entry in fs::read_dir(from)? {
+                let entry = entry?;
+                copy::copy(&entry.path(), &data.join(entry.file_name()))?;
+            }
+            copy::sync(into)
+        };
+        copied().map_err(|e| failed(&format!("cannot copy {}", from.display()), &e))?;
+        let copy_took = begun.elapsed();
+        let mut command = self.0.program(TOOL)?;
+        command
+            .args(["--no-defaults", "--prepare", REPLAY_MEMORY])
+            .arg(argument("--target-dir", &data));
+        run(command)?;
+        server.hand_over(into)?;
+        let url = server.url_of_restored(self.0.url(), into)?;
+        let target: Arc<dyn Target> = Arc::new(MySqlTarget::open_local(&url)?);
+        Ok(Restored {
+            target,
+            copy_took,
+            replay_took: begun.elapsed().saturating_sub(copy_took),
+        })
+    }
+}
+
+/// How long the tool took by its own clock, which tells whole seconds in front of its lines: known of a backup that is so long
+/// that they tell it to 2 %.
+fn took(said: &str) -> Option<Duration> {
+    let at = |line: &str| -> Option<DateTime> {
+        let (_, rest) = line.strip_prefix('[')?.split_once("] ")?;
+        rest.get(..MOMENT_CHARACTERS)?.parse().ok()
+    };
+    let last = said.lines().rev().find(|line| line.ends_with(COMPLETED));
+    let ended = last.and_then(at)?;
+    let begun = said.lines().find_map(at)?;
+    let took = Duration::try_from(ended.duration_since(begun)).ok()?;
+    (took >= TOLD_MIN).then_some(took)
+}
+
+/// The files with pages that bear checksums.
+fn table_spaces(backup: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut left = vec![backup.to_owned()];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                left.push(path);
+            } else if name.ends_with(".ibd")
+                || name.starts_with("undo")
+                || name == SYSTEM_TABLE_SPACE
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_own_clock_is_read_where_it_tells_enough() {
+        let said = |ended: &str| {
+            format!(
+                "mariadb-backup based on MariaDB server 10.11.19-MariaDB\n[00] 2026-11-25 23:59:40 Connecting to MariaDB server\n\
+                 2026-11-25 23:59:41 0 [Note] InnoDB: Starting\n[01] 2026-11-26 00:00:10 Copying ./a.ibd\n[00] {ended}\n"
+            )
+        };
+        let took = |ended: &str| took(&said(ended));
+        assert_eq!(
+            took("2026-11-26 00:00:41 completed OK!"),
+            Some(Duration::from_secs(61))
+        );
+        // Whole seconds tell too little of it.
+        assert_eq!(took("2026-11-26 00:00:29 completed OK!"), None);
+        assert_eq!(took("2026-11-26 00:01:00 Copying"), None);
+        assert_eq!(super::took(""), None);
+    }
+}

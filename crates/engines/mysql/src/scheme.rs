@@ -1,0 +1,223 @@
+//! The engines: databases of running servers, and servers that dbdyno makes itself.
+
+use std::sync::Arc;
+
+use archive::Purpose;
+
+use super::access::{self, Access, SETTINGS, others_allowed};
+use super::backup;
+use super::foreign::FOREIGN;
+use super::inspect::inspect;
+use super::local::MariaDbServer;
+use super::session_settings::RESERVED;
+use super::source::MySqlSource;
+use super::target::{MySqlTarget, asked_of};
+use engine::catalogue::Source;
+use engine::inspection::Inspection;
+use engine::session_settings::{self, SessionSettings};
+use engine::url::Foreign;
+use engine::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
+use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
+use local_server::{LocalServer, ServerKind, ServerSpec};
+
+/// The engines of this crate.
+pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LocalMySql]);
+
+const TYPE_NAMES: TypeNames = TypeNames {
+    moment: "DATETIME(6)",
+    bytes: "BLOB",
+    text: "CHAR",
+};
+
+/// Measured on MariaDB 10.11, purge included: transactions of one and of four rows, of 50,000 with texts of 50, 200 and 800 bytes chosen
+/// at random. An update logs the text before it as well, so that it can be undone. A transaction has 135 bytes where purge follows many
+/// at once, and 500 where it follows each. What is of a second is from loads of 40 to 400 transactions in each.
+const FOOTPRINT: Footprint = Footprint {
+    transaction_log_bytes: 300.0,
+    log_bytes_per_s: 40_000.0,
+    insert: RowBytes {
+        fixed: 60.0,
+        per_byte: 1.0,
+    },
+    update: RowBytes {
+        fixed: 62.0,
+        per_byte: 2.0,
+    },
+    delete: RowBytes {
+        fixed: 92.0,
+        per_byte: 0.07,
+    },
+    file: RowBytes {
+        fixed: 110.0,
+        per_byte: 1.1,
+    },
+    room_mb: 15.0,
+    text_bytes_max: 60_000,
+    page_image_bytes: 0.0,
+    beyond_range: 1.0,
+};
+
+/// A database of a server that runs already.
+pub struct MySql;
+
+impl Engine for MySql {
+    fn scheme(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["mariadb", "mysql2"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        FOREIGN
+    }
+
+    fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        access::complete(url)
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Network
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mysql",
+            title: "MariaDB or MySQL, a running server (client built in)",
+            version: Ok("MariaDB 10.5, MySQL 8.0 or later".into()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn password_places(&self) -> Option<&'static str> {
+        Some("~/.my.cnf or $MYSQL_PWD")
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Access::from_url(url)?;
+        session_settings::of_url(url, SETTINGS, RESERVED)?;
+        others_allowed(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        let (access, session) = asked_of(url)?;
+        session_settings::refuse(&session)?;
+        Ok(Box::new(MySqlSource::open(access, url.to_string(), false)?))
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let (access, session) = asked_of(url)?;
+        let others_allowed = others_allowed(url)?;
+        let target = MySqlTarget::open(url, access, session, others_allowed, None)?;
+        Ok(Arc::new(target))
+    }
+
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(MySqlTarget::open_observed(url)?))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(FOOTPRINT)
+    }
+
+    /// The path of a URL ends with the database.
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        Ok(url.with_path_end("_check"))
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let (access, session) = asked_of(url)?;
+        inspect(&access, &session, others_allowed(url)?)
+    }
+}
+
+/// A server that dbdyno makes, tunes, restarts and removes.
+pub struct LocalMySql;
+
+impl Engine for LocalMySql {
+    fn scheme(&self) -> &'static str {
+        "mysql+local"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::LocalServer
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mysql+local",
+            title: "MariaDB, a local server that dbdyno starts",
+            version: local_server::versions(&MariaDbServer),
+        }
+    }
+
+    fn found(&self) -> Vec<String> {
+        local_server::found(&MariaDbServer)
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        local_server::SETTINGS
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        MariaDbServer.places()
+    }
+
+    fn places_tables(&self) -> bool {
+        MariaDbServer.places_tables()
+    }
+
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("innodb_buffer_pool_size", bytes.to_string()))
+    }
+
+    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
+        local_server::sessions_setting(sessions)
+    }
+
+    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
+        local_server::memory_need_bytes(&MariaDbServer, url, sessions)
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        ServerSpec::from_url(&MariaDbServer, url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let target = MySqlTarget::open_local(url)?;
+        Ok(Arc::new(target))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    /// On a server of its own, which goes again: that of a data directory that was given would stay.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let spec = ServerSpec::from_url(&MariaDbServer, &url.in_new_directory())?;
+        let server = LocalServer::start(&MariaDbServer, &spec)?;
+        let access = Access::local(server.socket_path(), server.superuser());
+        let found = inspect(&access, &SessionSettings::new(), true)?;
+        Ok(found.of_local_server(server.about(), server.program()))
+    }
+}

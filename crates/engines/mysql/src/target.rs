@@ -1,0 +1,572 @@
+//! A server's database as a target.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
+
+use super::access::{Access, SETTINGS};
+use super::client::Client;
+use super::flavour::Flavour;
+use super::limits::{Limits, is_read_only};
+use super::local::MariaDbServer;
+use super::observe::MySqlActivity;
+use super::overrides::set_up_first;
+use super::session::{MySqlSession, connect, connect_for_script};
+use super::session_settings::{RESERVED, set_settings, try_settings};
+use super::source::MySqlSource;
+use super::watch::MySqlWatch;
+use super::{checkpoint, facts, guard, observe, watch};
+use engine::activity::{ONLY_MEASURED, ONLY_OBSERVED};
+use engine::catalogue::Source;
+use engine::open_sessions;
+use engine::session_settings::{self, Replaced, SessionSettings};
+use engine::{
+    Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
+    Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
+};
+use local_server::{ControlConnection, LocalServer, ServerSpec};
+
+/// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
+const NO_DATABASE: &str = "information_schema";
+
+/// What its manual advises for its settings.
+pub(super) const RULES: &str = include_str!("rules.toml");
+
+/// Why a server that somebody else started has no methods.
+pub(super) const NOT_LOCAL: &str = "backups of MariaDB are measured on servers that dbdyno starts itself, because the restored copy \
+     needs a server of its own; use mysql+local:";
+
+pub(super) struct MySqlTarget {
+    url: TargetUrl,
+    access: Arc<Access>,
+    flavour: Flavour,
+    version: String,
+    /// What the user may not see.
+    /// The TLS of the sessions, for people.
+    tls: Option<String>,
+    rights_missing: Option<RightsMissing>,
+    /// Why the server takes no writes.
+    read_only: Option<String>,
+    /// What the server is set to that measured sessions lift or do without.
+    limits: Limits,
+    /// Settings of the server that sessions replace.
+    replaced: Vec<Replaced>,
+    /// Whether the server is only looked at.
+    is_observed: bool,
+    compression: AtomicBool,
+    /// Settings of the server for the sessions that are measured, as it writes them.
+    session: SessionSettings,
+    control: ControlConnection<Client>,
+    /// Whether this target holds the lock on its database, and not another one that is open as long.
+    is_locked: bool,
+}
+
+impl MySqlTarget {
+    /// Starts a server of dbdyno's own, and opens it.
+    pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
+        let spec = ServerSpec::from_url(&MariaDbServer, url)?;
+        Self::of_server(LocalServer::start(&MariaDbServer, &spec)?, url)
+    }
+
+    /// Opens a server of dbdyno's own.
+    pub(super) fn of_server(server: LocalServer, url: &TargetUrl) -> Result<Self> {
+        let mut access = Access::local(server.socket_path(), server.superuser());
+        access.table_directories = server.table_directories();
+        // Nobody else can reach it, and the server itself has the settings.
+        let session = SessionSettings::new();
+        Self::open(url, access, session, true, Some(server))
+    }
+
+    /// Connects, refuses what is not ours, and makes the database.
+    pub fn open(
+        url: &TargetUrl,
+        access: Access,
+        session: SessionSettings,
+        others_allowed: bool,
+        server: Option<LocalServer>,
+    ) -> Result<Self> {
+        let control = ControlConnection::new(server);
+        let target = Self::open_with(url, access, others_allowed, (control, true))?;
+        target.with_session(&session)
+    }
+
+    /// Logs on to look at the server's work: nothing is claimed, made or refused, and the database of the URL need not be there.
+    pub fn open_observed(url: &TargetUrl) -> Result<Self> {
+        let (access, session) = asked_of(url)?;
+        session_settings::refuse(&session)?;
+        let mut login = access.login();
+        login.database = None;
+        let (place, tls) = (&access.place, access.tls.as_ref());
+        let client = Client::connect(place, tls, login, access.owner)?;
+        let version = client.server_version().to_owned();
+        let (flavour, tls) = (Flavour::of_version(&version), client.tls());
+        drop(client);
+        guard::refuse_old(flavour, &version)?;
+        let mut client = observe::asking::connect(&access, flavour)?;
+        let rights_missing = rights_missing(&mut client, false)?;
+        Ok(Self {
+            url: url.clone(),
+            access: Arc::new(access),
+            flavour,
+            version,
+            tls,
+            rights_missing,
+            read_only: None,
+            limits: Limits::default(),
+            replaced: Vec::new(),
+            is_observed: true,
+            compression: AtomicBool::new(false),
+            session,
+            control: ControlConnection::new(None).holding(client),
+            is_locked: false,
+        })
+    }
+
+    /// The same with settings for its sessions, after a trial.
+    fn with_session(mut self, session: &SessionSettings) -> Result<Self> {
+        if !session.is_empty() {
+            // On a connection that goes at once.
+            let mut trial = self.connect()?;
+            self.session = try_settings(&mut trial, self.flavour, session)?;
+        }
+        Ok(self)
+    }
+
+    fn open_with(
+        url: &TargetUrl,
+        mut access: Access,
+        others_allowed: bool,
+        (control, is_locked): (ControlConnection<Client>, bool),
+    ) -> Result<Self> {
+        let mut login = access.login();
+        // The database may not be there yet.
+        login.database = None;
+        let (place, tls) = (&access.place, access.tls.as_ref());
+        let mut client = Client::connect(place, tls, login, access.owner)?;
+        let version = client.server_version().to_owned();
+        let tls = client.tls();
+        let flavour = Flavour::of_version(&version);
+        guard::refuse_old(flavour, &version)?;
+        let mut replaced = set_up_first(&mut client, flavour, access.writes_anyway)?;
+        guard::refuse_proxy(&mut client, &access)?;
+        if !others_allowed {
+            guard::refuse_busy(&mut client, &access)?;
+        }
+        if is_locked {
+            guard::lock(&mut client, &access)?;
+        }
+        let read_only = match control.server() {
+            Some(_) => None,
+            None => is_read_only(&mut client, flavour, access.writes_anyway)?,
+        };
+        let mut limits = Limits::default();
+        if read_only.is_none() {
+            limits = Limits::of(&mut client, flavour)?;
+            guard::own_database(&mut client, &access)?;
+        } else if !guard::is_there(&mut client, &access.database)? {
+            // Sessions need one to begin in, and this one is everywhere.
+            access.database = NO_DATABASE.into();
+        }
+        replaced.append(&mut limits.replaced);
+        let rights_missing = rights_missing(&mut client, others_allowed)?;
+        drop(client);
+        let target = Self {
+            url: url.clone(),
+            access: Arc::new(access),
+            flavour,
+            version,
+            tls,
+            rights_missing,
+            read_only,
+            limits,
+            replaced,
+            is_observed: false,
+            compression: AtomicBool::new(false),
+            session: SessionSettings::new(),
+            control,
+            is_locked,
+        };
+        // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
+        if target.read_only.is_none() {
+            target.checkpoint()?;
+        }
+        Ok(target)
+    }
+
+    fn with_control<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let connect = || {
+            let mut fresh = self.connect()?;
+            if self.is_locked {
+                guard::lock(&mut fresh, &self.access)?;
+            }
+            Ok(fresh)
+        };
+        self.control.with(connect, work)
+    }
+
+    /// One more connection; a local server that has ended tells why.
+    fn connect(&self) -> Result<Client> {
+        let client = if self.is_observed {
+            observe::asking::connect(&self.access, self.flavour)
+        } else {
+            connect(&self.access)
+        };
+        client.map_err(|error| self.control.because(error))
+    }
+
+    /// A connection with its settings as a session.
+    fn session(&self, mut client: Client) -> Result<Box<dyn Session>> {
+        set_settings(&mut client, self.flavour, &self.session)?;
+        let access = Arc::clone(&self.access);
+        Ok(Box::new(MySqlSession::new(client, access)))
+    }
+
+    pub(super) fn local_server(&self) -> Option<&LocalServer> {
+        self.control.server()
+    }
+
+    pub(super) fn url(&self) -> &TargetUrl {
+        &self.url
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.access.database
+    }
+
+    /// The rows of a query on the connection that is no job's.
+    pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.with_control(|client| client.read(sql))
+    }
+
+    /// How the database beside this one is reached.
+    fn secondary_access(&self, name: &str) -> Result<Access> {
+        let mut access = self.access.as_ref().clone();
+        access.database = format!("{}_{name}", access.database);
+        Ok(access)
+    }
+
+    /// Does something to the server that ends all its sessions, and tells whether it comes back cold.
+    fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
+        let cooled = self.control.without_sessions(work)?;
+        let loads =
+            self.with_control(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
+        if loads.as_deref() == Some("ON") {
+            return Ok(Cooled::Lukewarm(
+                "innodb_buffer_pool_load_at_startup is ON, so the server reloads its buffer pool"
+                    .into(),
+            ));
+        }
+        Ok(cooled)
+    }
+}
+
+/// What a URL of a running server asks for, with what it refers to.
+pub(super) fn asked_of(url: &TargetUrl) -> Result<(Access, SessionSettings)> {
+    let mut access = Access::from_url(url)?;
+    access.read_files()?;
+    let session = session_settings::of_url(url, SETTINGS, RESERVED)?;
+    Ok((access, session))
+}
+
+/// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
+pub(super) fn plain_version(version: &str) -> String {
+    let is_of_number = |c: &char| c.is_ascii_digit() || *c == '.';
+    version.chars().take_while(is_of_number).collect()
+}
+
+/// Who lacks a right sees nothing where others see figures: that is told, not taken for nothing.
+fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<RightsMissing>> {
+    let grants = client.read("SHOW GRANTS").unwrap_or_default();
+    let may_see = grants.iter().flatten().flatten().any(|grant| {
+        grant.split_once(" ON *.* ").is_some_and(|(rights, _)| {
+            rights.contains("ALL PRIVILEGES") || rights.contains("PROCESS")
+        })
+    });
+    let account = guard::account(client)?;
+    let (mut unseen, mut grant) = (Vec::new(), Vec::new());
+    if !may_see {
+        unseen.extend((!others_allowed).then_some(Unseen::OthersAtWork));
+        unseen.push(Unseen::Compression);
+        grant.push(format!("GRANT PROCESS ON *.* TO {account}"));
+    }
+    if watch::is_denied(client) {
+        unseen.push(Unseen::DataFileWaits);
+        grant.push(format!("GRANT SELECT ON performance_schema.* TO {account}"));
+    }
+    let grant = grant.join("; ");
+    Ok((!unseen.is_empty()).then_some(RightsMissing { unseen, grant }))
+}
+
+/// Why a server cannot do something.
+pub(super) fn lacks(flavour: Flavour, limits: &Limits, feature: Feature) -> Option<String> {
+    match (feature, flavour) {
+        (Feature::KeylessTables, _) => limits.keys.clone(),
+        (Feature::Compression, Flavour::MySql) => Some(
+            "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
+                .into(),
+        ),
+        (Feature::ParallelStatement, flavour) => Some(format!(
+            "{} runs each statement on one thread",
+            flavour.title()
+        )),
+        _ => None,
+    }
+}
+
+impl Target for MySqlTarget {
+    fn record(&self) -> TargetRecord {
+        let mut settings = self
+            .with_control(|client| facts::settings(client, self.flavour))
+            .unwrap_or_default();
+        if let Some(server) = self.control.server() {
+            settings.extend(server.about());
+        }
+        if let Some(tls) = &self.tls {
+            settings.insert("dbdyno.tls".into(), tls.clone());
+        }
+        session_settings::record(&self.session, &mut settings);
+        session_settings::record_replaced(&self.replaced, &mut settings);
+        TargetRecord {
+            name: self.url.scheme.clone(),
+            url: self.url.to_string(),
+            engine: self.flavour.title().into(),
+            engine_version: plain_version(&self.version),
+            nodes: 1,
+            device: None,
+            settings,
+            rights_missing: self.rights_missing.clone(),
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        lacks(self.flavour, &self.limits, feature)
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        if self.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
+        }
+        let mut client = self.connect()?;
+        let mut more = self.limits.assignments.clone();
+        if self.flavour == Flavour::MariaDb {
+            let compressed = u8::from(self.compression.load(Ordering::Relaxed));
+            more.push(format!("SESSION innodb_compression_default = {compressed}"));
+        }
+        if !more.is_empty() {
+            client.run(&format!("SET {}", more.join(", ")))?;
+        }
+        self.session(client)
+    }
+
+    fn open_script_session(&self) -> Result<Box<dyn Session>> {
+        let client = connect_for_script(&self.access);
+        self.session(client.map_err(|error| self.control.because(error))?)
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        self.control.server().map(LocalServer::data_directory)
+    }
+
+    fn server_directory(&self) -> std::result::Result<PathBuf, String> {
+        match self.with_control(|client| facts::variable(client, "datadir")) {
+            Ok(Some(directory)) => Ok(PathBuf::from(directory)),
+            _ => Err("the server does not show its data directory".into()),
+        }
+    }
+
+    fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
+        let data = self.data_directory()?;
+        let mut paths = vec![(Purpose::Data, data.clone())];
+        for (purpose, name) in [
+            (Purpose::Log, "innodb_log_group_home_dir"),
+            (Purpose::Undo, "innodb_undo_directory"),
+            (Purpose::Temporary, "tmpdir"),
+        ] {
+            let told = self.with_control(|client| facts::variable(client, name));
+            let told = told.ok().flatten().unwrap_or_default();
+            // Relative ones are below the data; several directories for temporary files are used in turn.
+            let places = told.split(':').filter(|place| !place.is_empty());
+            paths.extend(places.map(|place| (purpose, data.join(place))));
+        }
+        let tables = self.access.table_directories.values();
+        paths.extend(tables.map(|place| (Purpose::Data, place.clone())));
+        Ok(paths)
+    }
+
+    fn server_process(&self) -> Option<std::result::Result<u32, String>> {
+        let find = || self.with_control(|client| Ok(watch::server_process(client)));
+        Some(self.control.process(find))
+    }
+
+    fn running_since(&self) -> Option<String> {
+        if self.control.server().is_some() {
+            return None;
+        }
+        let ask = || self.with_control(|client| facts::running_since(client, self.flavour));
+        // The session may have ended with the server's last life; the next one is of this life.
+        ask().or_else(|_| ask()).ok()?
+    }
+
+    fn read_only(&self) -> Option<String> {
+        self.read_only.clone()
+    }
+
+    fn sessions_left(&self) -> Option<SessionsLeft> {
+        self.with_control(facts::sessions_left).ok()?
+    }
+
+    fn cache_in_processes_bytes(&self) -> Option<u64> {
+        self.with_control(facts::buffer_pool_bytes).ok()?
+    }
+
+    fn sessions_kept(&self) -> Option<u64> {
+        self.with_control(facts::sessions_most).ok()?
+    }
+
+    fn others_allowed(&self) -> bool {
+        super::access::others_allowed(&self.url).unwrap_or(false)
+    }
+
+    fn knock(&self, patience: Duration) -> Result<()> {
+        let access = &self.access;
+        let (tls, login) = (access.tls.as_ref(), access.login());
+        Client::connect_within(&access.place, tls, login, access.owner, patience).map(drop)
+    }
+
+    fn break_off(&self) {
+        open_sessions::break_off_those_of(self.access.owner);
+    }
+
+    fn counters(&self) -> Counters {
+        // Who observes reads them beside all others.
+        if self.is_observed {
+            return Counters::default();
+        }
+        self.with_control(facts::counters).unwrap_or_default()
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.with_control(checkpoint::checkpoint)
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        match (self.control).own_server_to("restart it or empty its buffer pool") {
+            Ok(server) => self.restarted(|| server.cool()),
+            Err(why) => Ok(Cooled::Lukewarm(why.message)),
+        }
+    }
+
+    fn source(&self) -> Result<Box<dyn Source>> {
+        let access = self.access.as_ref().clone();
+        let source = MySqlSource::open(access, self.url.to_string(), true)?;
+        Ok(Box::new(source))
+    }
+
+    fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
+        let access = self.secondary_access(name)?;
+        // Whether others are at work was looked at when this target was opened.
+        let control = self.control.of_secondary();
+        let secondary = Self::open_with(&self.url, access, true, (control, true))?;
+        Ok(Arc::new(Self {
+            session: self.session.clone(),
+            ..secondary
+        }))
+    }
+
+    fn remove_secondary_schema(&self, name: &str) -> Result<()> {
+        let mut client = self.connect()?;
+        guard::remove_own_database(&mut client, &self.secondary_access(name)?)
+    }
+
+    fn companion(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let (access, session) = asked_of(url)?;
+        let control = self.control.of_secondary();
+        let companion = Self::open_with(url, access, true, (control, false))?;
+        Ok(Arc::new(companion.with_session(&session)?))
+    }
+
+    fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        let server = self.control.own_server();
+        server
+            .and_then(|server| server.keeps_with_its_data_but(&[]))
+            .map(|()| self as &dyn Snapshot)
+            .map_err(|error| error.message)
+    }
+
+    fn backup(&self) -> std::result::Result<&dyn Backup, String> {
+        let server = self.control.server().ok_or(NOT_LOCAL)?;
+        let files = [Purpose::Log, Purpose::Temporary, Purpose::Undo];
+        let whole = server.keeps_with_its_data_but(&files);
+        whole.map(|()| self as &dyn Backup).map_err(|e| e.message)
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!("{} runs each statement on one thread", self.flavour.title()),
+        ))
+    }
+
+    fn compression(&self) -> bool {
+        self.compression.load(Ordering::Relaxed)
+    }
+
+    fn set_compression(&self, compressed: bool) -> Result<()> {
+        self.compression.store(compressed, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
+        Ok(Some(Box::new(MySqlWatch::open(&self.access)?)))
+    }
+
+    fn activity(&self, wanted: Wanted) -> Result<Box<dyn Activity>> {
+        if !self.is_observed {
+            return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
+        }
+        let rights_missing = self.rights_missing.clone();
+        let own = self.with_control(|client| Ok(client.connection()))?;
+        let activity =
+            MySqlActivity::open(&self.access, self.flavour, rights_missing, wanted, own)?;
+        Ok(Box::new(activity))
+    }
+
+    fn setting_rules(&self) -> &'static str {
+        RULES
+    }
+
+    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {
+        if self.flavour == Flavour::MySql {
+            return Ok(BTreeMap::new());
+        }
+        self.with_control(|client| super::storage::storage_of(client, &self.access.database, table))
+    }
+}
+
+impl Snapshot for MySqlTarget {
+    fn label(&self) -> Result<Option<String>> {
+        self.control.own_server()?.snapshot_label()
+    }
+
+    fn take(&self, label: &str) -> Result<Cooled> {
+        let server = self.control.own_server()?;
+        self.restarted(|| server.take_snapshot(label))
+    }
+
+    fn restore(&self) -> Result<Cooled> {
+        let server = self.control.own_server()?;
+        self.restarted(|| server.restore_snapshot())
+    }
+
+    fn remove(&self) -> Result<()> {
+        self.control.own_server()?.remove_snapshot()
+    }
+}

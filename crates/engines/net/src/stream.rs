@@ -1,0 +1,336 @@
+//! A socket to the server.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::readable::await_readable;
+use crate::tls::{Records, Secured, TlsClient, TlsError};
+use engine::Transport;
+use engine::inspection::Protection;
+use engine::process;
+
+/// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
+const KEEPALIVE_SECONDS: libc::c_int = 30;
+/// After so many questions without an answer it has gone.
+const KEEPALIVES: libc::c_int = 3;
+/// The same of data that nobody confirms.
+const UNCONFIRMED_MS_MAX: libc::c_int = 90_000;
+
+pub enum Stream {
+    /// With the longest time to wait for something to read; `None` is as long as it takes.
+    Unix(UnixStream, Option<Duration>),
+    /// A connection over the network, with the records of TLS where its bytes are those.
+    Tcp(TcpStream, Option<Box<Records>>),
+}
+
+impl Stream {
+    /// Knocks at a Unix socket.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        Ok(Self::Unix(UnixStream::connect(path)?, None))
+    }
+
+    /// Knocks at every address of a host, each for so long.
+    pub fn tcp(host: &str, port: u16, patience: Duration) -> io::Result<Self> {
+        let mut refused = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        for address in (host, port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, patience) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    keep_alive(&stream)?;
+                    return Ok(Self::Tcp(stream, None));
+                }
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Makes a connection over the network one with TLS to `host`, before `deadline`; done before anything else waits to be
+    /// sent.
+    ///
+    /// # Errors
+    /// When the server does not prove what was asked, or the handshake breaks off.
+    pub fn secure(
+        &mut self,
+        client: &TlsClient,
+        host: &str,
+        deadline: Instant,
+    ) -> Result<Secured, TlsError> {
+        let Stream::Tcp(socket, records) = self else {
+            let why = "TLS needs a connection over the network".into();
+            return Err(TlsError::Refused(why));
+        };
+        let socket = &*socket;
+        let (agreed, secured) = client.connect(
+            host,
+            |from| {
+                retried(|| {
+                    let mut socket = socket;
+                    socket.write(from)
+                })
+            },
+            |into| {
+                socket.set_read_timeout(Some(time_left(deadline)))?;
+                retried(|| {
+                    let mut socket = socket;
+                    socket.read(into)
+                })
+            },
+        )?;
+        *records = Some(Box::new(agreed));
+        Ok(secured)
+    }
+
+    /// How long a read may wait; `None` for as long as it takes.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(_, patience) => {
+                *patience = timeout;
+                Ok(())
+            }
+            Stream::Tcp(stream, _) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    /// The process that listens at the far end of a Unix socket of this machine.
+    pub fn listener(&self) -> Option<u32> {
+        match self {
+            Stream::Unix(stream, _) => process::listener(stream.as_fd()),
+            Stream::Tcp(..) => None,
+        }
+    }
+
+    /// Whether the far end is on another machine, by its address.
+    pub fn transport(&self) -> Transport {
+        let Stream::Tcp(stream, _) = self else {
+            return Transport::Local;
+        };
+        match (stream.local_addr(), stream.peer_addr()) {
+            (_, Ok(peer)) if peer.ip().is_loopback() => Transport::Local,
+            (Ok(own), Ok(peer)) if own.ip() == peer.ip() => Transport::Local,
+            _ => Transport::Network,
+        }
+    }
+
+    /// What protects what is sent, given the TLS that was agreed on.
+    pub fn protection(&self, tls: Option<String>) -> Protection {
+        match self {
+            Stream::Unix(..) => Protection::UnixSocket,
+            Stream::Tcp(..) => tls.map_or(Protection::Unencrypted, Protection::Tls),
+        }
+    }
+
+    /// The port of this end of a connection over the network.
+    pub fn own_port(&self) -> Option<u16> {
+        match self {
+            Stream::Unix(..) => None,
+            Stream::Tcp(stream, _) => Some(stream.local_addr().ok()?.port()),
+        }
+    }
+
+    /// Writes what the socket takes at once, or waits for room when it may. What is left is to be given again.
+    #[inline]
+    pub fn try_write(&mut self, from: &[u8], wait: bool) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket, Some(records)) => {
+                let socket = socket.as_raw_fd();
+                records.write(from, |from| send(socket, from, wait))
+            }
+            plain => send(plain.as_raw_fd(), from, wait),
+        }
+    }
+
+    /// Reads what has come, or waits for something when it may.
+    #[inline]
+    pub fn try_read(&mut self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket, Some(records)) => {
+                let socket = socket.as_raw_fd();
+                records.read(into, |into| receive(socket, into, wait))
+            }
+            plain => {
+                if wait {
+                    plain.await_answer()?;
+                }
+                receive(plain.as_raw_fd(), into, wait)
+            }
+        }
+    }
+
+    /// Waits until there is something to read where waiting in the read itself would cost more: whoever
+    /// sleeps in the read of a Unix socket is also woken when the far end takes what was sent to it, in vain
+    /// and once for each round trip.
+    #[inline]
+    fn await_answer(&self) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream, patience) => await_readable(stream.as_raw_fd(), *patience),
+            Stream::Tcp(..) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Stream::Tcp(socket, Some(records)) = self {
+            let socket = socket.as_raw_fd();
+            records.close(|from| send(socket, from, false));
+        }
+    }
+}
+
+/// Sends what the socket takes at once, or waits for room.
+///
+/// The call itself rather than the C library's function, which in a program with threads does work of its own for
+/// their cancellation, as much as half of a record.
+#[inline]
+fn send(socket: RawFd, from: &[u8], wait: bool) -> io::Result<usize> {
+    let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
+    let nobody = std::ptr::null::<libc::sockaddr>();
+    // SAFETY: the descriptor is open, the buffer as long as the call is told, and no address is given.
+    let bytes = unsafe {
+        libc::syscall(
+            libc::SYS_sendto,
+            socket,
+            from.as_ptr(),
+            from.len(),
+            flags,
+            nobody,
+            0usize,
+        )
+    };
+    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+}
+
+/// Receives what has come, or waits for something; by the call itself, as above.
+#[inline]
+fn receive(socket: RawFd, into: &mut [u8], wait: bool) -> io::Result<usize> {
+    let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
+    let nobody = std::ptr::null_mut::<libc::sockaddr>();
+    // SAFETY: as above, and the call writes no more than there is room for.
+    let bytes = unsafe {
+        libc::syscall(
+            libc::SYS_recvfrom,
+            socket,
+            into.as_mut_ptr(),
+            into.len(),
+            flags,
+            nobody,
+            nobody,
+        )
+    };
+    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+}
+
+/// What is left until `deadline`, for a timeout of a socket: at least a little, because no time at all would mean to wait
+/// for ever.
+pub fn time_left(deadline: Instant) -> Duration {
+    let left = deadline.saturating_duration_since(Instant::now());
+    left.max(Duration::from_millis(1))
+}
+
+/// A call that a signal may interrupt.
+fn retried(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+    let options = [
+        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, KEEPALIVE_SECONDS),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, KEEPALIVE_SECONDS),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPCNT, KEEPALIVES),
+        #[cfg(target_os = "linux")]
+        (
+            libc::IPPROTO_TCP,
+            libc::TCP_USER_TIMEOUT,
+            UNCONFIRMED_MS_MAX,
+        ),
+    ];
+    for (level, name, value) in options {
+        // SAFETY: the descriptor is open and the option one int of ours.
+        let code = unsafe {
+            libc::setsockopt(
+                stream.as_raw_fd(),
+                level,
+                name,
+                (&raw const value).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        if code != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+impl AsRawFd for Stream {
+    fn as_raw_fd(&self) -> RawFd {
+        match self {
+            Stream::Unix(stream, _) => stream.as_raw_fd(),
+            Stream::Tcp(stream, _) => stream.as_raw_fd(),
+        }
+    }
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.await_answer()?;
+        match self {
+            Stream::Unix(stream, _) => stream.read(into),
+            Stream::Tcp(stream, None) => stream.read(into),
+            Stream::Tcp(stream, Some(records)) => records.read(into, |into| stream.read(into)),
+        }
+    }
+}
+
+impl Write for Stream {
+    #[inline]
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream, _) => stream.write(from),
+            Stream::Tcp(stream, None) => stream.write(from),
+            Stream::Tcp(stream, Some(records)) => records.write(from, |from| stream.write(from)),
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_says_what_protects_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let tcp = Stream::tcp("127.0.0.1", port, Duration::from_secs(10)).unwrap();
+        assert_eq!(tcp.protection(None), Protection::Unencrypted);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let unix = Stream::unix(&path).unwrap();
+        assert_eq!(unix.protection(None), Protection::UnixSocket);
+        assert_eq!(unix.transport(), Transport::Local);
+    }
+}

@@ -1,0 +1,234 @@
+//! The engines: databases of running servers, and servers that dbdyno makes itself.
+
+use std::sync::Arc;
+
+use archive::Purpose;
+
+use super::backup;
+use super::defaults;
+use super::endpoint::{Endpoint, own_schema};
+use super::foreign::FOREIGN;
+use super::inspect::inspect;
+use super::local::PostgresServer;
+use super::set_up::{SETTINGS, SetUp};
+use super::source::PostgresSource;
+use super::target::PostgresTarget;
+use engine::catalogue::Source;
+use engine::inspection::Inspection;
+use engine::session_settings;
+use engine::url::Foreign;
+use engine::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
+use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
+use local_server::{LocalServer, ServerKind, ServerSpec};
+
+/// The engines of this crate.
+pub const ENGINES: engine::Engines = engine::Engines(&[&Postgres, &LocalPostgres]);
+
+const TYPE_NAMES: TypeNames = TypeNames {
+    moment: "TIMESTAMP",
+    bytes: "BYTEA",
+    text: "VARCHAR",
+};
+
+/// Measured on PostgreSQL 15 without page images: transactions of one and of four rows, of 50,000 with texts of 50, 200 and 800 bytes
+/// chosen at random. An update is in between one that finds room in its page, and one that does not and gets entries in indexes. Texts that do
+/// not fit into a quarter of a page are kept as rows of another table.
+const FOOTPRINT: Footprint = Footprint {
+    transaction_log_bytes: 34.0,
+    log_bytes_per_s: 0.0,
+    insert: RowBytes {
+        fixed: 146.0,
+        per_byte: 1.0,
+    },
+    update: RowBytes {
+        fixed: 140.0,
+        per_byte: 1.0,
+    },
+    delete: RowBytes {
+        fixed: 55.0,
+        per_byte: 0.0,
+    },
+    file: RowBytes {
+        fixed: 50.0,
+        per_byte: 1.1,
+    },
+    room_mb: 0.0,
+    text_bytes_max: 1900,
+    page_image_bytes: 8192.0,
+    beyond_range: 0.0,
+};
+
+/// A database of a server that runs already.
+pub struct Postgres;
+
+impl Engine for Postgres {
+    fn scheme(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["postgresql", "postgis", "pgsql", "pg"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        FOREIGN
+    }
+
+    fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
+        defaults::complete(url)
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Network
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "postgres",
+            title: "PostgreSQL, a running server (client built in)",
+            version: Ok("12 or later".into()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn password_places(&self) -> Option<&'static str> {
+        Some("~/.pgpass or $PGPASSWORD")
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn reads_key_values(&self) -> bool {
+        true
+    }
+
+    fn has_question_mark_operators(&self) -> bool {
+        true
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Endpoint::check(url)?;
+        SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        session_settings::refuse(&SetUp::from_url(url)?.session)?;
+        let endpoint = Endpoint::from_url(url)?;
+        Ok(Box::new(PostgresSource::open(
+            endpoint,
+            url.to_string(),
+            None,
+        )?))
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let set_up = SetUp::from_url(url)?;
+        let endpoint = Endpoint::from_url(url)?;
+        let target = PostgresTarget::open("postgres", url.to_string(), endpoint, set_up, None)?;
+        Ok(Arc::new(target))
+    }
+
+    fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(PostgresTarget::open_observed(url)?))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(FOOTPRINT)
+    }
+
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        let mut url = url.clone();
+        let schema = format!("{}_check", own_schema(&url)?);
+        url.settings.insert("schema".into(), schema);
+        Ok(url)
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        inspect(&Endpoint::from_url(url)?, &SetUp::from_url(url)?)
+    }
+}
+
+/// A server that dbdyno makes, tunes, restarts and removes.
+pub struct LocalPostgres;
+
+impl Engine for LocalPostgres {
+    fn scheme(&self) -> &'static str {
+        "postgres+local"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::LocalServer
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "postgres+local",
+            title: "PostgreSQL, a local server that dbdyno starts",
+            version: local_server::versions(&PostgresServer),
+        }
+    }
+
+    fn found(&self) -> Vec<String> {
+        local_server::found(&PostgresServer)
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        local_server::SETTINGS
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        PostgresServer.places()
+    }
+
+    fn places_tables(&self) -> bool {
+        PostgresServer.places_tables()
+    }
+
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("shared_buffers", format!("{}kB", bytes / 1024)))
+    }
+
+    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
+        local_server::sessions_setting(sessions)
+    }
+
+    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
+        local_server::memory_need_bytes(&PostgresServer, url, sessions)
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        ServerSpec::from_url(&PostgresServer, url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(PostgresTarget::open_local(url)?))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    /// On a server of its own, which goes again: that of a data directory that was given would stay.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let spec = ServerSpec::from_url(&PostgresServer, &url.in_new_directory())?;
+        let server = LocalServer::start(&PostgresServer, &spec)?;
+        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
+        Ok(inspect(&endpoint, &SetUp::alone())?.of_local_server(server.about(), server.program()))
+    }
+}

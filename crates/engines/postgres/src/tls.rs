@@ -1,0 +1,182 @@
+//! TLS as a URL or libpq's variables ask for it.
+
+use super::wire::Binding;
+use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use net::tls::{Said, TlsClient, TlsOptions, Words};
+
+/// The protocol's name within TLS.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// TLS of a target, before any file is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct TlsSettings {
+    asked: Option<TlsOptions>,
+    /// TLS begins at once, without asking the server for it first.
+    pub is_direct: bool,
+    pub binding: Binding,
+}
+
+impl TlsSettings {
+    /// What the URL says, and where it says nothing the variables of libpq. Through a Unix socket (`is_socket`) there is
+    /// no TLS: variables do not count there.
+    ///
+    /// # Errors
+    /// When the settings contradict each other, or leave open what is measured.
+    pub fn from_url(url: &TargetUrl, is_socket: bool) -> Result<Self> {
+        Self::from(url, is_socket, |name| std::env::var(name).ok())
+    }
+
+    fn from(
+        url: &TargetUrl,
+        is_socket: bool,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
+        let said = |key: &str, name: &str| {
+            let of_url = url.settings.get(key).map(|value| Said {
+                by: key.to_owned(),
+                value: value.clone(),
+            });
+            let of_variable = || {
+                let value = variable(name).filter(|value| !value.is_empty() && !is_socket)?;
+                let by = format!("${name}");
+                Some(Said { by, value })
+            };
+            of_url.or_else(of_variable)
+        };
+        let asked = TlsOptions::from_words(&Words {
+            mode: said("sslmode", "PGSSLMODE"),
+            roots: said("sslrootcert", "PGSSLROOTCERT"),
+            certificate: said("sslcert", "PGSSLCERT"),
+            key: said("sslkey", "PGSSLKEY"),
+        })?;
+        let asked = asked.filter(|asked| !(is_socket && asked.is_optional));
+        if asked.is_some() && is_socket {
+            return wrong(
+                "TLS through a Unix socket does not exist: the kernel keeps others out; remove sslmode, or name a host".into(),
+            );
+        }
+        let negotiation = said("sslnegotiation", "PGSSLNEGOTIATION");
+        let is_direct = match negotiation.as_ref().map(|s| (s, s.value.as_str())) {
+            None | Some((_, "postgres")) => false,
+            Some((_, "direct")) if asked.as_ref().is_some_and(|a| !a.is_optional) => true,
+            // A variable is for many servers, also for those without TLS.
+            Some((said, "direct")) if said.by.starts_with('$') => false,
+            Some((_, "direct")) => {
+                return wrong("sslnegotiation=direct needs TLS; add sslmode=verify-full".into());
+            }
+            Some((said, other)) => {
+                return wrong(format!(
+                    "{}={} is neither postgres nor direct",
+                    said.by,
+                    other.escape_debug()
+                ));
+            }
+        };
+        let binding = said("channel_binding", "PGCHANNELBINDING");
+        let binding = match binding.as_ref().map(|s| (s, s.value.as_str())) {
+            None | Some((_, "prefer")) => Binding::Possible,
+            Some((_, "disable")) => Binding::Never,
+            Some((_, "require")) if asked.is_some() => Binding::Required,
+            Some((said, "require")) => {
+                return wrong(format!(
+                    "{}=require binds the login to the server's certificate, which needs TLS; add sslmode=verify-full",
+                    said.by
+                ));
+            }
+            Some((said, other)) => {
+                return wrong(format!(
+                    "{}={} is not disable, prefer or require",
+                    said.by,
+                    other.escape_debug()
+                ));
+            }
+        };
+        Ok(Self {
+            asked,
+            is_direct,
+            binding,
+        })
+    }
+
+    /// How connections are made; `None` without TLS.
+    ///
+    /// # Errors
+    /// When a file cannot be used.
+    pub fn client(&self) -> Result<Option<TlsClient>> {
+        let asked = self.asked.as_ref();
+        asked
+            .map(|asked| TlsClient::new(asked, Some(PROTOCOL), self.is_direct))
+            .transpose()
+    }
+}
+
+fn wrong<T>(message: String) -> Result<T> {
+    Err(TargetError::new(ErrorKind::Statement, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(query: &str, variables: &[(&str, &str)]) -> Result<TlsSettings> {
+        let url = crate::ENGINES
+            .parse(&format!("postgres://u@h/d?{query}"))
+            .unwrap();
+        read(&url, false, variables)
+    }
+
+    fn read(url: &TargetUrl, is_socket: bool, variables: &[(&str, &str)]) -> Result<TlsSettings> {
+        TlsSettings::from(url, is_socket, |name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_url_counts_before_the_variables() {
+        let all = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca")];
+        let of_variables = settings("", &all).unwrap();
+        assert!(of_variables.asked.is_some());
+        assert_eq!(
+            settings("sslmode=disable", &all).unwrap(),
+            TlsSettings::default()
+        );
+        let error = settings("", &[("PGSSLMODE", "other")]).unwrap_err();
+        assert!(error.message.contains("$PGSSLMODE=other"), "{error}");
+        let optional = settings("", &[("PGSSLMODE", "prefer")]).unwrap().asked;
+        assert!(optional.is_some_and(|asked| asked.is_optional));
+        let direct = settings("sslmode=require&sslnegotiation=direct", &[]).unwrap();
+        assert!(direct.is_direct);
+        let alone = settings("", &[("PGSSLNEGOTIATION", "direct")]).unwrap();
+        assert!(!alone.is_direct);
+    }
+
+    #[test]
+    fn a_socket_has_no_tls() {
+        let url = crate::ENGINES.parse("postgres://u@%2Frun/d").unwrap();
+        let found = read(&url, true, &[("PGSSLMODE", "verify-full")]).unwrap();
+        assert_eq!(found, TlsSettings::default());
+        let url = crate::ENGINES
+            .parse("postgres://u@%2Frun/d?sslmode=require")
+            .unwrap();
+        let error = read(&url, true, &[]).unwrap_err();
+        assert!(error.message.contains("Unix socket"), "{error}");
+    }
+
+    #[test]
+    fn what_needs_tls_says_so() {
+        for (query, what) in [
+            ("sslnegotiation=direct", "needs TLS"),
+            ("sslnegotiation=direct&sslmode=prefer", "needs TLS"),
+            ("sslnegotiation=other", "neither postgres nor direct"),
+            ("channel_binding=require", "needs TLS"),
+            ("channel_binding=maybe", "not disable, prefer or require"),
+            ("sslmode=verify-full", "sslrootcert=FILE"),
+        ] {
+            let error = settings(query, &[]).unwrap_err();
+            assert!(error.message.contains(what), "{query}: {error}");
+        }
+        let bound = settings("sslmode=require&channel_binding=require", &[]).unwrap();
+        assert_eq!(bound.binding, Binding::Required);
+    }
+}

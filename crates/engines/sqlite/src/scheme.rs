@@ -1,0 +1,105 @@
+//! The engine.
+
+use std::sync::Arc;
+
+use archive::Purpose;
+
+use super::inspect::inspect;
+use super::source::SqliteSource;
+use super::target::backup;
+use super::target::{SetUp, SqliteTarget};
+use engine::catalogue::Source;
+use engine::inspection::Inspection;
+use engine::url::{Foreign, Meaning};
+use engine::{BackupMethod, Result, Target, TargetUrl};
+use engine::{Engine, EngineInfo};
+
+/// The engines of this crate.
+pub const ENGINES: engine::Engines = engine::Engines(&[&Sqlite]);
+
+pub struct Sqlite;
+
+impl Engine for Sqlite {
+    fn scheme(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["sqlite3"]
+    }
+
+    fn foreign_settings(&self) -> &'static [Foreign] {
+        &[
+            Foreign {
+                names: &["mode"],
+                meaning: Meaning::NothingIf(
+                    &["rw", "rwc"],
+                    "leave it out: what a run measures is written, and sources (--from) are never written; memory is sqlite: alone",
+                ),
+            },
+            Foreign {
+                names: &["psow", "timeout", "busy_timeout", "connection_limit"],
+                meaning: Meaning::Nothing(
+                    "dbdyno's sessions have a cache each, and wait for each other as long as it takes",
+                ),
+            },
+            Foreign {
+                names: &["vfs", "nolock", "immutable", "modeof"],
+                meaning: Meaning::Never("dbdyno uses SQLite's own files and locks; leave it out"),
+            },
+        ]
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "sqlite",
+            title: "SQLite, embedded row store (built in)",
+            version: Ok(rusqlite::version().to_owned()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "page_size",
+                "page size of a new database in bytes (default 8192)",
+            ),
+            ("cache_mb", "page cache of each session in MB (default 64)"),
+            ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
+            (
+                "place.log",
+                "directory of the log, apart from the data; made where it is not there",
+            ),
+            ("place.temporary", "directory of temporary files; likewise"),
+        ]
+    }
+
+    fn places(&self) -> &'static [Purpose] {
+        &[Purpose::Log, Purpose::Temporary]
+    }
+
+    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
+        Some(("cache_mb", (bytes / 1_000_000).to_string()))
+    }
+
+    fn backup_methods(&self) -> Vec<BackupMethod> {
+        backup::methods()
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        Ok(Box::new(SqliteSource::open(url)?))
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        SetUp::from_url(url)?;
+        inspect(url)
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(SqliteTarget::open(url)?))
+    }
+}

@@ -1,0 +1,112 @@
+//! What the tests of local servers share.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use engine::TargetError;
+use local_server::{LocalServer, ServerKind, ServerSpec};
+
+/// Both kinds, for tests that hold for every one.
+pub const KINDS: [&dyn ServerKind; 2] = [
+    &postgres::local::PostgresServer,
+    &mysql::local::MariaDbServer,
+];
+
+/// A parent of servers' directories of the test's own, on disk, reachable by the servers' users.
+pub struct Parent(pub tempfile::TempDir);
+
+impl Parent {
+    pub fn new() -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("dbdyno-test-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o711)).unwrap();
+        Self(dir)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// What a URL's part after the scheme asks for, below this parent.
+    pub fn spec(&self, kind: &dyn ServerKind, rest: &str) -> Result<ServerSpec, TargetError> {
+        let url = engines::parse(&format!("test+local:{rest}")).unwrap();
+        Ok(ServerSpec {
+            parent_directory: Some(self.path().to_owned()),
+            ..ServerSpec::from_url(kind, &url)?
+        })
+    }
+
+    pub fn start(
+        &self,
+        kind: &'static dyn ServerKind,
+        rest: &str,
+    ) -> Result<LocalServer, TargetError> {
+        LocalServer::start(kind, &self.spec(kind, rest)?)
+    }
+
+    /// The message of a start that must fail.
+    pub fn refusal(&self, kind: &'static dyn ServerKind, rest: &str) -> String {
+        match self.start(kind, rest) {
+            Ok(_) => panic!("{rest} was not refused"),
+            Err(error) => error.message,
+        }
+    }
+
+    /// Directories of servers that are there.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let paths = entries.map(|e| e.unwrap().path());
+        paths.filter(|p| p.join(".dbdyno-owner").exists()).collect()
+    }
+}
+
+pub fn is_running(pid: u32) -> bool {
+    // A zombie has ended.
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().starts_with(" Z"))
+}
+
+/// User of the operating system that a process runs as.
+pub fn uid_of(pid: u32) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(format!("/proc/{pid}")).unwrap().uid()
+}
+
+/// Asks the server with its own client, which is installed with it.
+pub fn ask(server: &LocalServer, sql: &str) -> String {
+    let output = client(server, sql).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Whether the server bore it.
+pub fn answers(server: &LocalServer, sql: &str) -> bool {
+    client(server, sql).output().unwrap().status.success()
+}
+
+fn client(server: &LocalServer, sql: &str) -> Command {
+    let psql = server.program().with_file_name("psql");
+    if psql.exists() {
+        let mut command = Command::new(psql);
+        command.arg("-h").arg(server.socket_directory());
+        command.args(["-U", server.superuser(), "-d", "postgres", "-At", "-c", sql]);
+        return command;
+    }
+    let tree = server.program().ancestors().nth(2).unwrap();
+    let mut command = Command::new(tree.join("bin/mariadb"));
+    command.args(["--no-defaults", "-N", "-B", "-u", server.superuser()]);
+    command
+        .arg("-S")
+        .arg(server.socket_path())
+        .args(["-e", sql]);
+    command
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: the call only reads the process's credentials.
+    unsafe { libc::geteuid() == 0 }
+}

@@ -1,0 +1,291 @@
+//! TLS: who is believed, who is let in, and what is measured through it.
+
+use std::path::Path;
+
+use engine::{ErrorKind, Replies, Request, Sent};
+
+use crate::certificates::{Authority, Issued, Valid, self_signed};
+use crate::common::*;
+use crate::networked::Networked;
+
+/// Lets nobody in without TLS.
+const TLS_ALONE: &str = "hostssl all all 127.0.0.1/32 scram-sha-256";
+
+/// A server that lets in through TLS alone, with a user `bench`.
+fn server_of(version: &str) -> Networked {
+    let networked = Networked::postgres(version, TLS_ALONE);
+    sql(
+        &networked,
+        "CREATE ROLE bench LOGIN SUPERUSER PASSWORD 'hush'",
+    );
+    networked
+}
+
+fn sql(networked: &Networked, sql: &str) {
+    let directory = networked.server.socket_directory().display().to_string();
+    let host = directory.replace('/', "%2F");
+    let url = format!(
+        "postgres://dbdyno@{host}:{}/postgres?schema=stage",
+        networked.port
+    );
+    let mut session = opened(&url).unwrap().open_session().unwrap();
+    session.batch(sql).unwrap();
+}
+
+fn url(networked: &Networked, host: &str, settings: &str) -> String {
+    let roots = networked.roots().display().to_string();
+    let settings = settings.replace("ROOTS", &roots);
+    format!(
+        "postgres://bench:hush@{host}:{}/postgres?{settings}",
+        networked.port
+    )
+}
+
+const FULL: &str = "sslmode=verify-full&sslrootcert=ROOTS";
+
+#[test]
+fn everything_works_through_tls_alone() {
+    let networked = server_of("15");
+    let plain = refused(&url(&networked, "localhost", ""));
+    assert!(
+        plain.message.contains("28000") && plain.message.contains("sslmode=verify-full"),
+        "{plain}"
+    );
+    let target = opened(&url(&networked, "localhost", FULL)).unwrap();
+    let record = target.record();
+    assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));
+    let mut session = target.open_session().unwrap();
+    session
+        .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
+        .unwrap();
+    // Records of several sizes in both directions, and many of them.
+    assert_eq!(
+        session
+            .bulk_load("dbdyno_t", &mut Rows(0..100_000))
+            .unwrap(),
+        100_000
+    );
+    let all = ask(session.as_mut(), "SELECT * FROM dbdyno_t").unwrap();
+    assert_eq!(all.rows, 100_000);
+    let long = "SELECT length(string_agg(pad, '')) FROM dbdyno_t";
+    assert!(number(session.as_mut(), long) > 1_000_000);
+    assert_eq!(
+        ask(session.as_mut(), "SELECT repeat('x', 3000000)")
+            .unwrap()
+            .rows,
+        1
+    );
+    drop(session);
+    drop(target);
+    // The login was bound to the certificate.
+    let bound = format!("{FULL}&channel_binding=require");
+    opened(&url(&networked, "localhost", &bound)).unwrap();
+    let unbound = format!("{FULL}&channel_binding=disable");
+    opened(&url(&networked, "localhost", &unbound)).unwrap();
+}
+
+#[test]
+fn groups_are_sent_and_answered_without_waiting() {
+    let networked = server_of("15");
+    let target = opened(&url(&networked, "localhost", FULL)).unwrap();
+    let mut session = target.open_session().unwrap();
+    let long = session
+        .prepare("SELECT repeat('x', 1000) || octet_length($1)::text FROM generate_series(1, 500)")
+        .unwrap();
+    let text = "y".repeat(1_000_000);
+    let nonblocking = session.nonblocking().unwrap();
+    let mut replies = Replies::default();
+    for round in 0..2 {
+        replies.clear();
+        // Far more than the sockets hold in either direction.
+        for _ in 0..50 {
+            replies.awaits(None);
+            let parameters = [engine::Value::Text(&text)];
+            nonblocking
+                .queue(Request::Execute(long, &parameters))
+                .unwrap();
+        }
+        // A server whose answers nobody takes ends up taking nothing more.
+        assert_eq!(nonblocking.send().unwrap(), Sent::Part, "round {round}");
+        loop {
+            let is_sent = nonblocking.send().unwrap() == Sent::All;
+            assert_eq!(nonblocking.waits_for_room(), !is_sent, "round {round}");
+            if nonblocking.receive(&mut replies).unwrap() {
+                break;
+            }
+        }
+        let rows: Vec<_> = (0..50).map(|at| replies.rows(at)).collect();
+        assert_eq!(rows, [Some(500); 50], "round {round}");
+    }
+}
+
+#[test]
+fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
+    let networked = server_of("15");
+    let strange = Authority::new("somebody else");
+    let strangers = networked.file("strangers.crt", &strange.certificate);
+    let strangers = strangers.display().to_string();
+    let full = url(&networked, "localhost", FULL);
+    let authority = "sslmode=verify-ca&sslrootcert=ROOTS";
+    let by_authority = url(&networked, "localhost", authority);
+    let anybody = url(&networked, "localhost", "sslmode=require");
+
+    // An authority that nobody named.
+    let unknown = format!("sslmode=verify-full&sslrootcert={strangers}");
+    says(
+        &url(&networked, "localhost", &unknown),
+        "not from an authority in sslrootcert",
+    );
+    let checked = format!("sslmode=require&sslrootcert={strangers}");
+    says(
+        &url(&networked, "localhost", &checked),
+        "not from an authority in sslrootcert",
+    );
+    opened(&anybody).unwrap();
+
+    // Another name; an address is one as well.
+    networked.show(&networked.authority.issue(&["db1.example.com"], Valid::Now));
+    says(&full, "not for \"localhost\" but for");
+    says(&url(&networked, "127.0.0.1", FULL), "not for \"127.0.0.1\"");
+    opened(&by_authority).unwrap();
+
+    // Another time.
+    networked.show(&networked.authority.issue(&["localhost"], Valid::Before));
+    says(&full, "certificate has expired");
+    says(&by_authority, "certificate has expired");
+    opened(&anybody).unwrap();
+    networked.show(&networked.authority.issue(&["localhost"], Valid::After));
+    says(&full, "not valid yet");
+
+    // One that nobody signed, which a user can name as the only one that counts.
+    let own = self_signed(&["localhost"], Valid::Now);
+    networked.show(&own);
+    let listed = networked.file("own.crt", &own.certificate);
+    let listed = format!("sslmode=verify-full&sslrootcert={}", listed.display());
+    says(&full, "cannot be used");
+    opened(&url(&networked, "localhost", &listed)).unwrap();
+    says(
+        &url(&networked, "127.0.0.1", &listed),
+        "not for \"127.0.0.1\"",
+    );
+    let old = self_signed(&["localhost"], Valid::Before);
+    networked.show(&old);
+    let listed = networked.file("old.crt", &old.certificate);
+    let listed = format!("sslmode=verify-ca&sslrootcert={}", listed.display());
+    says(
+        &url(&networked, "localhost", &listed),
+        "certificate has expired",
+    );
+}
+
+/// Where nothing is checked, all that counts is that the server has the key.
+#[test]
+fn a_certificate_of_version_1_does_where_none_is_checked() {
+    let networked = server_of("15");
+    let certificate = include_str!("../servers/version_1.crt").to_owned();
+    let key = include_str!("../servers/version_1.key").to_owned();
+    let listed = networked.file("old.crt", &certificate);
+    networked.show(&Issued { certificate, key });
+    let bound = "sslmode=require&channel_binding=require";
+    opened(&url(&networked, "localhost", bound)).unwrap();
+    for mode in ["verify-ca", "verify-full"] {
+        let checked = format!("sslmode={mode}&sslrootcert={}", listed.display());
+        says(&url(&networked, "localhost", &checked), "version 3");
+    }
+    sql(
+        &networked,
+        "ALTER SYSTEM SET ssl_max_protocol_version = 'TLSv1.2'",
+    );
+    sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
+    let target = opened(&url(&networked, "localhost", bound)).unwrap();
+    let tls = &target.record().settings["dbdyno.tls"];
+    assert!(tls.starts_with("TLS 1.2"), "{tls}");
+}
+
+/// A server without TLS is taken where that was said, and never gets a password in the clear.
+#[test]
+fn tls_may_be_left_to_the_server() {
+    let rules = "hostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all bench 127.0.0.1/32 password\nhostnossl all all 127.0.0.1/32 scram-sha-256";
+    let networked = Networked::postgres("15", rules);
+    for user in ["bench", "other"] {
+        sql(
+            &networked,
+            &format!("CREATE ROLE {user} LOGIN SUPERUSER PASSWORD 'hush'"),
+        );
+    }
+    let bench = url(&networked, "localhost", "sslmode=prefer");
+    let other = bench.replace("bench:", "other:") + "&schema=other";
+    let tls = |url: &str| {
+        opened(url)
+            .unwrap()
+            .record()
+            .settings
+            .get("dbdyno.tls")
+            .cloned()
+    };
+    assert!(tls(&bench).is_some());
+    sql(&networked, "ALTER SYSTEM SET ssl = off");
+    sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
+    says(&bench, "clear-text password");
+    assert_eq!(tls(&other), None);
+    says(&other.replace("prefer", "require"), "does not support TLS");
+}
+
+fn says(url: &str, what: &str) {
+    let error = refused(url);
+    assert_eq!(error.kind, ErrorKind::Unreachable, "{error}");
+    assert!(error.message.contains(what), "{url}: {error}");
+    assert!(!error.message.contains("hush"), "{error}");
+}
+
+#[test]
+fn a_client_proves_itself_by_its_certificate() {
+    let rules = "hostssl all bench 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256";
+    let networked = Networked::postgres("15", rules);
+    sql(&networked, "CREATE ROLE bench LOGIN SUPERUSER");
+    let own = networked.authority.issue(&["bench"], Valid::Now);
+    let certificate = networked.file("bench.crt", &own.certificate);
+    let key = networked.private("bench.key", &own.key);
+    let with = |certificate: &Path, key: &Path| {
+        format!(
+            "{FULL}&sslcert={}&sslkey={}",
+            certificate.display(),
+            key.display()
+        )
+    };
+    opened(&url(&networked, "localhost", &with(&certificate, &key))).unwrap();
+    says(&url(&networked, "localhost", FULL), "certificate");
+
+    let somebody = networked.authority.issue(&["somebody"], Valid::Now);
+    let other = networked.file("other.crt", &somebody.certificate);
+    let other_key = networked.private("other.key", &somebody.key);
+    says(
+        &url(&networked, "localhost", &with(&other, &other_key)),
+        "28000",
+    );
+
+    let strange = Authority::new("somebody else").issue(&["bench"], Valid::Now);
+    let strangers = networked.file("strange.crt", &strange.certificate);
+    let strange_key = networked.private("strange.key", &strange.key);
+    says(
+        &url(&networked, "localhost", &with(&strangers, &strange_key)),
+        "refused dbdyno's client certificate",
+    );
+
+    // What is wrong with the files themselves.
+    let message = |certificate: &Path, key: &Path| {
+        refused(&url(&networked, "localhost", &with(certificate, key))).message
+    };
+    let open = networked.file("open.key", &own.key);
+    assert!(message(&certificate, &open).contains("chmod 600"));
+    assert!(message(&certificate, &other_key).contains("do not fit together"));
+    assert!(message(&key, &key).contains("no certificate"));
+    assert!(message(Path::new("/nowhere"), &key).contains("/nowhere cannot be read"));
+}
+
+#[test]
+fn a_server_before_17_does_not_take_tls_at_once() {
+    let networked = server_of("15");
+    let direct = format!("{FULL}&sslnegotiation=direct");
+    says(&url(&networked, "localhost", &direct), "PostgreSQL 17");
+}
