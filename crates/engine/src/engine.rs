@@ -224,6 +224,13 @@ pub enum Reach {
     Network,
 }
 
+impl Reach {
+    /// dbdyno makes the files of such a database, so that they can be on a layout.
+    pub const fn makes_files(self) -> bool {
+        matches!(self, Self::Embedded | Self::LocalServer)
+    }
+}
+
 /// One line of `dbdyno list engines`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {

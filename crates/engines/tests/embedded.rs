@@ -272,135 +272,35 @@ fn open_below(directory: &Path) -> usize {
 }
 
 #[test]
-fn the_log_of_sqlite_lies_where_the_url_says_and_a_kill_loses_nothing() {
+fn temporary_files_lie_where_the_url_says() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
-    let path = at("t.db");
     let url = format!(
-        "sqlite:{}?place.log={}",
-        path.display(),
-        at("log").display()
+        "duckdb:{}?memory_limit_mb=32&threads=1&place.temporary={}",
+        at("t.db").display(),
+        at("temporary").display()
     );
-    let open = || engines::open(&engines::parse(&url).unwrap());
-    let target = open().unwrap();
-    let mut session = target.open_session().unwrap();
-    session.create_table("customer", MAKE).unwrap();
-    session.batch("INSERT INTO customer VALUES (1)").unwrap();
-    let link = at("t.db-wal");
-    let log = link.read_link().unwrap();
-    assert!(log.starts_with(at("log")) && log.metadata().unwrap().len() > 0);
+    let target = engines::open(&engines::parse(&url).unwrap()).unwrap();
     let paths = target.storage_paths().unwrap();
-    assert!(paths.contains(&(Purpose::Log, at("log"))), "{paths:?}");
-    assert!(target.snapshot().err().unwrap().contains("(place.log)"));
-    // The column store reads it with its log, and so does a second target of this process.
-    assert_eq!(target.source().unwrap().tables().unwrap().len(), 2);
-    assert_eq!(
-        count(open().unwrap().open_session().unwrap().as_mut(), "customer"),
-        "1"
-    );
-
-    // What a kill leaves: the file and the log as they are now, and the link.
-    let left = [path.clone(), log.clone()].map(|file| std::fs::read(file).unwrap());
-    drop(session);
-    drop(target);
-    assert!(!link.is_symlink() && !log.exists());
-    for (file, bytes) in [&path, &log].into_iter().zip(left) {
-        std::fs::write(file, bytes).unwrap();
-    }
-    std::os::unix::fs::symlink(&log, &link).unwrap();
-    // Nor with a log that is not there.
-    let kept = at("kept");
-    std::fs::rename(&log, &kept).unwrap();
-    let error = open().err().unwrap();
-    assert!(error.message.contains("which is not there"), "{error}");
-    std::fs::rename(&kept, &log).unwrap();
-    // Without its log nobody opens it, be it dbdyno or another program.
-    let error = opened("sqlite", &path).err().unwrap();
-    assert_eq!(error.kind, ErrorKind::Foreign);
-    assert!(error.message.contains("open it with place.log="), "{error}");
-    let other = rusqlite::Connection::open(&path).unwrap();
-    assert!(
-        other
-            .query_row("SELECT count(*) FROM customer", [], |_| Ok(()))
-            .is_err()
-    );
-    drop(other);
-    let target = open().unwrap();
-    assert_eq!(
-        count(target.open_session().unwrap().as_mut(), "customer"),
-        "1"
-    );
-    drop(target);
-    // A log that lies with the database, as a run without place.log leaves it.
-    std::fs::write(&link, [0x37, 0x7f, 0x06, 0x82]).unwrap();
-    let error = open().err().unwrap();
-    assert!(
-        error.message.contains("open it once without place.log"),
-        "{error}"
-    );
-    std::fs::remove_file(&link).unwrap();
-    // A log without a link is of a database that is gone.
-    std::fs::remove_file(&path).unwrap();
-    std::fs::write(&log, b"of another database").unwrap();
-    let target = open().unwrap();
-    target
-        .open_session()
-        .unwrap()
-        .create_table("customer", MAKE)
+    let is_there = |(of, path): &(Purpose, std::path::PathBuf)| {
+        *of == Purpose::Temporary && path.starts_with(at("temporary"))
+    };
+    assert!(paths.iter().any(is_there), "{paths:?}");
+    let mut session = target.open_session().unwrap();
+    // More than the cache holds.
+    let large = "SELECT range AS n, repeat(md5(range::VARCHAR), 10) AS filler FROM range(400000)";
+    session
+        .batch(&format!("CREATE TEMP TABLE large AS {large}"))
         .unwrap();
-    assert_eq!(
-        count(target.open_session().unwrap().as_mut(), "customer"),
-        "0"
-    );
-}
-
-#[test]
-fn temporary_files_lie_where_the_url_says() {
-    for engine in ENGINES {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |name: &str| directory.path().join(name);
-        let settings = match engine {
-            "sqlite" => "cache_mb=1",
-            _ => "memory_limit_mb=32&threads=1",
-        };
-        let url = format!(
-            "{engine}:{}?{settings}&place.temporary={}",
-            at("t.db").display(),
-            at("temporary").display()
-        );
-        let target = engines::open(&engines::parse(&url).unwrap()).unwrap();
-        let paths = target.storage_paths().unwrap();
-        let is_there = |(of, path): &(Purpose, std::path::PathBuf)| {
-            *of == Purpose::Temporary && path.starts_with(at("temporary"))
-        };
-        assert!(paths.iter().any(is_there), "{paths:?}");
-        let mut session = target.open_session().unwrap();
-        // More than the cache holds.
-        let large = match engine {
-            "sqlite" => {
-                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 100000) \
-                         SELECT n, hex(randomblob(200)) AS filler FROM r"
-            }
-            _ => "SELECT range AS n, repeat(md5(range::VARCHAR), 10) AS filler FROM range(400000)",
-        };
-        session
-            .batch(&format!("CREATE TEMP TABLE large AS {large}"))
-            .unwrap();
-        assert!(open_below(&at("temporary")) > 0, "{engine}");
-        drop(session);
-    }
+    assert!(open_below(&at("temporary")) > 0);
 }
 
 #[test]
 fn places_that_make_no_sense_are_refused() {
     for (url, why) in [
         (
-            "sqlite:/x/t.db?place.log=log",
-            "place.log=log is not an absolute path",
-        ),
-        (
-            "sqlite:?place.log=/log",
-            "has no files to put apart; name a file behind the colon",
+            "duckdb:/x/t.db?place.temporary=temporary",
+            "place.temporary=temporary is not an absolute path",
         ),
         (
             "duckdb:?place.temporary=/t",

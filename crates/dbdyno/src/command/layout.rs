@@ -137,7 +137,7 @@ fn standing(made: &StandingLayout) -> String {
     }
     let engines = engines::engines()
         .iter()
-        .filter(|it| !it.places().is_empty());
+        .filter(|it| it.reach().makes_files());
     for engine in engines.filter(|it| lacking(**it, layout).is_none()) {
         if let Some(url) = url(*engine, made, &BTreeMap::new()) {
             let _ = writeln!(text, "  --target '{url}'");
@@ -210,8 +210,8 @@ mod tests {
             ("postgres+local:", "hot-spread", None),
             ("mysql+local:", "all-apart", Some("place.indexes")),
             ("mysql+local:", "hot-spread", None),
-            ("sqlite:/x", "log-apart", None),
-            ("sqlite:/x", "hot-spread", Some("tables.customer")),
+            ("sqlite:/x", "log-apart", Some("place.log")),
+            ("sqlite:/x", "shared", None),
             ("duckdb:/x", "log-apart", Some("place.log")),
             // What shares the volume of the data is nowhere else.
             ("duckdb:/x", "pool", None),

@@ -1,11 +1,9 @@
 //! What a run would find in a file: it is opened to be read, and one that is not there stays so.
 
-use std::ffi::CStr;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::apart::Apart;
 use super::features::lacks;
 use super::guard::refuse_foreign_tables;
 use super::{configure_library, explain, log_of, resolved};
@@ -31,23 +29,17 @@ pub fn inspect(url: &TargetUrl) -> Result<Inspection> {
         return Ok(found.in_memory());
     };
     let state = match std::fs::metadata(&path) {
-        Ok(file) if file.len() > 0 => look_into(&mut found, &path, &Apart::from_url(url)?)?,
+        Ok(file) if file.len() > 0 => look_into(&mut found, &path)?,
         // An absent or empty file becomes a new database.
         _ => PlaceState::Absent,
     };
     Ok(found.in_file(&path, state))
 }
 
-fn look_into(found: &mut Inspection, path: &Path, apart: &Apart) -> Result<PlaceState> {
+fn look_into(found: &mut Inspection, path: &Path) -> Result<PlaceState> {
     let context = format!("cannot read {}", path.display());
-    let real = resolved(path, apart)?;
-    // Its log is there, and so is the directory that it lies in.
-    let file_system = if log_of(&real).is_symlink() {
-        apart.file_system()?
-    } else {
-        None
-    };
-    let connection = open(&real, file_system).map_err(|e| explain(&context, &e))?;
+    let real = resolved(path)?;
+    let connection = open(&real).map_err(|e| explain(&context, &e))?;
     let own = refuse_foreign_tables(&connection, path);
     for name in ["page_size", "journal_mode"] {
         let value = connection.query_row(&format!("PRAGMA {name}"), [], |row| {
@@ -67,11 +59,8 @@ fn look_into(found: &mut Inspection, path: &Path, apart: &Apart) -> Result<Place
 }
 
 /// A reader of a file with a log would leave files beside it; without a log the file is all there is.
-fn open(path: &Path, file_system: Option<&'static CStr>) -> rusqlite::Result<Connection> {
+fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if let Some(own) = file_system {
-        return Connection::open_with_flags_and_vfs(path, flags, own);
-    }
     if log_of(path).exists() {
         return Connection::open_with_flags(path, flags);
     }

@@ -1,6 +1,5 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
-mod apart;
 mod claim;
 mod features;
 mod guard;
@@ -18,34 +17,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi;
 
-use apart::Apart;
 use engine::{ErrorKind, Result, TargetError, database_file};
 
 /// The file at `path` under its name without links, when it may be a database with what lies beside it.
 ///
 /// # Errors
 /// When something else is there, or beside it.
-fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
+fn resolved(path: &Path) -> Result<PathBuf> {
     let real = database_file::resolved("SQLite", path)?;
-    if let Some(why) = apart.obstacle(&log_of(&real)) {
-        return Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!("SQLite: {why}"),
-        ));
-    }
     match archive::companions::foreign(&real) {
-        // Its log is open, or was left by a process that was killed.
-        Ok(Some(link)) if apart.is_link_to_log(&link) => Ok(real),
-        Ok(Some(link)) if link.is_symlink() => Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "SQLite: {} is a link{}, and the database without its log would not be whole; open it with place.log= and \
-                 the directory of its log, or choose another path",
-                link.display(),
-                link.read_link()
-                    .map_or(String::new(), |to| format!(" to {}", to.display()))
-            ),
-        )),
         Ok(Some(foreign)) => Err(TargetError::new(
             ErrorKind::Foreign,
             format!(
@@ -58,7 +38,7 @@ fn resolved(path: &Path, apart: &Apart) -> Result<PathBuf> {
     }
 }
 
-/// Where SQLite has the log of a database, or a link to it.
+/// Path of the log of a database.
 fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

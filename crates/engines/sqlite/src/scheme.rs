@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use archive::Purpose;
-
 use super::inspect::inspect;
 use super::source::SqliteSource;
 use super::target::backup;
@@ -44,6 +42,18 @@ impl Engine for Sqlite {
                 ),
             },
             Foreign {
+                names: &["place.log"],
+                meaning: Meaning::Never(
+                    "SQLite keeps its log next to the database; put the database on the device that the log needs",
+                ),
+            },
+            Foreign {
+                names: &["place.temporary"],
+                meaning: Meaning::Never(
+                    "SQLite reads the directory of its temporary files from the environment; set SQLITE_TMPDIR",
+                ),
+            },
+            Foreign {
                 names: &["vfs", "nolock", "immutable", "modeof"],
                 meaning: Meaning::Never("dbdyno uses SQLite's own files and locks; leave it out"),
             },
@@ -66,16 +76,7 @@ impl Engine for Sqlite {
             ),
             ("cache_mb", "page cache of each session in MB (default 64)"),
             ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
-            (
-                "place.log",
-                "directory of the log, apart from the data; made where it is not there",
-            ),
-            ("place.temporary", "directory of temporary files; likewise"),
         ]
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        &[Purpose::Log, Purpose::Temporary]
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {

@@ -4,13 +4,11 @@ mod kinds;
 mod texts;
 mod wait;
 
-use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::apart::Apart;
 use super::{configure_library, explain, resolved};
 use engine::catalogue::{
     Cell, Dialect, Kind, Misfit, Misfits, Part, Reader, Source, SourceColumn, SourceTable, Space,
@@ -39,8 +37,6 @@ const ROW_NUMBERS: [&str; 3] = ["rowid", "_rowid_", "oid"];
 pub(super) struct SqliteSource {
     path: PathBuf,
     url: String,
-    /// Of a database whose files do not all lie beside it.
-    file_system: Option<&'static CStr>,
     waiting: Waiting,
 }
 
@@ -54,12 +50,10 @@ impl SqliteSource {
         let path = url
             .place()
             .ok_or_else(|| statement("a new in-memory database is empty; name a file".into()))?;
-        let apart = Apart::from_url(url)?;
-        resolved(&path, &apart)?;
+        resolved(&path)?;
         let source = Self {
             path,
             url: url.to_string(),
-            file_system: apart.file_system()?,
             waiting: Waiting::default(),
         };
         match source.reader(false) {
@@ -70,11 +64,10 @@ impl SqliteSource {
     }
 
     /// The same of a file that a target has open.
-    pub(super) fn of_file(path: &Path, url: &str, file_system: Option<&'static CStr>) -> Self {
+    pub(super) fn of_file(path: &Path, url: &str) -> Self {
         Self {
             path: path.to_owned(),
             url: url.to_owned(),
-            file_system,
             waiting: Waiting::default(),
         }
     }
@@ -83,10 +76,7 @@ impl SqliteSource {
     fn reader(&self, waits: bool) -> Result<SqliteReader> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || -> rusqlite::Result<SqliteReader> {
-            let mut connection = match self.file_system {
-                None => Connection::open_with_flags(&self.path, flags)?,
-                Some(own) => Connection::open_with_flags_and_vfs(&self.path, flags, own)?,
-            };
+            let mut connection = Connection::open_with_flags(&self.path, flags)?;
             texts::add_functions(&connection)?;
             let open = self.waiting.register(&mut connection, waits)?;
             begin(&connection)?;

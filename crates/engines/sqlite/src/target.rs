@@ -4,7 +4,6 @@ pub(super) mod backup;
 mod snapshot;
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use archive::{IoOperation, IoUnknown, Purpose, TargetRecord};
 use rusqlite::{Connection, OpenFlags};
 
-use super::apart::Apart;
 use super::claim::Claim;
 use super::features::lacks;
 use super::guard::refuse_foreign_tables;
@@ -46,15 +44,14 @@ impl SqliteTarget {
     /// Opens the database of a URL, and makes it where there is none.
     pub fn open(url: &TargetUrl) -> Result<Self> {
         configure_library();
-        let mut set_up = SetUp::from_url(url)?;
-        set_up.file_system = set_up.apart.file_system()?;
+        let set_up = SetUp::from_url(url)?;
         let place = match url.place() {
             Some(path) => Location::File(path),
             None => Location::Memory(memory_name()),
         };
         let mut claim = None;
         if let Location::File(path) = &place {
-            claim = Claim::take(&resolved(path, &set_up.apart)?)?;
+            claim = Claim::take(&resolved(path)?)?;
             file_snapshot(path).finish_restore()?;
         }
         let control = set_up.open(&place)?;
@@ -108,9 +105,6 @@ pub(super) struct SetUp {
     page_bytes: u64,
     cache_mb: u64,
     synchronous: String,
-    apart: Apart,
-    /// SQLite's name for the file system that puts files apart.
-    file_system: Option<&'static CStr>,
 }
 
 impl SetUp {
@@ -140,8 +134,6 @@ impl SetUp {
             page_bytes: number("page_size", PAGE_BYTES_DEFAULT)?,
             cache_mb: number("cache_mb", CACHE_MB_DEFAULT)?,
             synchronous: synchronous.to_owned(),
-            apart: Apart::from_url(url)?,
-            file_system: None,
         })
     }
 
@@ -163,11 +155,8 @@ impl SetUp {
             // One session belongs to one thread at a time, so SQLite need not lock inside it.
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let name = place.name();
-        let opened = match self.file_system {
-            None => Connection::open_with_flags(&name, flags),
-            Some(own) => Connection::open_with_flags_and_vfs(&name, flags, own),
-        };
-        opened.map_err(|e| explain(&format!("cannot open {name}"), &e))
+        Connection::open_with_flags(&name, flags)
+            .map_err(|e| explain(&format!("cannot open {name}"), &e))
     }
 
     fn apply(&self, connection: &Connection, place: &Location) -> Result<()> {
@@ -175,7 +164,6 @@ impl SetUp {
             page_bytes,
             cache_mb,
             synchronous,
-            ..
         } = self;
         connection
             .execute_batch(&format!(
@@ -287,12 +275,8 @@ impl Target for SqliteTarget {
 
     fn storage_paths(&self) -> std::result::Result<Vec<(Purpose, PathBuf)>, String> {
         let data = self.data_directory()?;
-        // Unless the URL says otherwise, its log is beside it.
-        let Apart { log, temporary } = self.set_up.apart.clone();
-        let log = log.unwrap_or_else(|| data.clone());
-        let mut paths = vec![(Purpose::Data, data), (Purpose::Log, log)];
-        let temporary = temporary.or_else(temporary_directory);
-        paths.extend(temporary.map(|path| (Purpose::Temporary, path)));
+        let mut paths = vec![(Purpose::Data, data.clone()), (Purpose::Log, data)];
+        paths.extend(temporary_directory().map(|path| (Purpose::Temporary, path)));
         Ok(paths)
     }
 
@@ -368,11 +352,7 @@ impl Target for SqliteTarget {
 
     fn source(&self) -> Result<Box<dyn Source>> {
         match &self.place {
-            Location::File(path) => Ok(Box::new(SqliteSource::of_file(
-                path,
-                &self.url,
-                self.set_up.file_system,
-            ))),
+            Location::File(path) => Ok(Box::new(SqliteSource::of_file(path, &self.url))),
             Location::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
                 "SQLite: a column store cannot be populated from an in-memory database; name a file",
@@ -387,7 +367,7 @@ impl Target for SqliteTarget {
 
     fn remove_secondary_schema(&self, name: &str) -> Result<()> {
         let url = self.secondary_url(name)?;
-        let path = resolved(Path::new(&url.path), &self.set_up.apart)?;
+        let path = resolved(Path::new(&url.path))?;
         // An empty file was made by somebody else.
         if !path.metadata().is_ok_and(|file| file.len() > 0) {
             return Ok(());
@@ -403,9 +383,6 @@ impl Target for SqliteTarget {
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         match &self.place {
-            Location::File(_) if self.set_up.apart.log.is_some() => {
-                Err("its log lies apart from its data (place.log), and only both together could be brought back".into())
-            }
             Location::File(_) => Ok(self),
             Location::Memory(_) => Err("this database is in memory and has no file to copy".into()),
         }

@@ -107,6 +107,8 @@ fn what_names_no_one_server_says_so() {
         ("mysql://u@h/d?init_command=x", "NAME=VALUE"),
         ("sqlite:q?x/a.db", "%3F"),
         ("sqlite:x?mode=ro", "never written"),
+        ("sqlite:/x?place.log=/log", "next to the database"),
+        ("sqlite:/x?place.temporary=/t", "SQLITE_TMPDIR"),
     ] {
         let said = match all().parse_in(typed, &none) {
             Err(error) => error.to_string(),

@@ -140,7 +140,7 @@ fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
     let study = &asked.built_in.name;
     let can = engines::engines()
         .iter()
-        .filter(|it| !it.places().is_empty());
+        .filter(|it| it.reach().makes_files());
     let can: Vec<String> = can.map(|it| format!("{}:", it.scheme())).collect();
     let refused = |why: String| Err(InvalidInput(why).into());
     let [target] = targets.as_slice() else {
@@ -150,7 +150,7 @@ fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
         ));
     };
     let engine = engines::find(target).map_err(lab::LabError::from)?;
-    if engine.places().is_empty() {
+    if !engine.reach().makes_files() {
         return refused(format!(
             "study {study} makes a database on each layout, which {} cannot; name one of {}",
             target.engine(),
