@@ -14,7 +14,7 @@ use engine::backup::warm;
 use engine::backup_adapter::{Adapter, bound, described};
 use engine::{Backup, BackupMethod, Method, Result, Target};
 
-const ADAPTERS: [Adapter<DuckDbTarget>; 3] = [copy::COPY, export::NONE, export::ZSTD];
+const ADAPTERS: [Adapter<DuckDbTarget>; 2] = [copy::COPY, export::EXPORT];
 
 /// The methods of databases in files.
 pub(super) fn methods() -> Vec<BackupMethod> {

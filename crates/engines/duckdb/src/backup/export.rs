@@ -14,33 +14,22 @@ use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
 /// What the files with rows end with.
 const PARQUET: &str = "parquet";
-/// Of zstd, where nothing is said: DuckDB's own.
+/// Usual level of zstd in DuckDB.
 const LEVEL_USUAL: u32 = 3;
 
-const WITHOUT_COMPRESSION: BackupMethod = BackupMethod {
-    name: "export-parquet",
-    how: "EXPORT DATABASE: the rows of one moment as Parquet without compression, then synchronised; channels are threads. The \
-          restore is IMPORT DATABASE",
-    has_channels: true,
-    ..BackupMethod::SIMPLE
-};
-pub(super) const NONE: Adapter<DuckDbTarget> = Adapter {
-    about: WITHOUT_COMPRESSION,
-    on: |target| Box::new(Exported(target, "uncompressed")),
-};
-pub(super) const ZSTD: Adapter<DuckDbTarget> = Adapter {
+pub(super) const EXPORT: Adapter<DuckDbTarget> = Adapter {
     about: BackupMethod {
         name: "export-parquet-zstd",
         how: "EXPORT DATABASE: the rows of one moment as Parquet compressed with zstd (level 3 if not said), then synchronised; \
               channels are threads. The restore is IMPORT DATABASE",
+        has_channels: true,
         levels: Some((1, 22)),
-        ..WITHOUT_COMPRESSION
+        ..BackupMethod::SIMPLE
     },
-    on: |target| Box::new(Exported(target, "zstd")),
+    on: |target| Box::new(Exported(target)),
 };
 
-/// Of a target, with a kind of compression.
-struct Exported<'t>(&'t DuckDbTarget, &'static str);
+struct Exported<'t>(&'t DuckDbTarget);
 
 impl Method for Exported<'_> {
     fn lacks(&self) -> Option<String> {
@@ -53,17 +42,10 @@ impl Method for Exported<'_> {
 
     fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
         let (connection, _guard) = self.0.instance.connect()?;
-        let level = match self.1 {
-            "zstd" => format!(
-                ", COMPRESSION_LEVEL {}",
-                options.variant.level.unwrap_or(LEVEL_USUAL)
-            ),
-            _ => String::new(),
-        };
+        let level = options.variant.level.unwrap_or(LEVEL_USUAL);
         let sql = format!(
-            "EXPORT DATABASE {} (FORMAT parquet, COMPRESSION {}{level})",
-            quoted(path_text(into)?),
-            self.1
+            "EXPORT DATABASE {} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {level})",
+            quoted(path_text(into)?)
         );
         let exported = connection.query(&sql).map(drop);
         exported.map_err(|m| explain("the export failed", &m))?;
