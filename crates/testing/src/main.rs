@@ -76,8 +76,11 @@ fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
     let built = std::fs::read_to_string(&arguments.built)
         .with_context(|| format!("{} cannot be read", arguments.built.display()))?;
-    let mut programs =
-        programs::from_cargo(&built, arguments.unit_only, arguments.only.as_deref())?;
+    let built = programs::from_cargo(&built, arguments.unit_only, arguments.only.as_deref())?;
+    let mut programs = Vec::new();
+    for program in built {
+        programs.extend(program.split()?);
+    }
     if arguments.with_examples {
         programs.insert(0, programs::examples(arguments.only.as_deref())?);
     }

@@ -1,58 +1,15 @@
-//! The test programs that cargo built, and what the runner knows of some of them.
+//! The test programs that cargo built, with the tests that run alone as programs of their own.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-/// Tests that need a server, root, a network or a browser, which `make unit` leaves out: the program, and what their
-/// names contain; nothing for all tests of the program.
-const NOT_UNIT: &[(&str, &[&str])] = &[("report/suite", &["browser"])];
-
-/// Programs whose tests measure: nothing else runs beside them. The tests whose names contain one of these words run beside
-/// others all the same: they wait for what they make themselves, so much longer than for a processor that nobody else matters, or
-/// for processors that are all busy, whoever else is at work there.
-const ALONE: &[(&str, &[&str])] = &[(
-    "lab/bottleneck",
-    &[
-        "a_client_that_works",
-        "a_long_way",
-        "a_row_that_all",
-        "a_slow_log",
-        "all_busy",
-        "nothing_",
-        "sleeping_sessions",
-        "slowly_from_the_device",
-        "that_somebody",
-    ],
-)];
-
-/// Behind the name of a program with those of its tests.
-const BESIDE: &str = " (beside)";
-
-/// Programs that take longest. They begin first, so that the last of all does not run beside nothing.
-const LONG: &[&str] = &[
-    "workload/oltp",
-    "dbdyno/method",
-    "dbdyno/servers",
-    "dbdyno/interleave_writes",
-    "dbdyno/kill",
-    "lab/bottleneck",
-    "dbdyno/interleave",
-    "engines/postgres",
-    "dbdyno/oltp_search",
-    "engines/local_server",
-    "dbdyno/oltp",
-    "dbdyno/oltp_run",
-    "engines/mysql",
-    "dbdyno/hang",
-    "workload/olap",
-    "dbdyno/least_rights",
-    "report/suite",
-    "workload/script",
-    "workload/exercises",
-    "workload/restarts",
-];
+/// Module of tests that need a browser: `make unit` skips them.
+const BROWSER: &str = "browser::";
+/// Module of tests that measure: nothing else runs at the same time.
+const ALONE: &str = "alone::";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
@@ -62,45 +19,46 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Of its crate; tests run there, as under cargo.
     pub directory: PathBuf,
-    /// Whether it is cargo, which does not take libtest's options.
+    /// cargo does not take libtest's options.
     pub is_cargo: bool,
-    /// Whether nothing else may run beside it.
+    /// Nothing else runs at the same time.
     pub is_alone: bool,
 }
 
 impl Program {
-    fn leave_out_what_is_not_unit(&mut self) -> bool {
-        let Some((_, names)) = NOT_UNIT.iter().find(|(program, _)| *program == self.name) else {
-            return true;
-        };
-        let skip = names.iter().flat_map(|name| ["--skip", name]);
-        self.arguments.extend(skip.map(str::to_owned));
-        !names.is_empty()
-    }
-
-    /// Itself, without the tests that can run beside others, and those as another one; itself alone where only some tests run,
-    /// because libtest runs what has one of its words, and not all of them.
-    fn apart(mut self, runs_all: bool) -> Vec<Self> {
-        let Some((_, words)) = ALONE.iter().find(|(program, _)| *program == self.name) else {
-            return vec![self];
-        };
-        self.is_alone = true;
-        if !runs_all {
-            return vec![self];
+    /// Splits tests in a module [`ALONE`] off, by their names.
+    ///
+    /// # Errors
+    /// When the program cannot list its tests.
+    pub fn split(mut self) -> anyhow::Result<Vec<Self>> {
+        let listed = Command::new(&self.executable)
+            .arg("--list")
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .output()
+            .with_context(|| format!("{} cannot be run", self.executable.display()))?;
+        let listed = String::from_utf8_lossy(&listed.stdout);
+        let tests = listed
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test"));
+        let names: Vec<String> = (tests.filter(|name| name.contains(ALONE)))
+            .map(str::to_owned)
+            .collect();
+        if names.is_empty() {
+            return Ok(vec![self]);
         }
-        let mut beside = self.clone();
-        beside.is_alone = false;
-        beside.name += BESIDE;
-        beside
-            .arguments
-            .extend(words.iter().map(|word| (*word).to_owned()));
-        let skip = words.iter().flat_map(|word| ["--skip", word]);
-        self.arguments.extend(skip.map(str::to_owned));
-        vec![self, beside]
+        let alone = Self {
+            name: format!("{} (alone)", self.name),
+            arguments: [vec!["--exact".to_owned()], names].concat(),
+            is_alone: true,
+            ..self.clone()
+        };
+        self.arguments.extend(["--skip", ALONE].map(str::to_owned));
+        Ok(vec![self, alone])
     }
 }
 
-/// Reads cargo's messages, one JSON object a line. Programs that begin first come first.
+/// Reads cargo's messages, one JSON object a line. Crates that depend on others come first, because their tests take longest.
 ///
 /// # Errors
 /// When a message is no JSON, or there is no program.
@@ -117,23 +75,12 @@ pub fn from_cargo(
     if programs.is_empty() {
         bail!("cargo built no test program");
     }
-    if unit_only {
-        programs.retain_mut(Program::leave_out_what_is_not_unit);
+    programs.reverse();
+    let skip = ["--skip", BROWSER].into_iter().filter(|_| unit_only);
+    let arguments: Vec<String> = only.into_iter().chain(skip).map(str::to_owned).collect();
+    for program in &mut programs {
+        program.arguments.clone_from(&arguments);
     }
-    let mut programs: Vec<_> = programs
-        .into_iter()
-        .flat_map(|program| program.apart(only.is_none()))
-        .collect();
-    if let Some(name) = only {
-        programs
-            .iter_mut()
-            .for_each(|program| program.arguments.push(name.to_owned()));
-    }
-    let rank = |program: &Program| {
-        let name = program.name.strip_suffix(BESIDE).unwrap_or(&program.name);
-        LONG.iter().position(|long| *long == name)
-    };
-    programs.sort_by_key(|program| rank(program).unwrap_or(usize::MAX));
     Ok(programs)
 }
 
@@ -222,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unit_leaves_out_what_needs_more() {
+    fn unit_skips_what_needs_a_browser() {
         let line = |crate_name: &str, target: &str, kind: &str| {
             let place = format!("/x/{crate_name}");
             format!(
@@ -233,26 +180,39 @@ mod tests {
         let built = line("stats", "stats", "lib") + &line("report", "suite", "test");
         let all = from_cargo(&built, false, None).unwrap();
         assert!(all.iter().all(|program| program.arguments.is_empty()));
-        let unit = from_cargo(&built, true, None).unwrap();
+        let unit = from_cargo(&built, true, Some("page")).unwrap();
         let names: Vec<_> = unit.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["report/suite", "stats"]);
-        assert_eq!(unit[0].arguments, ["--skip", "browser"]);
+        assert_eq!(unit[0].arguments, ["page", "--skip", BROWSER]);
+    }
+
+    fn this_program(only: &str) -> Vec<Program> {
+        let program = Program {
+            name: "testing".into(),
+            executable: std::env::current_exe().unwrap(),
+            arguments: vec![only.into()],
+            directory: ".".into(),
+            is_cargo: false,
+            is_alone: false,
+        };
+        program.split().unwrap()
+    }
+
+    mod alone {
+        #[test]
+        fn a_test_that_measures() {}
     }
 
     #[test]
-    fn each_test_of_what_measures_runs_once_alone_or_beside_others() {
-        let line = "{\"manifest_path\":\"/x/lab/Cargo.toml\",\"executable\":\"/x/p\",\"profile\":{\"test\":true},\
-                    \"target\":{\"name\":\"bottleneck\",\"kind\":[\"test\"]}}";
-        let found = from_cargo(line, false, None).unwrap();
-        let [alone, beside] = &found[..] else {
-            panic!("{found:?}")
+    fn each_test_runs_once_alone_or_with_others() {
+        let [others, alone] = &this_program("programs::")[..] else {
+            panic!("there is a test in a module called alone");
         };
-        assert!(alone.is_alone && !beside.is_alone);
-        assert_eq!(beside.name, "lab/bottleneck (beside)");
-        let skipped = alone.arguments.iter().filter(|word| *word != "--skip");
-        assert!(skipped.eq(&beside.arguments) && !beside.arguments.is_empty());
-        let only = from_cargo(line, false, Some("mysql")).unwrap();
-        assert!(only.len() == 1 && only[0].is_alone && only[0].arguments == ["mysql"]);
+        assert!(alone.is_alone && !others.is_alone);
+        assert_eq!(others.arguments, ["programs::", "--skip", ALONE]);
+        let measures = "programs::tests::alone::a_test_that_measures";
+        assert_eq!(alone.arguments, ["--exact", measures]);
+        assert_eq!(this_program("crates_with").len(), 1);
     }
 
     #[test]
@@ -261,23 +221,5 @@ mod tests {
         let found = with_examples(crates).unwrap();
         assert!(found.contains(&"stats".to_owned()), "{found:?}");
         assert!(!found.contains(&"workspace-hack".to_owned()), "{found:?}");
-    }
-
-    /// A program that was renamed would fall out of its list unnoticed.
-    #[test]
-    fn the_lists_name_programs_that_exist() {
-        let crates = Path::new("..");
-        let listed = NOT_UNIT.iter().chain(ALONE).map(|(name, _)| name);
-        for name in listed.chain(LONG) {
-            let there = match name.split_once('/') {
-                Some((package, program)) => {
-                    let tests = crates.join(package).join("tests");
-                    let file = tests.join(format!("{program}.rs"));
-                    file.exists() || tests.join(program).join("main.rs").exists()
-                }
-                None => crates.join(name).join("src").exists(),
-            };
-            assert!(there, "there is no test program {name}");
-        }
     }
 }

@@ -24,12 +24,28 @@ pub struct How {
     pub jobs: usize,
     /// Whether libtest is asked for the time of each test.
     pub with_times: bool,
-    /// Where the output of each is kept.
+    /// Directory of the output of each.
     pub logs: PathBuf,
 }
 
+impl How {
+    fn log(&self, program: &Program, kind: &str) -> PathBuf {
+        let name = program.name.replace(['/', ' '], "-");
+        self.logs.join(format!("{name}.{kind}"))
+    }
+
+    /// Seconds that a program took when it ran last; a new one counts as the longest.
+    fn last_s(&self, program: &Program) -> f64 {
+        let seconds = std::fs::read_to_string(self.log(program, "seconds"));
+        let seconds = seconds.ok().and_then(|text| text.parse().ok());
+        seconds.unwrap_or(f64::INFINITY)
+    }
+}
+
 /// Runs all programs, and tells of each as it ends.
-pub fn all(programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
+pub fn all(mut programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
+    // Those that take longest begin first, so that the last of all does not run with nothing else.
+    programs.sort_by(|a, b| how.last_s(b).total_cmp(&how.last_s(a)));
     let (alone, together): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|program| program.is_alone);
     let total = Mutex::new(Outcome::default());
@@ -68,6 +84,7 @@ fn take_turns(
             println!("{output}");
         }
         let seconds = begin.elapsed().as_secs_f64();
+        std::fs::write(how.log(&program, "seconds"), seconds.to_string())?;
         let (name, counts) = (&program.name, outcome.counts());
         println!("{name}: {counts} in {seconds:.1} s, {processors_s:.1} s of a processor");
         total.add(outcome);
@@ -77,11 +94,7 @@ fn take_turns(
 
 /// What became of the tests of a program, what it wrote, and the processor time of it and all it started and waited for.
 fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
-    let log = |kind: &str| {
-        let name = program.name.replace(['/', ' '], "-");
-        how.logs.join(format!("{name}.{kind}"))
-    };
-    let (stdout, stderr) = (log("stdout"), log("stderr"));
+    let (stdout, stderr) = (how.log(program, "stdout"), how.log(program, "stderr"));
     let mark = format!("{} of {}", program.name, std::process::id());
     let mut command = Command::new(&program.executable);
     command.args(&program.arguments);

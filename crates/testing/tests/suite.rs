@@ -13,7 +13,11 @@ fn built(directory: &Path, crate_name: &str, script: &str) -> String {
     let directory = directory.join(crate_name);
     fs::create_dir_all(&directory).unwrap();
     let program = directory.join("program");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::write(
+        &program,
+        format!("#!/bin/sh\n[ \"$1\" != --list ] || exit 0\n{script}\n"),
+    )
+    .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     format!(
         r#"{{"reason":"compiler-artifact","manifest_path":"{0}/Cargo.toml","executable":"{0}/program",

@@ -5,12 +5,11 @@
 
 #![allow(clippy::unwrap_used)] // a test ends where its server does not answer
 
+mod alone;
 mod bystanders;
 mod common;
 mod delays;
 mod embedded;
-mod memory;
 mod mysql;
-mod others;
 mod postgres;
 mod way;
