@@ -11,13 +11,35 @@ use super::limits::{COMPRESSION_MAX, TRANSFER_BYTES_MAX};
 use super::precondition::Precondition;
 use super::refused::NO_COMMANDS;
 use super::value::{Unit, begins};
-use super::words::Section;
+use super::words::{Section, Setter, put};
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
 
 const DEDUP_RATIO_MAX: f64 = 1000.0;
 const DEDUP_SETS_DEFAULT_PCT: f64 = 5.0;
 const ERRORS_MAX: u64 = 1_000_000;
 const LOOPS_MAX: u64 = 10_000;
+
+pub(super) const DEDUP: &[&str] = &[
+    "dedupratio",
+    "dedupunit",
+    "dedupsets",
+    "deduphotsets",
+    "dedupflipflop",
+];
+/// How the other tool is started, reports and traces; read, and ignored.
+const WITHOUT_MEANING: &[&str] = &[
+    "create_anchors",
+    "report",
+    "report_run_totals",
+    "messagescan",
+    "port",
+    "ios_per_jvm",
+    "fwd_thread_adjust",
+    "misc",
+    "showlba",
+    "pattern_buffer",
+    "debug",
+];
 
 /// How often the whole list of runs is done.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,108 +97,65 @@ pub(super) struct DedupAsked {
     sets: Option<DuplicateSets>,
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Key {
-    CompressionRatio,
-    CompressionShare,
-    Dedup,
-    Pattern,
-    DataErrors,
-    Validate,
-    Journal,
-    Command,
-    FormatSds,
-    FormatSize,
-    Histogram,
-    Monitor,
-    Concatenate,
-    FailedSkew,
-    Loop,
-    Timeout,
-    WithoutMeaning,
-    Precondition,
-}
-
-const KEYWORDS: &[(&str, Key)] = &[
-    ("compratio", Key::CompressionRatio),
-    ("compression", Key::CompressionShare),
-    ("dedupratio", Key::Dedup),
-    ("dedupunit", Key::Dedup),
-    ("dedupsets", Key::Dedup),
-    ("deduphotsets", Key::Dedup),
-    ("dedupflipflop", Key::Dedup),
-    ("pattern", Key::Pattern),
-    ("data_errors", Key::DataErrors),
-    ("dataerrors", Key::DataErrors),
-    ("validate", Key::Validate),
-    ("journal", Key::Journal),
-    ("startcmd", Key::Command),
-    ("start_cmd", Key::Command),
-    ("endcmd", Key::Command),
-    ("end_cmd", Key::Command),
-    ("formatsds", Key::FormatSds),
-    ("formatxfersize", Key::FormatSize),
-    ("create_anchors", Key::WithoutMeaning),
-    ("report", Key::WithoutMeaning),
-    ("report_run_totals", Key::WithoutMeaning),
-    ("histogram", Key::Histogram),
-    ("monitor", Key::Monitor),
-    ("messagescan", Key::WithoutMeaning),
-    ("concatenatesds", Key::Concatenate),
-    ("abort_failed_skew", Key::FailedSkew),
-    ("timeout", Key::Timeout),
-    ("loop", Key::Loop),
-    ("port", Key::WithoutMeaning),
-    ("ios_per_jvm", Key::WithoutMeaning),
-    ("fwd_thread_adjust", Key::WithoutMeaning),
-    ("misc", Key::WithoutMeaning),
-    ("showlba", Key::WithoutMeaning),
-    ("pattern_buffer", Key::WithoutMeaning),
-    ("debug", Key::WithoutMeaning),
-    // Not in the language: behind it, so that nothing is an abbreviation of it.
-    ("precondition", Key::Precondition),
-];
-
 impl Section for General {
     const HEAD: &'static str = "";
-    type Key = Key;
-    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
-
-    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
-        match key {
-            Key::CompressionRatio => self.compression_ratio = ratio(parameter, COMPRESSION_MAX)?,
-            Key::CompressionShare => self.compression_ratio = share_to_ratio(parameter)?,
-            Key::Dedup => self.dedup.set(parameter)?,
-            Key::Pattern => self.pattern = Some(PathBuf::from(parameter.word()?)),
-            Key::DataErrors => self.errors = errors(parameter)?,
-            Key::Validate => self.validation = validation(parameter)?,
-            Key::Journal => self.journal = journal(parameter)?,
-            Key::Command => return Err(parameter.wrong(NO_COMMANDS)),
-            Key::FormatSds => {
-                self.format = if parameter.yes()? {
-                    FormatPolicy::Always
-                } else {
-                    FormatPolicy::Never
-                };
-            }
-            Key::FormatSize => {
-                self.format_bytes = Some(parameter.whole(512, TRANSFER_BYTES_MAX, Unit::Amount)?);
-            }
-            Key::Histogram => self.histogram = histogram::buckets(parameter)?,
-            Key::Monitor => self.monitor = Some(PathBuf::from(parameter.word()?)),
-            Key::Concatenate => self.concatenate = parameter.yes()?,
-            Key::FailedSkew => self.skew_tolerance_pct = Some(parameter.amount(Unit::Amount)?),
-            Key::Loop => self.repeat = repeat(parameter)?,
-            Key::Timeout => {
-                return Err(parameter.wrong(
-                    "a time-out is not supported; leave it out (Ctrl-C ends a run and keeps its results)",
-                ));
-            }
-            Key::WithoutMeaning => {}
-            Key::Precondition => self.precondition = Some(Precondition::read(parameter)?),
-        }
-        Ok(())
-    }
+    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
+        (&["compratio"], |general, p| {
+            put(&mut general.compression_ratio, ratio(p, COMPRESSION_MAX))
+        }),
+        (&["compression"], |general, p| {
+            put(&mut general.compression_ratio, share_to_ratio(p))
+        }),
+        (DEDUP, |general, p| general.dedup.set(p)),
+        (&["pattern"], |general, p| {
+            put(&mut general.pattern, p.word().map(|word| Some(word.into())))
+        }),
+        (&["data_errors", "dataerrors"], |general, p| {
+            put(&mut general.errors, errors(p))
+        }),
+        (&["validate"], |general, p| {
+            put(&mut general.validation, validation(p))
+        }),
+        (&["journal"], |general, p| {
+            put(&mut general.journal, journal(p))
+        }),
+        (&["startcmd", "start_cmd", "endcmd", "end_cmd"], |_, p| {
+            Err(p.wrong(NO_COMMANDS))
+        }),
+        (&["formatsds"], |general, p| {
+            put(&mut general.format, policy(p))
+        }),
+        (&["formatxfersize"], |general, p| {
+            let bytes = p.whole(512, TRANSFER_BYTES_MAX, Unit::Amount);
+            put(&mut general.format_bytes, bytes.map(Some))
+        }),
+        (&["histogram"], |general, p| {
+            put(&mut general.histogram, histogram::buckets(p))
+        }),
+        (&["monitor"], |general, p| {
+            put(&mut general.monitor, p.word().map(|word| Some(word.into())))
+        }),
+        (&["concatenatesds"], |general, p| {
+            put(&mut general.concatenate, p.yes())
+        }),
+        (&["abort_failed_skew"], |general, p| {
+            put(
+                &mut general.skew_tolerance_pct,
+                p.amount(Unit::Amount).map(Some),
+            )
+        }),
+        (&["timeout"], |_, p| {
+            Err(p.wrong(
+                "a time-out is not supported; leave it out (Ctrl-C ends a run and keeps its results)",
+            ))
+        }),
+        (&["loop"], |general, p| put(&mut general.repeat, repeat(p))),
+        (WITHOUT_MEANING, |_, _| Ok(())),
+        // Not in the language: last, so that nothing is an abbreviation of it.
+        (&["precondition"], |general, p| {
+            put(&mut general.precondition, Precondition::read(p).map(Some))
+        }),
+    ];
 }
 
 impl DedupAsked {
@@ -238,6 +217,14 @@ pub(super) fn ratio(parameter: &Parameter, high: f64) -> Result<f64> {
 fn share_to_ratio(parameter: &Parameter) -> Result<f64> {
     let left_pct = parameter.percent()?;
     Ok((100.0 / left_pct.max(100.0 / COMPRESSION_MAX)).min(COMPRESSION_MAX))
+}
+
+fn policy(parameter: &Parameter) -> Result<FormatPolicy> {
+    Ok(if parameter.yes()? {
+        FormatPolicy::Always
+    } else {
+        FormatPolicy::Never
+    })
 }
 
 fn sets(parameter: &Parameter) -> Result<DuplicateSets> {

@@ -9,7 +9,7 @@ use super::limits::IOPS_MAX;
 use super::loops::{Loop, LoopOver};
 use super::refused::{NO_COMMANDS, NO_FILE_SYSTEMS, NO_REPLAY};
 use super::value::{Unit, begins, number};
-use super::words::{Definition, Section};
+use super::words::{Definition, Section, Setter, put};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Steady, Stop};
 
 /// The number that `max` stands for, in rates and in reports of what was asked.
@@ -65,77 +65,6 @@ pub(super) struct Rd {
     pub steady: Option<Steady>,
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Key {
-    Wd,
-    Sd,
-    FileSystem,
-    IoRate,
-    MaxData,
-    MaxDataRead,
-    MaxDataWritten,
-    Curve,
-    StopCurve,
-    Elapsed,
-    Interval,
-    Warmup,
-    Replay,
-    Pause,
-    Loop(LoopOver),
-    Distribution,
-    Command,
-    OpenFlags,
-    Steady,
-}
-
-const KEYWORDS: &[(&str, Key)] = &[
-    ("wd", Key::Wd),
-    ("sd", Key::Sd),
-    ("fsd", Key::FileSystem),
-    ("iorate", Key::IoRate),
-    ("maxdata", Key::MaxData),
-    ("maxdataread", Key::MaxDataRead),
-    ("maxdata_read", Key::MaxDataRead),
-    ("maxdatawritten", Key::MaxDataWritten),
-    ("maxdata_written", Key::MaxDataWritten),
-    ("curve", Key::Curve),
-    ("stopcurve", Key::StopCurve),
-    ("elapsed", Key::Elapsed),
-    ("interval", Key::Interval),
-    ("warmup", Key::Warmup),
-    ("replay", Key::Replay),
-    ("pause", Key::Pause),
-    ("xfersize", Key::Loop(LoopOver::XferSize)),
-    ("forxfersize", Key::Loop(LoopOver::XferSize)),
-    ("threads", Key::Loop(LoopOver::Threads)),
-    ("forthreads", Key::Loop(LoopOver::Threads)),
-    ("rdpct", Key::Loop(LoopOver::ReadPct)),
-    ("forrdpct", Key::Loop(LoopOver::ReadPct)),
-    ("rhpct", Key::Loop(LoopOver::ReadHitPct)),
-    ("forrhpct", Key::Loop(LoopOver::ReadHitPct)),
-    ("whpct", Key::Loop(LoopOver::WriteHitPct)),
-    ("forwhpct", Key::Loop(LoopOver::WriteHitPct)),
-    ("seekpct", Key::Loop(LoopOver::SeekPct)),
-    ("forseekpct", Key::Loop(LoopOver::SeekPct)),
-    ("hitarea", Key::Loop(LoopOver::HitArea)),
-    ("forhitarea", Key::Loop(LoopOver::HitArea)),
-    ("compratio", Key::Loop(LoopOver::CompRatio)),
-    ("forcompratio", Key::Loop(LoopOver::CompRatio)),
-    ("distribution", Key::Distribution),
-    ("startcmd", Key::Command),
-    ("start_cmd", Key::Command),
-    ("endcmd", Key::Command),
-    ("end_cmd", Key::Command),
-    ("fwd", Key::FileSystem),
-    ("fwdrate", Key::FileSystem),
-    ("operations", Key::FileSystem),
-    ("format", Key::FileSystem),
-    ("openflags", Key::OpenFlags),
-    ("mount", Key::FileSystem),
-    // Not in the language: behind it, so that nothing is an abbreviation of it.
-    ("steady", Key::Steady),
-];
-
 impl Default for Rd {
     fn default() -> Self {
         Self {
@@ -172,45 +101,84 @@ impl Definition for Rd {
 
 impl Section for Rd {
     const HEAD: &'static str = "rd";
-    type Key = Key;
-    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
-
-    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
-        match key {
-            Key::Wd => self.wds.clone_from(&parameter.values),
-            Key::Sd => self.sds = sd_choice(parameter)?,
-            Key::IoRate => {
-                self.rates = rates(parameter)?;
-                self.rates_at = Some(parameter.clone());
-            }
-            Key::MaxData => self.stop.data_max = data_limit(parameter)?,
-            Key::MaxDataRead => self.stop.read_max = data_limit(parameter)?,
-            Key::MaxDataWritten => self.stop.written_max = data_limit(parameter)?,
-            Key::Curve => self.curve_pct = curve(parameter)?,
-            Key::StopCurve => self.stop.response_ms_max = Some(parameter.amount(Unit::Amount)?),
-            Key::Elapsed => self.elapsed_s = seconds(parameter, 1)?,
-            Key::Interval => self.interval_s = seconds(parameter, 1)?,
-            Key::Warmup => self.warmup_s = seconds(parameter, 0)?,
-            Key::Pause => self.pause_s = seconds(parameter, 0)?,
-            Key::Loop(over) => self.set_loop(Loop::read(over, parameter)?),
-            Key::Distribution => self.set_distribution(parameter)?,
-            Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
-            Key::Steady => self.steady = steady(parameter)?,
-            Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
-            Key::Command => return Err(parameter.wrong(NO_COMMANDS)),
-            Key::FileSystem => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
-        }
-        Ok(())
-    }
+    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
+        (&["wd"], |rd, p| put(&mut rd.wds, Ok(p.values.clone()))),
+        (&["sd"], |rd, p| put(&mut rd.sds, sd_choice(p))),
+        (&["fsd"], no_file_systems),
+        (&["iorate"], |rd, p| {
+            rd.rates_at = Some(p.clone());
+            put(&mut rd.rates, rates(p))
+        }),
+        (&["maxdata"], |rd, p| {
+            put(&mut rd.stop.data_max, data_limit(p))
+        }),
+        (&["maxdataread", "maxdata_read"], |rd, p| {
+            put(&mut rd.stop.read_max, data_limit(p))
+        }),
+        (&["maxdatawritten", "maxdata_written"], |rd, p| {
+            put(&mut rd.stop.written_max, data_limit(p))
+        }),
+        (&["curve"], |rd, p| put(&mut rd.curve_pct, curve(p))),
+        (&["stopcurve"], |rd, p| {
+            put(
+                &mut rd.stop.response_ms_max,
+                p.amount(Unit::Amount).map(Some),
+            )
+        }),
+        (&["elapsed"], |rd, p| put(&mut rd.elapsed_s, seconds(p, 1))),
+        (&["interval"], |rd, p| {
+            put(&mut rd.interval_s, seconds(p, 1))
+        }),
+        (&["warmup"], |rd, p| put(&mut rd.warmup_s, seconds(p, 0))),
+        (&["replay"], |_, p| Err(p.wrong(NO_REPLAY))),
+        (&["pause"], |rd, p| put(&mut rd.pause_s, seconds(p, 0))),
+        (&["xfersize", "forxfersize"], |rd, p| {
+            rd.set_loop(LoopOver::XferSize, p)
+        }),
+        (&["threads", "forthreads"], |rd, p| {
+            rd.set_loop(LoopOver::Threads, p)
+        }),
+        (&["rdpct", "forrdpct"], |rd, p| {
+            rd.set_loop(LoopOver::ReadPct, p)
+        }),
+        (&["rhpct", "forrhpct"], |rd, p| {
+            rd.set_loop(LoopOver::ReadHitPct, p)
+        }),
+        (&["whpct", "forwhpct"], |rd, p| {
+            rd.set_loop(LoopOver::WriteHitPct, p)
+        }),
+        (&["seekpct", "forseekpct"], |rd, p| {
+            rd.set_loop(LoopOver::SeekPct, p)
+        }),
+        (&["hitarea", "forhitarea"], |rd, p| {
+            rd.set_loop(LoopOver::HitArea, p)
+        }),
+        (&["compratio", "forcompratio"], |rd, p| {
+            rd.set_loop(LoopOver::CompRatio, p)
+        }),
+        (&["distribution"], Self::set_distribution),
+        (&["startcmd", "start_cmd", "endcmd", "end_cmd"], |_, p| {
+            Err(p.wrong(NO_COMMANDS))
+        }),
+        (&["fwd", "fwdrate", "operations", "format"], no_file_systems),
+        (&["openflags"], |rd, p| {
+            put(&mut rd.open_flags, flags::open_flags(p).map(Some))
+        }),
+        (&["mount"], no_file_systems),
+        // Not in the language: last, so that nothing is an abbreviation of it.
+        (&["steady"], |rd, p| put(&mut rd.steady, steady(p))),
+    ];
 }
 
 impl Rd {
     /// Replaces the values of a loop that a default brought, which keeps its place.
-    fn set_loop(&mut self, new: Loop) {
+    fn set_loop(&mut self, over: LoopOver, parameter: &Parameter) -> Result<()> {
+        let new = Loop::read(over, parameter)?;
         match self.loops.iter_mut().find(|old| old.over == new.over) {
             Some(old) => *old = new,
             None => self.loops.push(new),
         }
+        Ok(())
     }
 
     fn set_distribution(&mut self, parameter: &Parameter) -> Result<()> {
@@ -267,6 +235,10 @@ impl Rd {
         }
         Ok(steps)
     }
+}
+
+fn no_file_systems(_: &mut Rd, parameter: &Parameter) -> Result<()> {
+    Err(parameter.wrong(NO_FILE_SYSTEMS))
 }
 
 fn sd_choice(parameter: &Parameter) -> Result<SdChoice> {

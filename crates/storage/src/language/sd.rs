@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use super::error::{Position, Result};
 use super::flags;
-use super::general::DedupAsked;
+use super::general::{DEDUP, DedupAsked};
 use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, SECTOR, THREADS_MAX};
 use super::refused::{NO_REPLAY, host};
 use super::value::Unit;
-use super::words::{Definition, Section};
+use super::words::{Definition, Section, Setter, put};
 use crate::run::{OpenFlags, Range};
 
+const SOLARIS: &str = "applies only to Solaris; leave it out";
 const THREADS_DEFAULT: f64 = 8.0;
 const HIT_AREA_DEFAULT: u64 = 1 << 20;
 
@@ -33,51 +34,6 @@ pub(super) struct Sd {
     pub journal: Option<PathBuf>,
     pub dedup: DedupAsked,
 }
-
-#[derive(Clone, Copy)]
-pub(super) enum Key {
-    Host,
-    Lun,
-    Count,
-    Size,
-    Threads,
-    HitArea,
-    Offset,
-    Align,
-    Kstat,
-    Replay,
-    Journal,
-    OpenFlags,
-    Range,
-    Dedup,
-    Streams,
-}
-
-const KEYWORDS: &[(&str, Key)] = &[
-    ("host", Key::Host),
-    ("hd", Key::Host),
-    ("lun", Key::Lun),
-    ("count", Key::Count),
-    ("size", Key::Size),
-    ("threads", Key::Threads),
-    ("hitarea", Key::HitArea),
-    ("offset", Key::Offset),
-    ("align", Key::Align),
-    ("kstat", Key::Kstat),
-    ("instance", Key::Kstat),
-    ("replay", Key::Replay),
-    ("resetlun", Key::Kstat),
-    ("resetbus", Key::Kstat),
-    ("journal", Key::Journal),
-    ("openflags", Key::OpenFlags),
-    ("range", Key::Range),
-    ("dedupratio", Key::Dedup),
-    ("dedupunit", Key::Dedup),
-    ("dedupsets", Key::Dedup),
-    ("deduphotsets", Key::Dedup),
-    ("dedupflipflop", Key::Dedup),
-    ("streams", Key::Streams),
-];
 
 impl Default for Sd {
     fn default() -> Self {
@@ -112,34 +68,45 @@ impl Definition for Sd {
 
 impl Section for Sd {
     const HEAD: &'static str = "sd";
-    type Key = Key;
-    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
-
-    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
-        match key {
-            Key::Host => host(parameter)?,
-            Key::Lun => self.set_lun(parameter)?,
-            Key::Count => self.count = Some(count(parameter)?),
-            Key::Size => self.size_bytes = Some(divided(parameter, SECTOR, BYTES_MAX)?),
-            Key::Threads => self.threads = divided(parameter, 1, THREADS_MAX)? as u32,
-            Key::HitArea => {
-                self.hit_area_bytes = parameter.whole(SECTOR, BYTES_MAX, Unit::Amount)?;
-                self.hit_area_asked = true;
-            }
-            Key::Offset => self.offset_bytes = sectors(parameter, 0)?,
-            Key::Align => self.align_bytes = Some(sectors(parameter, SECTOR)?),
-            Key::Kstat => {
-                return Err(parameter.wrong("applies only to Solaris; leave it out"));
-            }
-            Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
-            Key::Journal => self.journal = Some(PathBuf::from(parameter.word()?)),
-            Key::OpenFlags => self.open_flags = flags::open_flags(parameter)?,
-            Key::Range => self.range = flags::range(parameter)?,
-            Key::Dedup => self.dedup.set(parameter)?,
-            Key::Streams => return Err(parameter.wrong("streams= belongs to wd=")),
-        }
-        Ok(())
-    }
+    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
+        (&["host", "hd"], |_, p| host(p)),
+        (&["lun"], Self::set_lun),
+        (&["count"], |sd, p| put(&mut sd.count, count(p).map(Some))),
+        (&["size"], |sd, p| {
+            put(&mut sd.size_bytes, divided(p, SECTOR, BYTES_MAX).map(Some))
+        }),
+        (&["threads"], |sd, p| {
+            put(
+                &mut sd.threads,
+                divided(p, 1, THREADS_MAX).map(|n| n as u32),
+            )
+        }),
+        (&["hitarea"], |sd, p| {
+            sd.hit_area_asked = true;
+            put(
+                &mut sd.hit_area_bytes,
+                p.whole(SECTOR, BYTES_MAX, Unit::Amount),
+            )
+        }),
+        (&["offset"], |sd, p| {
+            put(&mut sd.offset_bytes, sectors(p, 0))
+        }),
+        (&["align"], |sd, p| {
+            put(&mut sd.align_bytes, sectors(p, SECTOR).map(Some))
+        }),
+        (&["kstat", "instance"], |_, p| Err(p.wrong(SOLARIS))),
+        (&["replay"], |_, p| Err(p.wrong(NO_REPLAY))),
+        (&["resetlun", "resetbus"], |_, p| Err(p.wrong(SOLARIS))),
+        (&["journal"], |sd, p| {
+            put(&mut sd.journal, p.word().map(|word| Some(word.into())))
+        }),
+        (&["openflags"], |sd, p| {
+            put(&mut sd.open_flags, flags::open_flags(p))
+        }),
+        (&["range"], |sd, p| put(&mut sd.range, flags::range(p))),
+        (DEDUP, |sd, p| sd.dedup.set(p)),
+        (&["streams"], |_, p| Err(p.wrong("streams= belongs to wd="))),
+    ];
 }
 
 impl Sd {

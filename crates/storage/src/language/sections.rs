@@ -160,11 +160,11 @@ fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError 
         (
             "the general parameters, which come first",
             "",
-            General::knows(given),
+            General::setter(given).is_some(),
         ),
-        ("sd=", "sd", Sd::knows(given)),
-        ("wd=", "wd", Wd::knows(given)),
-        ("rd=", "rd", Rd::knows(given)),
+        ("sd=", "sd", Sd::setter(given).is_some()),
+        ("wd=", "wd", Wd::setter(given).is_some()),
+        ("rd=", "rd", Rd::setter(given).is_some()),
     ];
     let of = if section.is_empty() {
         "the general parameters have".to_owned()

@@ -6,7 +6,7 @@ use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, IOPS_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
 use super::refused::host;
 use super::value::{Unit, begins, number};
-use super::words::{Definition, Section};
+use super::words::{Definition, Section, Setter, put};
 use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
 
 const TRANSFER_BYTES_DEFAULT: u64 = 4096;
@@ -36,52 +36,6 @@ pub(super) struct Wd {
     pub threads: Option<u32>,
     pub streams: u32,
 }
-
-#[derive(Clone, Copy)]
-pub(super) enum Key {
-    Sd,
-    Skew,
-    XferSize,
-    ReadPct,
-    WritePct,
-    Range,
-    HotBand,
-    SeekPct,
-    Stride,
-    Priority,
-    IoRate,
-    ReadHitPct,
-    WriteHitPct,
-    Host,
-    OpenFlags,
-    User,
-    Threads,
-    Streams,
-}
-
-const KEYWORDS: &[(&str, Key)] = &[
-    ("sd", Key::Sd),
-    ("skew", Key::Skew),
-    ("xfersize", Key::XferSize),
-    ("rdpct", Key::ReadPct),
-    ("readpct", Key::ReadPct),
-    ("writepct", Key::WritePct),
-    ("wrpct", Key::WritePct),
-    ("range", Key::Range),
-    ("hotband", Key::HotBand),
-    ("seekpct", Key::SeekPct),
-    ("stride", Key::Stride),
-    ("priority", Key::Priority),
-    ("iorate", Key::IoRate),
-    ("rhpct", Key::ReadHitPct),
-    ("whpct", Key::WriteHitPct),
-    ("host", Key::Host),
-    ("hd", Key::Host),
-    ("openflags", Key::OpenFlags),
-    ("user", Key::User),
-    ("threads", Key::Threads),
-    ("streams", Key::Streams),
-];
 
 impl Default for Wd {
     fn default() -> Self {
@@ -119,36 +73,52 @@ impl Definition for Wd {
 
 impl Section for Wd {
     const HEAD: &'static str = "wd";
-    type Key = Key;
-    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
+    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
+        (&["sd"], |wd, p| put(&mut wd.sds, Ok(p.values.clone()))),
+        (&["skew"], |wd, p| put(&mut wd.skew_pct, p.percent())),
+        (&["xfersize"], |wd, p| put(&mut wd.sizes, sizes(p))),
+        (&["rdpct", "readpct"], |wd, p| {
+            put(&mut wd.read_pct, p.percent().map(f64::trunc))
+        }),
+        (&["writepct", "wrpct"], |wd, p| {
+            put(&mut wd.read_pct, p.percent().map(|pct| 100.0 - pct.trunc()))
+        }),
+        (&["range"], |wd, p| {
+            put(&mut wd.range, flags::range(p).map(Some))
+        }),
+        (&["hotband"], |wd, p| {
+            put(&mut wd.hot_band, flags::range(p).map(Some))
+        }),
+        (&["seekpct"], |wd, p| put(&mut wd.seek, seek(p))),
+        (&["stride"], |wd, p| {
+            put(&mut wd.stride, stride(p).map(Some))
+        }),
+        (&["priority"], |wd, p| {
+            put(&mut wd.priority, count(p, 1, 1000).map(Some))
+        }),
+        (&["iorate"], |wd, p| {
+            put(&mut wd.iops, fixed_rate(p).map(Some))
+        }),
+        (&["rhpct"], |wd, p| put(&mut wd.read_hit_pct, p.percent())),
+        (&["whpct"], |wd, p| put(&mut wd.write_hit_pct, p.percent())),
+        (&["host", "hd"], |_, p| host(p)),
+        (&["openflags"], |wd, p| {
+            put(&mut wd.open_flags, flags::open_flags(p).map(Some))
+        }),
+        (&["user"], |_, p| {
+            Err(p.wrong("user classes are not supported; leave it out"))
+        }),
+        (&["threads"], |wd, p| {
+            put(&mut wd.threads, count(p, 1, THREADS_MAX).map(Some))
+        }),
+        (&["streams"], |wd, p| {
+            put(&mut wd.streams, count(p, 2, STREAMS_MAX))
+        }),
+    ];
+}
 
-    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
-        match key {
-            Key::Sd => self.sds.clone_from(&parameter.values),
-            Key::Skew => self.skew_pct = parameter.percent()?,
-            Key::XferSize => self.sizes = sizes(parameter)?,
-            Key::ReadPct => self.read_pct = parameter.percent()?.trunc(),
-            Key::WritePct => self.read_pct = 100.0 - parameter.percent()?.trunc(),
-            Key::Range => self.range = Some(flags::range(parameter)?),
-            Key::HotBand => self.hot_band = Some(flags::range(parameter)?),
-            Key::SeekPct => self.seek = seek(parameter)?,
-            Key::Stride => self.stride = Some(stride(parameter)?),
-            Key::Priority => self.priority = Some(parameter.whole(1, 1000, Unit::Amount)? as u32),
-            Key::IoRate => self.iops = Some(fixed_rate(parameter)?),
-            Key::ReadHitPct => self.read_hit_pct = parameter.percent()?,
-            Key::WriteHitPct => self.write_hit_pct = parameter.percent()?,
-            Key::Host => host(parameter)?,
-            Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
-            Key::User => {
-                return Err(parameter.wrong("user classes are not supported; leave it out"));
-            }
-            Key::Threads => {
-                self.threads = Some(parameter.whole(1, THREADS_MAX, Unit::Amount)? as u32)
-            }
-            Key::Streams => self.streams = parameter.whole(2, STREAMS_MAX, Unit::Amount)? as u32,
-        }
-        Ok(())
-    }
+fn count(parameter: &Parameter, low: u64, high: u64) -> Result<u32> {
+    Ok(parameter.whole(low, high, Unit::Amount)? as u32)
 }
 
 /// One size, pairs of size and percent, or bounds with their step.

@@ -5,13 +5,6 @@ use super::lexer::Parameter;
 
 const DEFINITIONS_MAX: usize = 4096;
 
-/// What a keyword stands for: the first of the table that begins with `given`. Tables keep an order that is part of
-/// the language, because it decides what an abbreviation means.
-fn resolve<K: Copy>(table: &[(&str, K)], given: &str) -> Option<K> {
-    let found = table.iter().find(|(full, _)| full.starts_with(given));
-    found.map(|(_, meaning)| *meaning)
-}
-
 /// The word of `known` that is most like a given one, if one is near.
 pub(super) fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let near = known
@@ -21,32 +14,42 @@ pub(super) fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= (word.len() / 2).clamp(1, 3)).then_some(word)
 }
 
-pub(super) trait Section {
+/// Takes a parameter into a section.
+pub(super) type Setter<S> = fn(&mut S, &Parameter) -> Result<()>;
+
+/// Puts a value where it belongs.
+pub(super) fn put<T>(to: &mut T, value: Result<T>) -> Result<()> {
+    *to = value?;
+    Ok(())
+}
+
+pub(super) trait Section: Sized + 'static {
     /// `sd`, `wd` …; nothing for the general parameters.
     const HEAD: &'static str;
-    /// What its keywords stand for.
-    type Key: Copy + 'static;
-    const KEYWORDS: &'static [(&'static str, Self::Key)];
-
-    /// Takes a parameter whose keyword stands for this.
-    fn take(&mut self, key: Self::Key, parameter: &Parameter) -> Result<()>;
+    /// Its keywords, synonyms in one row. Their order is part of the language: an abbreviation means the first that begins with it.
+    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)];
 
     /// Takes a parameter; false where it has no such keyword.
     fn set(&mut self, parameter: &Parameter) -> Result<bool> {
-        let Some(key) = resolve(Self::KEYWORDS, &parameter.key) else {
+        let Some(setter) = Self::setter(&parameter.key) else {
             return Ok(false);
         };
-        self.take(key, parameter)?;
+        setter(self, parameter)?;
         Ok(true)
     }
 
     fn names() -> Vec<&'static str> {
-        Self::KEYWORDS.iter().map(|(name, _)| *name).collect()
+        Self::KEYWORDS
+            .iter()
+            .flat_map(|(names, _)| *names)
+            .copied()
+            .collect()
     }
 
-    /// Whether it has such a keyword.
-    fn knows(given: &str) -> bool {
-        resolve(Self::KEYWORDS, given).is_some()
+    fn setter(given: &str) -> Option<Setter<Self>> {
+        let rows = Self::KEYWORDS.iter();
+        let mut found = rows.filter(|(names, _)| names.iter().any(|name| name.starts_with(given)));
+        found.next().map(|(_, setter)| *setter)
     }
 }
 
