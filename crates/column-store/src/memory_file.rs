@@ -1,7 +1,9 @@
 //! A file without a name that lies in memory.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
+
+use rustix::fs::MemfdFlags;
 
 use engine::file_snapshot::copy::taken_bytes;
 use engine::{ErrorKind, Result, TargetError};
@@ -15,20 +17,16 @@ impl MemoryFile {
     /// # Errors
     /// When the kernel gives none: too many files are open.
     pub fn new() -> Result<Self> {
-        // SAFETY: the name ends with a zero byte and is copied.
-        let descriptor =
-            unsafe { libc::memfd_create(c"dbdyno-lifted".as_ptr(), libc::MFD_CLOEXEC) };
-        if descriptor < 0 {
-            let error = std::io::Error::last_os_error();
-            return Err(TargetError::new(
+        let file = rustix::fs::memfd_create(c"dbdyno-lifted", MemfdFlags::CLOEXEC);
+        let refused = |error| {
+            TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
                     "cannot create a file in memory: {error}; raise the limit on open files (ulimit -n)"
                 ),
-            ));
-        }
-        // SAFETY: the descriptor is new and ours.
-        Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
+            )
+        };
+        Ok(Self(File::from(file.map_err(refused)?)))
     }
 
     /// The path by which this process can open it.

@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use rustix::fs::{Advice, fadvise};
+
 use crate::Cooled;
 
 /// Part of a file that is mapped at once to count its pages.
@@ -28,11 +30,7 @@ pub fn forget_cached_pages(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When the file system refuses the advice.
 pub fn forget_clean_pages(file: &File) -> io::Result<()> {
-    // SAFETY: the descriptor is open for the whole call and the advice touches no memory of ours.
-    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-        0 => Ok(()),
-        code => Err(io::Error::from_raw_os_error(code)),
-    }
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
 /// The same, with the proof: what stays makes it lukewarm.
@@ -56,8 +54,7 @@ pub fn cool(path: &Path) -> io::Result<Cooled> {
 /// # Errors
 /// When it cannot be mapped.
 pub fn cached_bytes(file: &File) -> io::Result<u64> {
-    // SAFETY: sysconf reads a constant of the running system.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let page_bytes = rustix::param::page_size();
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut pages = 0;
     let mut begin = 0;

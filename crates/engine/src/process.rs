@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use crate::TimeOnProcessors;
 
@@ -102,24 +102,11 @@ fn status(pid: u32, key: &str) -> Option<u32> {
 /// The process that listens at the other end of a Unix socket, as the kernel noted it; `None` of other sockets, and
 /// where that process has no number here.
 pub fn listener(socket: BorrowedFd<'_>) -> Option<u32> {
-    let mut peer = libc::ucred {
-        pid: 0,
-        uid: 0,
-        gid: 0,
-    };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the descriptor is open, and the kernel writes at most `length` bytes to `peer`.
-    let code = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &mut length,
-        )
-    };
-    let pid = u32::try_from(peer.pid).ok().filter(|_| code == 0)?;
-    (pid > 0).then_some(pid)
+    let peer = rustix::net::sockopt::socket_peercred(socket).ok()?;
+    // Of a socket that is no Unix socket, or of another machine's numbers.
+    u32::try_from(peer.pid.as_raw_pid())
+        .ok()
+        .filter(|pid| *pid > 0)
 }
 
 #[cfg(test)]

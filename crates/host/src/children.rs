@@ -4,6 +4,9 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::Errno;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
 /// Makes the kernel kill a program when the thread that starts it ends, which must wait for it: also when dbdyno is
 /// killed. A change of user in the command takes place before.
 pub fn die_with_parent(command: &mut Command) {
@@ -13,17 +16,12 @@ pub fn die_with_parent(command: &mut Command) {
 }
 
 fn tie(parent: u32) -> io::Result<()> {
-    // SAFETY: plain system calls on values.
-    let (set, now) = unsafe {
-        (
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL),
-            libc::getppid(),
-        )
-    };
-    match (set, now as u32 == parent) {
-        (-1, _) => Err(io::Error::last_os_error()),
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let now = getppid().map(|pid| pid.as_raw_pid());
+    if now == i32::try_from(parent).ok() {
+        Ok(())
+    } else {
         // It died before the signal was set.
-        (_, false) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-        _ => Ok(()),
+        Err(Errno::SRCH.into())
     }
 }

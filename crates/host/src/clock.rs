@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec};
 
 /// A difference between wall and monotonic time above this is a step of the wall clock: ordinary
 /// slewing moves both clocks alike, so even a long window stays far below.
@@ -98,24 +101,11 @@ pub(crate) fn try_read_ns(clock: libc::clockid_t) -> Option<u64> {
 /// Sleeps until the monotonic clock shows `due_ns`, also after signals. An absolute time keeps a schedule from
 /// drifting by the time of its own work.
 pub(crate) fn sleep_until(due_ns: u64) {
-    let due = libc::timespec {
-        tv_sec: (due_ns / 1_000_000_000) as libc::time_t,
-        tv_nsec: (due_ns % 1_000_000_000) as libc::c_long,
+    let due = Timespec {
+        tv_sec: (due_ns / 1_000_000_000) as i64,
+        tv_nsec: (due_ns % 1_000_000_000) as i64,
     };
-    loop {
-        // SAFETY: `due` is valid for reads; an absolute sleep writes no remainder.
-        let status = unsafe {
-            libc::clock_nanosleep(
-                libc::CLOCK_MONOTONIC,
-                libc::TIMER_ABSTIME,
-                &due,
-                std::ptr::null_mut(),
-            )
-        };
-        if status != libc::EINTR {
-            return;
-        }
-    }
+    while clock_nanosleep_absolute(ClockId::Monotonic, &due) == Err(Errno::INTR) {}
 }
 
 pub(crate) fn process_cpu_ns() -> u64 {

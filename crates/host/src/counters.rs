@@ -65,7 +65,7 @@ impl Reader {
             vmstat: open("vmstat"),
             pressure: ["cpu", "memory", "io"].map(|name| open(&format!("pressure/{name}"))),
             statm: open("self/statm"),
-            page_bytes: page_bytes(),
+            page_bytes: rustix::param::page_size() as u64,
             buffer: vec![0; FILE_BYTES_MAX],
         }
     }
@@ -176,10 +176,4 @@ pub(crate) fn is_counted(physical: &[String], name: &[u8]) -> bool {
         return name != b"lo";
     }
     physical.iter().any(|known| known.as_bytes() == name)
-}
-
-fn page_bytes() -> u64 {
-    // SAFETY: sysconf has no preconditions.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096)
 }

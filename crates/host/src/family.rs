@@ -124,9 +124,7 @@ fn clock_ns(pid: u32) -> Option<u64> {
 }
 
 fn tick_ns() -> u64 {
-    // SAFETY: sysconf has no preconditions.
-    let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    1_000_000_000 / u64::try_from(per_s).unwrap_or(100).max(1)
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 #[cfg(test)]

@@ -1,19 +1,21 @@
 //! Resource limits of a process, raised as far as the system allows.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 /// Most files that a server opens: a socket for each of its sessions and a file for each table, several times over.
 const OPEN_FILES_OF_SERVER: u64 = 1 << 16;
 
 /// Raises the limit of open files of this process to at least `wanted`, or as near to it as the system allows;
 /// returns the new limit, or `None` if it is unknown.
 pub fn raise_open_files(wanted: u64) -> Option<u64> {
-    raise(libc::RLIMIT_NOFILE, wanted)
+    raise(Resource::Nofile, wanted)
 }
 
 /// Raises the limits of open files and of processes of this process before it becomes a server. With low limits,
 /// servers quietly allow fewer sessions. It only makes system calls, so it may be called between fork and exec.
 pub fn raise_for_server() {
-    raise(libc::RLIMIT_NOFILE, OPEN_FILES_OF_SERVER);
-    raise(libc::RLIMIT_NPROC, 0);
+    raise(Resource::Nofile, OPEN_FILES_OF_SERVER);
+    raise(Resource::Nproc, 0);
 }
 
 /// Files that this process has open; `None` if unknown.
@@ -23,29 +25,20 @@ pub fn open_files() -> Option<u64> {
     Some((open.count() as u64).saturating_sub(1))
 }
 
-/// Raises the soft limit to the hard one, and that to `wanted` if it is lower and we may.
-fn raise(resource: libc::__rlimit_resource_t, wanted: u64) -> Option<u64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the structs are ours and outlive the calls.
-    unsafe {
-        if libc::getrlimit(resource, &mut limit) != 0 {
-            return None;
-        }
-        let most = limit.rlim_max.max(wanted);
-        for most in [most, limit.rlim_max] {
-            let asked = libc::rlimit {
-                rlim_cur: most,
-                rlim_max: most,
-            };
-            if libc::setrlimit(resource, &asked) == 0 {
-                return Some(most);
-            }
+/// Raises the soft limit to the hard one, and that to `wanted` if it is lower and we may. No limit is [`u64::MAX`].
+fn raise(resource: Resource, wanted: u64) -> Option<u64> {
+    let allowed = getrlimit(resource);
+    let most = allowed.maximum.map(|maximum| maximum.max(wanted));
+    for most in [most, allowed.maximum] {
+        let raised = Rlimit {
+            current: most,
+            maximum: most,
+        };
+        if setrlimit(resource, raised).is_ok() {
+            return Some(most.unwrap_or(u64::MAX));
         }
     }
-    Some(limit.rlim_cur)
+    Some(allowed.current.unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -29,10 +29,8 @@ fn limit_in(root: &Path) -> Option<u64> {
 }
 
 pub fn resident_bytes() -> Option<u64> {
-    // SAFETY: the function takes a number and touches no memory of ours.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let page_bytes = u64::try_from(page_bytes).ok()?;
-    parse::resident_bytes(&std::fs::read("/proc/self/statm").ok()?, page_bytes)
+    let pages = std::fs::read("/proc/self/statm").ok()?;
+    parse::resident_bytes(&pages, rustix::param::page_size() as u64)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
+use rustix::param::page_size;
+
 use crate::family::{began_ticks, pids_of_children};
 use crate::owners::Programs;
 
@@ -87,7 +89,7 @@ fn of_child(pid: u32) -> Result<u64, String> {
     let (Some(tables), Some(pages)) = (tables, pages) else {
         return Ok(0);
     };
-    Ok(tables + pages * page_bytes())
+    Ok(tables + pages * page_size() as u64)
 }
 
 /// Maps the end of the process to `None`.
@@ -114,8 +116,8 @@ fn own_pages(maps: &str, pagemap: &File) -> io::Result<u64> {
     let mut room = vec![0; ENTRIES * ENTRY_BYTES];
     let mut own = 0;
     for addresses in maps.lines().filter_map(private) {
-        let mut page = addresses.start / page_bytes();
-        let end = addresses.end / page_bytes();
+        let mut page = addresses.start / page_size() as u64;
+        let end = addresses.end / page_size() as u64;
         while page < end {
             let wanted = (end - page).min(ENTRIES as u64) as usize * ENTRY_BYTES;
             let read = pagemap.read_at(&mut room[..wanted], page * ENTRY_BYTES as u64)?;
@@ -144,12 +146,6 @@ fn private(line: &str) -> Option<Range<u64>> {
 fn is_own(entry: u64) -> bool {
     let has = |bit| entry & bit != 0;
     has(SWAPPED) || has(IN_MEMORY) && has(EXCLUSIVE) && !has(OF_FILE_OR_SHARED)
-}
-
-fn page_bytes() -> u64 {
-    // SAFETY: sysconf has no preconditions.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096).max(1)
 }
 
 #[cfg(test)]

@@ -3,84 +3,52 @@
 use std::fs;
 use std::io;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, getpid};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
 use crate::bystanders::children;
 
 /// Most passes: threads that start meanwhile inherit old or new processors, so passes are repeated until all have the
 /// new ones.
 const LOOKS_MAX: usize = 100;
 
-#[derive(Clone, Copy)]
-struct Set(libc::cpu_set_t);
+/// The processors that a thread may use.
+fn allowed(thread: Pid) -> io::Result<CpuSet> {
+    Ok(sched_getaffinity(Some(thread))?)
+}
 
-impl Set {
-    fn of(thread: libc::pid_t) -> io::Result<Self> {
-        // SAFETY: zeros are an empty set, and the call fills it within its size.
-        unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            match libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &mut set) {
-                0 => Ok(Self(set)),
-                _ => Err(io::Error::last_os_error()),
-            }
-        }
-    }
+fn first(set: &CpuSet, count: usize) -> CpuSet {
+    let mut first = CpuSet::new();
+    let numbers = (0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number));
+    numbers.take(count).for_each(|number| first.set(number));
+    first
+}
 
-    fn numbers(&self) -> impl Iterator<Item = usize> {
-        let all = 0..libc::CPU_SETSIZE as usize;
-        // SAFETY: the number is below the size of the set.
-        all.filter(|number| unsafe { libc::CPU_ISSET(*number, &self.0) })
-    }
-
-    fn first(&self, count: usize) -> Self {
-        // SAFETY: zeros are an empty set, and the numbers are below its size.
-        unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            for number in self.numbers().take(count) {
-                libc::CPU_SET(number, &mut set);
-            }
-            Self(set)
-        }
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        // SAFETY: both are whole sets.
-        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
-    }
-
-    /// Restricts a thread to the set; true if it was not yet. A thread that has ended does not count, and the
-    /// kernel's own threads cannot be restricted.
-    fn hold(&self, thread: libc::pid_t) -> io::Result<bool> {
-        let held = match Self::of(thread) {
-            Ok(now) if now.is(self) => return Ok(false),
-            Ok(_) => {
-                // SAFETY: the set is whole, and read only.
-                let code = unsafe {
-                    libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &self.0)
-                };
-                match code {
-                    0 => return Ok(true),
-                    _ => io::Error::last_os_error(),
-                }
-            }
-            Err(error) => error,
-        };
-        match held.raw_os_error() {
-            Some(libc::ESRCH | libc::EINVAL) => Ok(false),
-            _ => Err(held),
-        }
+/// Restricts a thread to the set; true if it was not yet. A thread that has ended does not count, and the
+/// kernel's own threads cannot be restricted.
+fn hold(thread: Pid, set: &CpuSet) -> io::Result<bool> {
+    let held = match sched_getaffinity(Some(thread)) {
+        Ok(now) if now == *set => return Ok(false),
+        Ok(_) => sched_setaffinity(Some(thread), set),
+        Err(error) => Err(error),
+    };
+    match held {
+        Ok(()) => Ok(true),
+        Err(Errno::SRCH | Errno::INVAL) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Number of processors that this process may use. Fails if the kernel does not report it.
 pub fn processors() -> io::Result<usize> {
-    Ok(Set::of(std::process::id() as libc::pid_t)?
-        .numbers()
-        .count())
+    Ok(allowed(getpid())?.count() as usize)
 }
 
 /// Restricts this process, and all that it has started, to fewer processors until it is dropped.
 pub struct FewerProcessors {
     root: u32,
-    before: Set,
+    before: CpuSet,
 }
 
 impl FewerProcessors {
@@ -91,12 +59,12 @@ impl FewerProcessors {
     }
 
     fn below(root: u32, count: usize) -> io::Result<Self> {
-        let before = Set::of(root as libc::pid_t)?;
-        if count == 0 || count > before.numbers().count() {
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        let before = allowed(pid_of(root)?)?;
+        if count == 0 || count > before.count() as usize {
+            return Err(Errno::INVAL.into());
         }
         let held = Self { root, before };
-        hold_all(root, &before.first(count))?;
+        hold_all(root, &first(&before, count))?;
         Ok(held)
     }
 }
@@ -108,13 +76,13 @@ impl Drop for FewerProcessors {
 }
 
 /// Restricts every thread of a process and of all that it has started.
-fn hold_all(root: u32, set: &Set) -> io::Result<()> {
+fn hold_all(root: u32, set: &CpuSet) -> io::Result<()> {
     for _ in 0..LOOKS_MAX {
         let mut changed = 0;
         let mut left = vec![root];
         while let Some(pid) = left.pop() {
             for thread in threads(pid) {
-                changed += u32::from(set.hold(thread)?);
+                changed += u32::from(hold(thread, set)?);
             }
             left.extend(children(pid));
         }
@@ -125,11 +93,17 @@ fn hold_all(root: u32, set: &Set) -> io::Result<()> {
     Ok(())
 }
 
+fn pid_of(number: u32) -> io::Result<Pid> {
+    let pid = i32::try_from(number).ok().and_then(Pid::from_raw);
+    pid.ok_or_else(|| Errno::SRCH.into())
+}
+
 /// Threads of a process; empty if it has ended.
-fn threads(pid: u32) -> Vec<libc::pid_t> {
+fn threads(pid: u32) -> Vec<Pid> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"));
     let entries = entries.into_iter().flatten().flatten();
-    let threads = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let threads =
+        entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     threads.collect()
 }
 
@@ -156,7 +130,7 @@ mod tests {
         let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
         let mut number = || -> usize { said.next().unwrap().unwrap().trim().parse().unwrap() };
         let [pid, child] = [shell.id(), number() as u32];
-        let of = |pid: u32| Set::of(pid as libc::pid_t).unwrap().numbers().count();
+        let of = |pid| allowed(pid_of(pid).unwrap()).unwrap().count() as usize;
         let all = of(pid);
         let held = FewerProcessors::below(pid, 1).unwrap();
         assert_eq!([of(pid), of(child)], [1, 1]);

@@ -1,8 +1,5 @@
 //! Free space at the location of a database.
 
-use std::ffi::CString;
-use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -17,15 +14,7 @@ pub struct Room {
 pub fn room(path: &Path) -> Option<Room> {
     let path = std::path::absolute(path).ok()?;
     let existing = path.ancestors().find(|path| path.exists())?;
-    let name = CString::new(existing.as_os_str().as_bytes()).ok()?;
-    let mut facts = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the name ends with a zero, and the call fills the struct that lives until it is read.
-    let status = unsafe { libc::statvfs(name.as_ptr(), facts.as_mut_ptr()) };
-    if status != 0 {
-        return None;
-    }
-    // SAFETY: the call succeeded, so it has filled the struct.
-    let facts = unsafe { facts.assume_init() };
+    let facts = rustix::fs::statvfs(existing).ok()?;
     Some(Room {
         device: existing.metadata().ok()?.dev(),
         free_bytes: facts.f_bavail.checked_mul(facts.f_frsize)?,

@@ -77,6 +77,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Instant;
 
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
     fn spin(cpu: Duration) {
         let start = thread_cpu_ns();
         while thread_cpu_ns() - start < cpu.as_nanos() as u64 {
@@ -130,17 +132,10 @@ mod tests {
     }
 
     fn pin_to_first_processor() {
-        // SAFETY: a zeroed cpu_set_t is an empty set, and both calls get valid pointers to it.
-        unsafe {
-            let mut allowed: libc::cpu_set_t = std::mem::zeroed();
-            let size = std::mem::size_of::<libc::cpu_set_t>();
-            assert_eq!(libc::sched_getaffinity(0, size, &mut allowed), 0);
-            let first = (0..libc::CPU_SETSIZE as usize)
-                .find(|&cpu| libc::CPU_ISSET(cpu, &allowed))
-                .expect("a running thread may run somewhere");
-            let mut only: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(first, &mut only);
-            assert_eq!(libc::sched_setaffinity(0, size, &only), 0);
-        }
+        let allowed = sched_getaffinity(None).unwrap();
+        let first = (0..CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu));
+        let mut only = CpuSet::new();
+        only.set(first.expect("a running thread may run somewhere"));
+        sched_setaffinity(None, &only).unwrap();
     }
 }

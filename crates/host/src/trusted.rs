@@ -54,8 +54,7 @@ fn is_written_by_others(found: &Metadata) -> bool {
 }
 
 pub fn user_id() -> u32 {
-    // SAFETY: takes nothing, touches no memory, and cannot fail.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::LockableFile;
@@ -333,8 +334,7 @@ impl Drop for Tuned {
 }
 
 fn user() -> u32 {
-    // SAFETY: geteuid has no preconditions.
-    unsafe { libc::geteuid() }
+    geteuid().as_raw()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod duration;
 mod virtual_time;
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,8 @@ use std::time::{Duration, Instant};
 use alternation::Alternation;
 pub use alternation::{SideClock, Slices};
 pub use duration::{SLEEP_SLICE, ns};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec};
 pub(crate) use virtual_time::Participation;
 pub use virtual_time::VirtualClock;
 
@@ -337,8 +340,7 @@ pub fn sleep_until(deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
 /// Requests exact wake-ups for this thread (1 ns of slack instead of the usual 50 µs). If this is refused, waking is
 /// merely later, which the late starts show.
 pub fn sharpen_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes one integer, touches no memory and concerns this thread alone.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong, 0, 0, 0) };
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// Usage of a thread according to the kernel; only differences of two readings are meaningful.
@@ -423,19 +425,14 @@ fn read(clock: libc::clockid_t) -> u64 {
 
 /// One sleep to an absolute time; returns early on a signal, so the caller loops.
 fn nap(until_ns: u64) {
-    let until = libc::timespec {
-        tv_sec: (until_ns / 1_000_000_000) as libc::time_t,
-        tv_nsec: (until_ns % 1_000_000_000) as libc::c_long,
-    };
-    // SAFETY: `until` is a valid timespec that outlives the call; an absolute sleep writes no remainder.
-    unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &until,
-            std::ptr::null_mut(),
-        )
-    };
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(until_ns));
+}
+
+pub(crate) fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000) as i64,
+        tv_nsec: (ns % 1_000_000_000) as i64,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::Path;
 
+use rustix::fs::{self as system, FallocateFlags, fallocate};
+use rustix::io::Errno;
+
 /// Directories inside each other in a data directory.
 const DEPTH_MAX: u32 = 16;
 /// Unit in which the kernel tells how much room a file takes.
@@ -114,10 +117,7 @@ pub fn taken_bytes(found: &Metadata) -> u64 {
 /// Takes room for all of a file, as one has it that was made so: else the first writes to it, which somebody may measure, take it one by
 /// one. It can be done without.
 fn allocate(file: &File, length: u64) {
-    if let Ok(length) = libc::off_t::try_from(length) {
-        // SAFETY: the descriptor is open for the whole call, which touches no memory of ours.
-        let _ = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) };
-    }
+    let _ = fallocate(file, FallocateFlags::empty(), 0, length);
 }
 
 /// Where data begin at or after `at`, and where the next hole begins.
@@ -125,26 +125,19 @@ fn data_from(file: &File, at: u64, length: u64) -> io::Result<Option<(u64, u64)>
     if at >= length {
         return Ok(None);
     }
-    let seek = |offset: u64, whence: libc::c_int| -> io::Result<Option<u64>> {
-        let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
-        // SAFETY: the descriptor is open for the whole call, which touches no memory of ours.
-        let found = unsafe { libc::lseek(file.as_raw_fd(), offset, whence) };
-        match u64::try_from(found) {
-            Ok(found) => Ok(Some(found)),
-            Err(_) => match io::Error::last_os_error() {
-                e if e.raw_os_error() == Some(libc::ENXIO) => Ok(None),
-                // A file system that knows no holes.
-                e if e.raw_os_error() == Some(libc::EINVAL) => Ok(Some(length)),
-                e => Err(e),
-            },
-        }
+    let seek = |to| match system::seek(file, to) {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NXIO) => Ok(None),
+        // A file system that knows no holes.
+        Err(Errno::INVAL) => Ok(Some(length)),
+        Err(error) => Err(io::Error::from(error)),
     };
-    let begin = match seek(at, libc::SEEK_DATA)? {
+    let begin = match seek(system::SeekFrom::Data(at))? {
         None => return Ok(None),
         Some(begin) if begin >= length => at,
         Some(begin) => begin,
     };
-    let end = seek(begin, libc::SEEK_HOLE)?.unwrap_or(length);
+    let end = seek(system::SeekFrom::Hole(begin))?.unwrap_or(length);
     Ok(Some((begin, end.min(length))))
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
+use rustix::process::{getegid, geteuid};
+
 use engine::{ErrorKind, Result, TargetError};
 
 /// Takes the part of the servers' own user where that does not exist.
@@ -28,8 +30,7 @@ impl Account {
     /// # Errors
     /// When dbdyno is root and none of them exists.
     pub fn for_server(preferred: &[&str]) -> Result<Self> {
-        // SAFETY: both calls only read the process's credentials.
-        let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+        let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
         if uid != 0 {
             let name = name_of(uid).unwrap_or_else(|| uid.to_string());
             return Ok(Self {
@@ -75,8 +76,7 @@ impl Account {
 
 /// The name of the user who runs dbdyno.
 pub fn own_name() -> Option<String> {
-    // SAFETY: the call only reads the process's credentials.
-    name_of(unsafe { libc::geteuid() })
+    name_of(geteuid().as_raw())
 }
 
 fn named(name: &str) -> Option<Account> {
@@ -132,8 +132,7 @@ mod tests {
     fn a_server_never_runs_as_root() {
         let account = Account::for_server(&["root", "no-such-user"]).unwrap();
         assert_ne!(account.uid, 0);
-        // SAFETY: the call only reads the process's credentials.
-        let is_root = unsafe { libc::geteuid() } == 0;
+        let is_root = geteuid().is_root();
         assert_eq!(account.is_changed_to, is_root);
         if is_root {
             assert_eq!(account.name, "nobody");

@@ -59,16 +59,8 @@ pub fn warm(directory: &Path) -> io::Result<()> {
 /// Whether the file system keeps its files in the page cache and nowhere else: then all the machine's
 /// caches would be dropped for nothing.
 fn is_memory(directory: &Path) -> io::Result<bool> {
-    let directory = File::open(directory)?;
-    // SAFETY: the struct is plain data of ours, and the descriptor is open for the whole call.
-    let (code, state) = unsafe {
-        let mut state: libc::statfs = std::mem::zeroed();
-        (libc::fstatfs(directory.as_raw_fd(), &mut state), state)
-    };
-    match code {
-        0 => Ok(state.f_type == libc::TMPFS_MAGIC),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let state = rustix::fs::statfs(directory)?;
+    Ok(state.f_type == libc::TMPFS_MAGIC)
 }
 
 fn drop_caches() -> io::Result<()> {

@@ -56,14 +56,8 @@ pub fn memory_need_bytes(kind: &dyn ServerKind, url: &TargetUrl, sessions: u32) 
 }
 
 fn machine_memory_bytes() -> u64 {
-    // SAFETY: sysconf reads two constants of the running system and touches no memory of ours.
-    let (pages, page_bytes) = unsafe {
-        (
-            libc::sysconf(libc::_SC_PHYS_PAGES),
-            libc::sysconf(libc::_SC_PAGESIZE),
-        )
-    };
-    u64::try_from(pages).unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
+    let machine = rustix::system::sysinfo();
+    machine.totalram * u64::from(machine.mem_unit)
 }
 
 /// Settings of every local server, as `dbdyno list engines` shows them.

@@ -2,10 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::net::{self as socket, RecvFlags, SendFlags, sockopt};
 
 use crate::readable::await_readable;
 use crate::tls::{Records, Secured, TlsClient, TlsError};
@@ -14,11 +16,11 @@ use engine::inspection::Protection;
 use engine::process;
 
 /// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
-const KEEPALIVE_SECONDS: libc::c_int = 30;
+const KEEPALIVE: Duration = Duration::from_secs(30);
 /// After so many questions without an answer it has gone.
-const KEEPALIVES: libc::c_int = 3;
+const KEEPALIVES: u32 = 3;
 /// The same of data that nobody confirms.
-const UNCONFIRMED_MS_MAX: libc::c_int = 90_000;
+const UNCONFIRMED_MS_MAX: u32 = 90_000;
 
 pub enum Stream {
     /// With the longest time to wait for something to read; `None` is as long as it takes.
@@ -137,10 +139,10 @@ impl Stream {
     pub fn try_write(&mut self, from: &[u8], wait: bool) -> io::Result<usize> {
         match self {
             Stream::Tcp(socket, Some(records)) => {
-                let socket = socket.as_raw_fd();
+                let socket = socket.as_fd();
                 records.write(from, |from| send(socket, from, wait))
             }
-            plain => send(plain.as_raw_fd(), from, wait),
+            plain => send(plain, from, wait),
         }
     }
 
@@ -149,14 +151,14 @@ impl Stream {
     pub fn try_read(&mut self, into: &mut [u8], wait: bool) -> io::Result<usize> {
         match self {
             Stream::Tcp(socket, Some(records)) => {
-                let socket = socket.as_raw_fd();
+                let socket = socket.as_fd();
                 records.read(into, |into| receive(socket, into, wait))
             }
             plain => {
                 if wait {
                     plain.await_answer()?;
                 }
-                receive(plain.as_raw_fd(), into, wait)
+                receive(plain, into, wait)
             }
         }
     }
@@ -167,7 +169,7 @@ impl Stream {
     #[inline]
     fn await_answer(&self) -> io::Result<()> {
         match self {
-            Stream::Unix(stream, patience) => await_readable(stream.as_raw_fd(), *patience),
+            Stream::Unix(stream, patience) => await_readable(stream, *patience),
             Stream::Tcp(..) => Ok(()),
         }
     }
@@ -176,7 +178,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if let Stream::Tcp(socket, Some(records)) = self {
-            let socket = socket.as_raw_fd();
+            let socket = socket.as_fd();
             records.close(|from| send(socket, from, false));
         }
     }
@@ -184,45 +186,21 @@ impl Drop for Stream {
 
 /// Sends what the socket takes at once, or waits for room.
 ///
-/// The call itself rather than the C library's function, which in a program with threads does work of its own for
-/// their cancellation, as much as half of a record.
+/// The system call itself: the C library's function does work of its own for the cancellation of threads, as much as half of a record.
 #[inline]
-fn send(socket: RawFd, from: &[u8], wait: bool) -> io::Result<usize> {
-    let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
-    let nobody = std::ptr::null::<libc::sockaddr>();
-    // SAFETY: the descriptor is open, the buffer as long as the call is told, and no address is given.
-    let bytes = unsafe {
-        libc::syscall(
-            libc::SYS_sendto,
-            socket,
-            from.as_ptr(),
-            from.len(),
-            flags,
-            nobody,
-            0usize,
-        )
-    };
-    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+fn send(socket: impl AsFd, from: &[u8], wait: bool) -> io::Result<usize> {
+    let mut flags = SendFlags::NOSIGNAL;
+    flags.set(SendFlags::DONTWAIT, !wait);
+    Ok(socket::send(socket, from, flags)?)
 }
 
-/// Receives what has come, or waits for something; by the call itself, as above.
+/// Receives what has come, or waits for something; by the system call itself as well.
 #[inline]
-fn receive(socket: RawFd, into: &mut [u8], wait: bool) -> io::Result<usize> {
-    let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
-    let nobody = std::ptr::null_mut::<libc::sockaddr>();
-    // SAFETY: as above, and the call writes no more than there is room for.
-    let bytes = unsafe {
-        libc::syscall(
-            libc::SYS_recvfrom,
-            socket,
-            into.as_mut_ptr(),
-            into.len(),
-            flags,
-            nobody,
-            nobody,
-        )
-    };
-    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+fn receive(socket: impl AsFd, into: &mut [u8], wait: bool) -> io::Result<usize> {
+    let mut flags = RecvFlags::empty();
+    flags.set(RecvFlags::DONTWAIT, !wait);
+    let (received, _) = socket::recv(socket, into, flags)?;
+    Ok(received)
 }
 
 /// What is left until `deadline`, for a timeout of a socket: at least a little, because no time at all would mean to wait
@@ -243,37 +221,11 @@ fn retried(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
 }
 
 fn keep_alive(stream: &TcpStream) -> io::Result<()> {
-    let options = [
-        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
-        #[cfg(target_os = "linux")]
-        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, KEEPALIVE_SECONDS),
-        #[cfg(target_os = "linux")]
-        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, KEEPALIVE_SECONDS),
-        #[cfg(target_os = "linux")]
-        (libc::IPPROTO_TCP, libc::TCP_KEEPCNT, KEEPALIVES),
-        #[cfg(target_os = "linux")]
-        (
-            libc::IPPROTO_TCP,
-            libc::TCP_USER_TIMEOUT,
-            UNCONFIRMED_MS_MAX,
-        ),
-    ];
-    for (level, name, value) in options {
-        // SAFETY: the descriptor is open and the option one int of ours.
-        let code = unsafe {
-            libc::setsockopt(
-                stream.as_raw_fd(),
-                level,
-                name,
-                (&raw const value).cast(),
-                size_of::<libc::c_int>() as libc::socklen_t,
-            )
-        };
-        if code != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, KEEPALIVE)?;
+    sockopt::set_tcp_keepintvl(stream, KEEPALIVE)?;
+    sockopt::set_tcp_keepcnt(stream, KEEPALIVES)?;
+    Ok(sockopt::set_tcp_user_timeout(stream, UNCONFIRMED_MS_MAX)?)
 }
 
 impl AsRawFd for Stream {
@@ -281,6 +233,15 @@ impl AsRawFd for Stream {
         match self {
             Stream::Unix(stream, _) => stream.as_raw_fd(),
             Stream::Tcp(stream, _) => stream.as_raw_fd(),
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(stream, _) => stream.as_fd(),
+            Stream::Tcp(stream, _) => stream.as_fd(),
         }
     }
 }

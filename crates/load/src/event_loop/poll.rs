@@ -1,14 +1,23 @@
 //! The kernel's side of an event loop: one epoll, and one timer in it.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::time::Duration;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
-use crate::clock::{Clock, SLEEP_SLICE, ns};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+
+use crate::clock::{Clock, SLEEP_SLICE, ns, timespec};
 
 const EVENTS_MAX: usize = 256;
 /// Key of the timer; no loop has that many clients.
 const TIMER: u64 = u64::MAX;
+const ZERO: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 /// Waits for many descriptors and one point in time.
 ///
@@ -17,55 +26,58 @@ const TIMER: u64 = u64::MAX;
 pub struct Poll {
     epoll: OwnedFd,
     timer: OwnedFd,
-    events: Vec<libc::epoll_event>,
+    events: Vec<Event>,
     armed_ns: u64,
     clock: Clock,
 }
 
 impl Poll {
     pub fn new(clock: &Clock) -> io::Result<Self> {
-        // SAFETY: the call takes a flag and gives a new descriptor or -1.
-        let epoll = unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }?;
-        let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
-        // SAFETY: as above.
-        let timer = unsafe { owned(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags)) }?;
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let none = Event {
+            flags: EventFlags::empty(),
+            data: EventData::new_u64(0),
+        };
         let poll = Self {
-            epoll,
-            timer,
-            events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX],
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            timer: timerfd_create(TimerfdClockId::Monotonic, flags)?,
+            events: vec![none; EVENTS_MAX],
             armed_ns: 0,
             clock: clock.clone(),
         };
-        poll.control(libc::EPOLL_CTL_ADD, poll.timer.as_raw_fd(), TIMER, false)?;
+        epoll::add(
+            &poll.epoll,
+            &poll.timer,
+            EventData::new_u64(TIMER),
+            interest(false),
+        )?;
         Ok(poll)
     }
 
     /// Watches the descriptor of client number `client`, also for room to send if `room`.
     pub fn watch(&self, descriptor: RawFd, client: usize, room: bool) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, descriptor, client as u64, room)
+        let key = EventData::new_u64(client as u64);
+        Ok(epoll::add(
+            &self.epoll,
+            borrowed(&descriptor),
+            key,
+            interest(room),
+        )?)
     }
 
     /// Starts or stops watching it for room to send.
     pub fn want_room(&self, descriptor: RawFd, client: usize, wanted: bool) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, descriptor, client as u64, wanted)
+        let key = EventData::new_u64(client as u64);
+        Ok(epoll::modify(
+            &self.epoll,
+            borrowed(&descriptor),
+            key,
+            interest(wanted),
+        )?)
     }
 
     pub fn forget(&self, descriptor: RawFd) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_DEL, descriptor, 0, false)
-    }
-
-    fn control(&self, what: libc::c_int, of: RawFd, key: u64, room: bool) -> io::Result<()> {
-        let room = if room { libc::EPOLLOUT } else { 0 };
-        let mut event = libc::epoll_event {
-            events: (libc::EPOLLIN | libc::EPOLLET | room) as u32,
-            u64: key,
-        };
-        // SAFETY: both descriptors are open and `event` outlives the call, which only reads it.
-        let code = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), what, of, &mut event) };
-        match code {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        Ok(epoll::delete(&self.epoll, borrowed(&descriptor))?)
     }
 
     /// Waits until an event is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; returns the number of
@@ -73,54 +85,37 @@ impl Poll {
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
         let (clock, until_ns, now_ns) = self.clock.look_again_ns(until_ns, now_ns);
         if until_ns.is_some_and(|until| until <= now_ns) {
-            return self.take(Duration::ZERO);
+            return self.take(ZERO);
         }
         if let Clock::Virtual(clock) = clock {
             let clock = clock.clone();
-            let ready = self.take(Duration::ZERO)?;
+            let ready = self.take(ZERO)?;
             if ready > 0 {
                 return Ok(ready);
             }
             let slice_ns = now_ns.saturating_add(ns(SLEEP_SLICE));
             clock.wait(until_ns.map_or(slice_ns, |until| until.min(slice_ns)), true);
-            return self.take(Duration::ZERO);
+            return self.take(ZERO);
         }
         if let Some(until) = until_ns {
             self.arm(until, now_ns)?;
         }
-        self.take(SLEEP_SLICE)
+        self.take(timespec(ns(SLEEP_SLICE)))
     }
 
     /// Takes the ready events, waiting at most `timeout`.
     #[inline]
-    fn take(&mut self, timeout: Duration) -> io::Result<usize> {
-        // The system call itself, because the C library's function does extra work for cancellation in a program with
-        // threads.
-        // SAFETY: the buffer holds as many events as the call is given, and no signals are masked.
-        let ready = unsafe {
-            libc::syscall(
-                libc::SYS_epoll_pwait,
-                self.epoll.as_raw_fd(),
-                self.events.as_mut_ptr(),
-                self.events.len() as libc::c_int,
-                timeout.as_millis() as libc::c_int,
-                std::ptr::null::<libc::sigset_t>(),
-                0usize,
-            )
-        };
-        match usize::try_from(ready) {
-            Ok(ready) => Ok(ready),
-            Err(_) => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(0),
-                error => Err(error),
-            },
+    fn take(&mut self, timeout: Timespec) -> io::Result<usize> {
+        match epoll::wait(&self.epoll, &mut self.events[..], Some(&timeout)) {
+            Err(rustix::io::Errno::INTR) => Ok(0),
+            ready => Ok(ready?),
         }
     }
 
     /// The client of event number `at` of the last wait; `None` for the timer.
     #[inline]
     pub fn client(&self, at: usize) -> Option<usize> {
-        let key = self.events[at].u64;
+        let key = self.events[at].data.u64();
         (key != TIMER).then_some(key as usize)
     }
 
@@ -130,46 +125,31 @@ impl Poll {
         if (now_ns..=at_ns).contains(&self.armed_ns) {
             return Ok(());
         }
-        let at = libc::itimerspec {
-            it_interval: libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: libc::timespec {
-                tv_sec: (at_ns / 1_000_000_000) as libc::time_t,
-                tv_nsec: (at_ns % 1_000_000_000) as libc::c_long,
-            },
+        let at = Itimerspec {
+            it_interval: ZERO,
+            it_value: timespec(at_ns),
         };
-        // SAFETY: the descriptor is a timer of ours; `at` outlives the call and no old value is requested.
-        let code = unsafe {
-            libc::timerfd_settime(
-                self.timer.as_raw_fd(),
-                libc::TFD_TIMER_ABSTIME,
-                &at,
-                std::ptr::null_mut(),
-            )
-        };
-        if code != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &at)?;
         self.armed_ns = at_ns;
         Ok(())
     }
 }
 
-/// # Safety
-/// The descriptor is -1, with the error in `errno`, or open and nobody else's.
-unsafe fn owned(descriptor: RawFd) -> io::Result<OwnedFd> {
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: by the contract of this function.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+/// Edge-triggered: what there is to read, and room to send.
+fn interest(room: bool) -> EventFlags {
+    let read = EventFlags::IN | EventFlags::ET;
+    if room { read | EventFlags::OUT } else { read }
+}
+
+fn borrowed(descriptor: &RawFd) -> BorrowedFd<'_> {
+    // SAFETY: a client has its descriptor open for as long as a loop drives it.
+    unsafe { BorrowedFd::borrow_raw(*descriptor) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
     use super::*;

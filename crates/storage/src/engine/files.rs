@@ -16,8 +16,6 @@ use crate::run::{Run, Sizes, StorageDefinition};
 
 /// Smallest unit of any device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
-/// Asks a block device for its logical block size.
-const BLKSSZGET: libc::Ioctl = 0x1268;
 
 /// What may be used of an SD.
 #[derive(Debug, Clone, Copy)]
@@ -386,10 +384,6 @@ fn direct_unit_bytes(file: &File) -> Option<u64> {
 }
 
 fn logical_block_bytes(file: &File) -> Option<u64> {
-    let mut bytes: libc::c_int = 0;
-    // SAFETY: the descriptor is open, and the kernel writes one `int` for this request, or nothing for what is no block device.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET, &mut bytes) };
-    u64::try_from(bytes)
-        .ok()
-        .filter(|bytes| result == 0 && *bytes > 0)
+    let bytes = rustix::fs::ioctl_blksszget(file).ok()?;
+    Some(u64::from(bytes)).filter(|bytes| *bytes > 0)
 }

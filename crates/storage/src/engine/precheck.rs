@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
 
 use super::error::EngineError;
 use super::files::{Claims, look_at_all};
@@ -98,17 +99,9 @@ fn folder_of(file: &Path) -> PathBuf {
 }
 
 fn free_bytes(folder: &Path) -> io::Result<u64> {
-    let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
-    // SAFETY: all-zero is a valid `statvfs`, which holds nothing but numbers.
-    let mut status: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path is a C string that outlives the call, and `status` a valid place to fill.
-    if unsafe { libc::statvfs(path.as_ptr(), &mut status) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    // Some blocks are kept for root.
-    let free = if is_root {
+    let status = rustix::fs::statvfs(folder)?;
+    // Some blocks are reserved for root.
+    let free = if geteuid().is_root() {
         status.f_bfree
     } else {
         status.f_bavail
