@@ -147,12 +147,12 @@ impl Registry {
         })
     }
 
-    /// About how long all repetitions of a plan take on one target and its replicas, in seconds.
+    /// The seconds that a plan sets for its points, in all repetitions on one target and its replicas.
     ///
     /// # Errors
     /// A test or size that does not exist.
-    pub fn duration_s(&self, plan: &Plan, engine: &str, replicas: u32) -> Result<f64> {
-        let of_step = |step| self.of(step).duration_s(plan, step, engine, replicas);
+    pub fn timed_s(&self, plan: &Plan, engine: &str, replicas: u32) -> Result<f64> {
+        let of_step = |step| self.of(step).timed_s(step, engine, replicas);
         let all_s: f64 = plan.step.iter().map(of_step).sum::<Result<_>>()?;
         Ok(all_s * f64::from(plan.repeat))
     }

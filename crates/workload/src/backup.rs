@@ -33,9 +33,8 @@ use archive::{PointKey, Remark};
 use engine::{BackupMethod, TargetUrl};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
-use lab::{Agenda, Ground, LabError, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
+use lab::{Agenda, Ground, LabError, Measure, Nodes, Result, RunContext, Step, Workload};
 
-use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 use code::{code_of, method_of, title};
@@ -161,12 +160,9 @@ impl Workload for Backups {
         Ok(written)
     }
 
-    fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
         let backup: &BackupStep = step.table();
-        let load = of_order_entry_load(backup.whole_warehouses()).written_bytes;
-        let points = volumes(backup, engine);
-        let point_s = |point: Volume| duration::of_load(point.written_bytes) + backup.work_seconds;
-        Ok(duration::of_load(load) + points.map(point_s).sum::<f64>())
+        Ok(volumes(backup, engine).count() as f64 * backup.work_seconds)
     }
 
     fn title(&self, code: &str) -> Result<String> {

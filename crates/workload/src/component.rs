@@ -16,16 +16,12 @@ use lab::{
     Agenda, Ground, InSlices, LabError, Measure, Mode, Plan, Result, RunContext, Step, Workload,
 };
 
-use crate::below;
-use crate::duration;
+use crate::below::{self, test::WARM_UP_S};
 use crate::library::Kind;
 use crate::script::file::{PGBENCH, is_of_pgbench};
 use crate::volume::{Extent, of_point, of_table, tables_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, jobs_swept, obstacle, sweep, tests_of};
-
-/// Base of the size multiples.
-const QUICK: &str = "quick";
 
 pub struct ComponentTests {
     library: Arc<Library>,
@@ -163,22 +159,17 @@ impl Workload for ComponentTests {
         Ok(written)
     }
 
-    fn duration_s(&self, _plan: &Plan, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
         let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
-        let (size, quick) = (self.library.size(&step.size)?, self.library.size(QUICK)?);
         let points = foreseen(step, &self.library, engine, threads)?.into_iter();
-        let of_point = |(test, jobs): (&Test, u32)| match (&test.definition.exercise, step.mode) {
-            (
-                Kind::Below {
-                    file_mib, seconds, ..
-                },
-                _,
-            ) => duration::of_point_below(*file_mib, below::test::seconds(step, *seconds)),
+        let of_point = |(test, _): (&Test, u32)| match (&test.definition.exercise, step.mode) {
+            (Kind::Below { seconds, .. }, _) => {
+                f64::from(WARM_UP_S + below::test::seconds(step, *seconds))
+            }
             (_, Mode::Time) => step.timed_s(),
-            (_, Mode::Work) => duration::of_point(test, (size, quick), engine, jobs, threads),
+            (_, Mode::Work) => 0.0,
         };
-        let loads = self.written(&[step], engine, 0)?.loads_bytes;
-        Ok(points.map(of_point).sum::<f64>() + duration::of_load(loads))
+        Ok(points.map(of_point).sum())
     }
 
     fn title(&self, code: &str) -> Result<String> {

@@ -16,7 +16,6 @@ pub mod bench;
 pub mod columnar;
 mod component;
 pub mod data;
-mod duration;
 mod executor;
 pub mod exercise;
 pub mod expectation;

@@ -16,11 +16,8 @@ use engine::{Reach, TargetUrl};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
-use lab::{
-    Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload,
-};
+use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Workload};
 
-use crate::duration;
 use crate::olap;
 use crate::olap::measure::AnalyticalRun;
 use crate::olap::step::{OlapStep, QueryTables};
@@ -111,17 +108,10 @@ impl Workload for Mixed {
     }
 
     /// Alone, and with queries at each degree: on disk and on each of the replicas.
-    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
         let degrees = step.table::<OlapStep>().dop.len().max(1) as f64;
         // The queries alone take as long as with order entry.
-        let points_s = (1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s();
-        let oltp = step.table::<OltpStep>();
-        let warehouses = oltp.whole_warehouses();
-        // A load precedes each point with users, and each one of queries on their tables.
-        let loads = 1.0 + degrees * f64::from(1 + replicas) * f64::from(loads_of_a_degree(step));
-        let load = of_order_entry_load(warehouses);
-        let load_s = duration::of_load(load.written_bytes);
-        Ok(points_s + loads * (load_s + duration::of_check(warehouses)))
+        Ok((1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s())
     }
 
     fn sessions(&self, step: &Step, _key: &PointKey) -> Sessions {

@@ -24,7 +24,7 @@ use archive::{PointKey, Remark};
 use engine::TargetUrl;
 use lab::plan::TableKind;
 use lab::volume::Written;
-use lab::{Agenda, Ground, Measure, Nodes, Plan, Result, RunContext, Sessions, Step, Workload};
+use lab::{Agenda, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Workload};
 
 use code::{CODE, DEFINITION, TITLE};
 use step::ObserveStep;
@@ -77,7 +77,7 @@ impl Workload for Observations {
         Ok(Written::default())
     }
 
-    fn duration_s(&self, _plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
         Ok(step.timed_s())
     }
 

@@ -79,7 +79,7 @@ fn studies() -> Result<String> {
         "document",
         "size",
         "writes at most",
-        "takes about",
+        "timed points",
         "fits here",
         "what it measures",
     ];
@@ -104,7 +104,7 @@ fn studies() -> Result<String> {
                 String::new(),
                 plan_text::word(*size),
                 stats::words::bytes(cost.written_bytes),
-                cost::time(cost.time_s),
+                cost::time(cost.timed_s),
                 machine
                     .lacks(&cost)
                     .map_or("yes".into(), |lacks| format!("no: {lacks}")),
@@ -112,8 +112,8 @@ fn studies() -> Result<String> {
             ]);
         }
     }
-    let how = "Estimated for PostgreSQL, from the plan of each size. Bytes: all data and logs that its workloads may write. Time: its \
-               timed points with their longest warm-up; loads, work of fixed amount and queries as on a server with two cores.\n";
+    let how = "For PostgreSQL, from the plan of each size. Bytes: an upper bound of all data and logs that its workloads write. Timed \
+               points: the seconds that the plan sets, with the longest warm-up; loads, checks and work of a fixed amount are extra.\n";
     Ok(columns(&rows) + how)
 }
 

@@ -8,7 +8,7 @@ use engine::{Counters, TargetUrl};
 use lab::observe::{Driven, Observation};
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
-use lab::{Agenda, Done, Ground, Measure, Measured, Plan, Result, RunContext, Step, Workload};
+use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
 use load::{BlockingClient, Drive, End, Failure, Progress};
 
 /// Its one test.
@@ -58,10 +58,6 @@ impl Workload for Sleep {
 
     fn written(&self, _steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
-    }
-
-    fn duration_s(&self, _: &Plan, _: &Step, _: &str, _replicas: u32) -> Result<f64> {
-        Ok(0.0)
     }
 
     fn title(&self, _code: &str) -> Result<String> {

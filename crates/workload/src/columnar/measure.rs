@@ -15,14 +15,11 @@ use engine::source::SourceTable;
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::Written;
-use lab::{
-    Agenda, Done, Ground, Measure, Measured, Nodes, Plan, Result, RunContext, Step, Workload,
-};
+use lab::{Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Step, Workload};
 
 use super::lift::{LiftedTable, compress_factor};
 use super::step::{self, ColumnarOrder, ColumnarStep};
 use super::{Chosen, ColumnarError, LiftOptions, lift};
-use crate::duration;
 use crate::olap::{self, OlapError, TABLES};
 use change::Cycle;
 pub(crate) use failed::{Failed, missing};
@@ -103,18 +100,6 @@ impl Workload for Columnar {
     /// The copies are in memory.
     fn written(&self, _steps: &[&Step], _: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
-    }
-
-    fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
-        let columnar: &ColumnarStep = step.table();
-        let scale = olap::measure::scale_of(plan);
-        Ok(match columnar.order {
-            ColumnarOrder::Lift => duration::of_lift(scale, replicas),
-            ColumnarOrder::Change => {
-                let cycles = columnar.dop.len().max(1) as f64;
-                duration::of_changes(cycles, scale, replicas)
-            }
-        })
     }
 
     fn title(&self, code: &str) -> Result<String> {

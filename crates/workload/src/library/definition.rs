@@ -216,18 +216,6 @@ impl Kind {
         )
     }
 
-    /// Operations that a computing statement counts as at a size; 1 for all other kinds.
-    pub fn passes(&self, is_published: bool) -> u64 {
-        match self {
-            Self::Expression {
-                smaller: Some(smaller),
-                ..
-            } if !is_published => smaller.passes,
-            Self::Expression { passes, .. } => *passes,
-            _ => 1,
-        }
-    }
-
     pub fn is_below_database(&self) -> bool {
         matches!(self, Self::Below { .. })
     }

@@ -21,11 +21,10 @@ use archive::{Archive, PointKey, Remark};
 use engine::TargetUrl;
 use lab::plan::TableKind;
 use lab::volume::Written;
-use lab::{Agenda, Done, Ground, Measure, Nodes, Plan, Result, RunContext, Step, Workload};
+use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
-use crate::duration;
 use crate::olap::{self, Function, order};
 use crate::volume::of_analytical_load;
 
@@ -82,24 +81,6 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     let at = |threads| codes_of(olap).into_iter().map(move |code| (code, threads));
     let each = degrees.into_iter().flat_map(at);
     each.map(|(code, threads)| key(code, threads)).collect()
-}
-
-/// Scale that a plan loads; 1 if it uses any existing database.
-pub(crate) fn scale_of(plan: &Plan) -> f64 {
-    let analytical = plan.step.iter().filter(|step| step.uses == NAME);
-    let mut scales = analytical.filter_map(|step| step.table::<OlapStep>().scale);
-    scales.next().unwrap_or(1.0)
-}
-
-/// Executions of queries by a step at all degrees, warm-up included.
-fn executions(olap: &OlapStep) -> f64 {
-    let passes = match olap.rounds() {
-        Some(rounds) => rounds,
-        // Each query runs once before it is measured.
-        None => 1 + olap.iterations() + olap.streams(),
-    };
-    let degrees = olap.dop.len().max(1);
-    olap.queries().len() as f64 * f64::from(passes) * degrees as f64
 }
 
 pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
@@ -159,14 +140,6 @@ impl Workload for Analytical {
             }
         }
         Ok(written)
-    }
-
-    fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
-        let (olap, scale): (&OlapStep, f64) = (step.table(), scale_of(plan));
-        Ok(match olap.order {
-            OlapOrder::Load => duration::of_load(of_analytical_load(scale).written_bytes),
-            OlapOrder::Run => duration::of_queries(executions(olap), scale, replicas),
-        })
     }
 
     fn title(&self, code: &str) -> Result<String> {

@@ -27,7 +27,6 @@ use lab::{
 };
 
 use super::step::{self, Check, OltpStep, Order};
-use crate::duration;
 use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 
@@ -128,29 +127,17 @@ impl Workload for OrderEntry {
             .unwrap_or(1)
     }
 
-    fn duration_s(&self, plan: &Plan, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
         let oltp: &OltpStep = step.table();
-        let warehouses = warehouses_of(plan);
-        let check_s = duration::of_check(warehouses);
-        Ok(match oltp.order {
-            Order::Load => duration::of_load(volume(step, oltp).written_bytes),
-            Order::Check => check_s,
-            Order::Run => {
-                let levels = match oltp.slo() {
-                    Some(_) => MEASUREMENTS_MAX,
-                    None => oltp.users().len(),
-                };
-                let warm_up_s = oltp.warm_up_max().map_or(0.0, |most| most.as_secs_f64());
-                let timed_s = levels as f64 * step.timed_s();
-                let reloads_s = match oltp.slo() {
-                    Some(_) => growth::expected_s(warehouses, levels, timed_s),
-                    None => 0.0,
-                };
-                // Before and after.
-                let checks = if oltp.check == Check::None { 0.0 } else { 2.0 };
-                timed_s + reloads_s + warm_up_s + checks * check_s
-            }
-        })
+        if oltp.order != Order::Run {
+            return Ok(0.0);
+        }
+        let levels = match oltp.slo() {
+            Some(_) => MEASUREMENTS_MAX,
+            None => oltp.users().len(),
+        };
+        let warm_up_s = oltp.warm_up_max().map_or(0.0, |most| most.as_secs_f64());
+        Ok(levels as f64 * step.timed_s() + warm_up_s)
     }
 
     fn sessions(&self, step: &Step, key: &PointKey) -> Sessions {
@@ -234,16 +221,6 @@ pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
             volume
         }
     }
-}
-
-/// Full-size warehouses that a plan loads; 1 if it uses any existing database.
-fn warehouses_of(plan: &Plan) -> f64 {
-    let steps = plan.step.iter().filter(|step| step.uses == NAME);
-    let mut loaded = steps.filter_map(|step| {
-        let oltp = step.table::<OltpStep>();
-        oltp.warehouses.map(|_| oltp.whole_warehouses())
-    });
-    loaded.next().unwrap_or(1.0)
 }
 
 /// Levels of ramps, and the steps before and after them.

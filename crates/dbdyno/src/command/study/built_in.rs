@@ -104,7 +104,7 @@ struct Sizes {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
-    /// What it amounts to; its time is estimated.
+    /// Work that it measures, without its duration.
     pub about: String,
     /// Keys of the plan, as `--set` takes them.
     #[serde(default)]
@@ -268,7 +268,7 @@ mod tests {
                 scale.levels().unwrap();
                 let memory = scale.memory_bytes().unwrap();
                 assert_eq!(memory.is_some(), study.design == Design::Memory);
-                // How long it takes is estimated, and told beside it.
+                // `list studies` shows the seconds of its plan in another column.
                 let told = ["minutes", "hour", "day"].map(|word| scale.about.contains(word));
                 assert_eq!(told, [false; 3], "{}: {}", study.name, scale.about);
                 let is_of_alternatives = matches!(study.design, Design::Layouts | Design::Vary);

@@ -21,7 +21,8 @@ pub struct Cost {
     pub room_bytes: u64,
     /// Memory of the database, where the study sets it.
     pub memory_bytes: Option<u64>,
-    pub time_s: f64,
+    /// The seconds that its plan sets for points.
+    pub timed_s: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -114,7 +115,7 @@ pub fn of(
         written_bytes: 0,
         room_bytes: 0,
         memory_bytes: scale.memory_bytes()?,
-        time_s: 0.0,
+        timed_s: 0.0,
     };
     for part in scale.parts() {
         let settings = scale.settings.iter().chain(published.clone());
@@ -139,16 +140,17 @@ pub fn of(
             let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
             all.written_bytes = all.written_bytes.saturating_add(written_bytes);
             room_bytes = room_bytes.saturating_add(volume.room_bytes);
-            all.time_s += workloads.duration_s(&plan, engine, replicas)? * f64::from(runs);
+            all.timed_s += workloads.timed_s(&plan, engine, replicas)? * f64::from(runs);
         }
         all.room_bytes = all.room_bytes.max(room_bytes);
     }
     Ok(all)
 }
 
-/// "40 s", "12 min", "3.5 h", "2.1 days".
-pub fn time(time_s: f64) -> String {
-    match time_s {
+/// "40 s", "12 min", "3.5 h", "2.1 days"; "–" if nothing is timed.
+pub fn time(timed_s: f64) -> String {
+    match timed_s {
+        0.0 => "–".to_owned(),
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 100.0 * 60.0 => format!("{:.0} min", s / 60.0),
         s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
@@ -211,11 +213,13 @@ pub fn ask(
         })
     };
     let needs = cost(asked.size())?;
-    say(&format!(
-        "takes about {} (estimated: timed points with their longest warm-up; loads, work of fixed amount and queries as on a server \
-         with two cores)",
-        time(needs.time_s)
-    ));
+    say(&match needs.timed_s {
+        0.0 => "takes as long as its databases need: its plan sets no seconds".to_owned(),
+        timed_s => format!(
+            "its plan sets {} for timed points and their longest warm-up; loads, checks and work of a fixed amount are extra",
+            time(timed_s)
+        ),
+    });
     let here = machine(asked.size())?;
     let Some(lacks) = here.lacks(&needs) else {
         return Ok(());
@@ -278,7 +282,7 @@ mod tests {
                 (&[("postgres", 1)], &[]),
             )
             .unwrap()
-            .time_s
+            .timed_s
         };
         let blocks = Blocks {
             sides: 8,
@@ -288,14 +292,13 @@ mod tests {
         assert!((all / two - 32.0 / 12.0).abs() < 1e-6, "{all} {two}");
     }
 
-    /// A block: loading a warehouse (220 MB at 40 MB/s), a warm-up of at most 30 s, two numbers of users for 6 s each, and
-    /// checks of 1 s before and after. Six pairs of two sides, or as many as are asked for.
+    /// A block: a warm-up of at most 30 s, and two numbers of users for 6 s each. Six pairs of two sides, or as many as are asked for.
     #[test]
     fn golden_time_of_a_study_in_pairs() {
-        let block_s = 5.5 + 30.0 + 2.0 * 6.0 + 2.0;
+        let block_s = 30.0 + 2.0 * 6.0;
         let memory = cost("memory", Size::Quick, false);
         assert!(
-            (memory.time_s - 6.0 * 2.0 * block_s).abs() < 1e-6,
+            (memory.timed_s - 6.0 * 2.0 * block_s).abs() < 1e-6,
             "{memory:?}"
         );
         assert!(memory.memory_bytes.is_some());
@@ -308,12 +311,12 @@ mod tests {
         let more = (&[("postgres", 1)][..], &[][..]);
         let asked = of(&study, Size::Quick, how, &workloads, more).unwrap();
         assert!(
-            (asked.time_s - 30.0 * 2.0 * block_s).abs() < 1e-6,
+            (asked.timed_s - 30.0 * 2.0 * block_s).abs() < 1e-6,
             "{asked:?}"
         );
         assert_eq!(asked.written_bytes, 5 * memory.written_bytes);
         let once = cost("memory", Size::Quick, true);
-        assert!((once.time_s - 2.0 * block_s).abs() < 1e-6, "{once:?}");
+        assert!((once.timed_s - 2.0 * block_s).abs() < 1e-6, "{once:?}");
     }
 
     /// Two targets are measured one after the other, and their data lie beside each other.
@@ -337,7 +340,7 @@ mod tests {
             on(&[("sqlite", 1), ("postgres", 1)]),
         ];
         assert!(
-            (both.time_s - one.time_s - other.time_s).abs() < 1e-6,
+            (both.timed_s - one.timed_s - other.timed_s).abs() < 1e-6,
             "{both:?}"
         );
         assert_eq!(both.room_bytes, one.room_bytes + other.room_bytes);
@@ -367,7 +370,7 @@ mod tests {
             written_bytes: 9,
             room_bytes: 5,
             memory_bytes: Some(3),
-            time_s: 1.0,
+            timed_s: 1.0,
         };
         let machine = |free_bytes, memory_bytes| Machine {
             free_bytes,
@@ -390,7 +393,7 @@ mod tests {
 
     #[test]
     fn times_read_well() {
-        let words = [40.0, 720.0, 12_600.0, 180_000.0].map(time);
-        assert_eq!(words, ["40 s", "12 min", "3.5 h", "2.1 days"]);
+        let words = [0.0, 40.0, 720.0, 12_600.0, 180_000.0].map(time);
+        assert_eq!(words, ["–", "40 s", "12 min", "3.5 h", "2.1 days"]);
     }
 }

@@ -6,10 +6,8 @@ use ::load::Progress;
 use archive::Remark;
 
 use super::{Measured, PointContext, warm_up};
-use crate::duration;
-use crate::oltp::initial_rows::{DISTRICTS, GENERATOR, WarehouseRows};
+use crate::oltp::initial_rows::{DISTRICTS, GENERATOR};
 use crate::oltp::{Metadata, OltpError, Result, reconcile, restore};
-use crate::volume::of_order_entry_load;
 
 /// Share by which orders may have grown since the load when a measurement begins. Warehouses, customers, stock and
 /// items are constant, so a quarter more orders is some 7 % more bytes: less than the difference between the rates of a
@@ -17,8 +15,6 @@ use crate::volume::of_order_entry_load;
 const GROWTH_MAX: f64 = 0.25;
 /// Share of growth without a note: the database of a later rate is not quite that of the first.
 const GROWTH_NOTED: f64 = 0.1;
-/// Expected orders per second of a search, on a server with two cores.
-const ORDERS_PER_S: f64 = 200.0;
 
 /// Growth of a database during a search.
 pub(super) struct Growth<'a> {
@@ -149,15 +145,6 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// Estimated seconds to restore a database in a search of so many measurements with a total of `timed_s`.
-pub fn expected_s(whole_warehouses: f64, measurements: usize, timed_s: f64) -> f64 {
-    let loaded = whole_warehouses * (DISTRICTS * WarehouseRows::Full.orders()) as f64;
-    let allowed = loaded * GROWTH_MAX;
-    let times = (timed_s * ORDERS_PER_S / allowed).floor();
-    let load = of_order_entry_load(whole_warehouses);
-    times.min(measurements as f64) * duration::of_load(load.written_bytes)
-}
-
 fn is_over(orders: u64, loaded: u64) -> bool {
     share(orders, loaded) > GROWTH_MAX
 }
@@ -176,14 +163,5 @@ mod tests {
         assert!(is_over(37_501, 30_000));
         // Removal of orders is no growth.
         assert!(!is_over(0, 30_000));
-    }
-
-    /// 40 measurements of 6 s make 48,000 orders, and a warehouse (220 MB at 40 MB/s) may grow by 7500: six times. With
-    /// 20 times the warehouses never; and never more often than there are measurements.
-    #[test]
-    fn golden_time_of_bringing_a_database_back() {
-        assert_eq!(expected_s(1.0, 40, 240.0), 6.0 * 5.5);
-        assert_eq!(expected_s(20.0, 40, 240.0), 0.0);
-        assert_eq!(expected_s(1.0, 2, 240.0), 2.0 * 5.5);
     }
 }
