@@ -51,8 +51,7 @@ pub fn read(
             .parse()
             .unwrap_or_else(|never: std::convert::Infallible| match never {});
         let run = archive.load_run(&parsed)?;
-        let entries = entries(&run, side, runs);
-        let entries = entries.map_err(|what| FleetError::File {
+        let entries = entries(&run, side, runs).map_err(|what| FleetError::File {
             file: path.to_owned(),
             what: format!("run \"{name}\" {what}"),
         })?;
@@ -63,7 +62,7 @@ pub fn read(
 
 fn entries(run: &Run, side: Side, runs: &Runs) -> Result<Vec<Entry>, String> {
     let named = runs.system.clone().or(run.platform.host_name.clone());
-    let system = named.ok_or("does not tell the name of its machine; give one with --system")?;
+    let system = named.ok_or("does not contain the name of its machine; give one with --system")?;
     let mut repetitions: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
     for point in run.points.iter().filter(|point| point.valid()) {
         let points = repetitions.entry(point.key.repetition).or_default();
@@ -74,7 +73,7 @@ fn entries(run: &Run, side: Side, runs: &Runs) -> Result<Vec<Entry>, String> {
         let merged = Operation::ALL.map(|operation| merged(&points, operation, runs.observer));
         let counts = merged.each_ref().map(HistogramSnapshot::count);
         let all = counts.iter().sum::<u64>();
-        let began_us = began_us(&points).ok_or("does not tell when its points began")?;
+        let began_us = began_us(&points).ok_or("does not say when its points began")?;
         for (operation, histogram) in Operation::ALL.into_iter().zip(&merged) {
             if histogram.is_empty() {
                 continue;

@@ -329,8 +329,8 @@ fn histogram(text: &str) -> Result<Vec<Bucket>, String> {
     };
     let bytes = BASE64_STANDARD.decode(text);
     let bytes = bytes.map_err(|_| wrong("is not base64".to_owned()))?;
-    let snapshot = HistogramSnapshot::decode(&bytes);
-    let snapshot = snapshot.map_err(|error| wrong(format!("cannot be read ({error})")))?;
+    let snapshot = HistogramSnapshot::decode(&bytes)
+        .map_err(|error| wrong(format!("cannot be read ({error})")))?;
     Ok(of_snapshot(&snapshot))
 }
 

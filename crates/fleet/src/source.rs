@@ -26,8 +26,7 @@ pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, FleetError> {
             files.push(path.clone());
             continue;
         }
-        let entries = fs::read_dir(path).map_err(unreadable)?;
-        let entries: io::Result<Vec<_>> = entries.collect();
+        let entries: io::Result<Vec<_>> = fs::read_dir(path).map_err(unreadable)?.collect();
         let paths = entries.map_err(unreadable)?;
         let mut found: Vec<PathBuf> = paths
             .iter()

@@ -51,11 +51,11 @@ impl Store {
             )
         });
         let sql = format!(
-            "WITH told AS (SELECT histogram, low_us, high_us, count, coalesce(high_us <= low_us * {NARROW}, false) AS is_narrow, \
+            "WITH buckets AS (SELECT histogram, low_us, high_us, count, coalesce(high_us <= low_us * {NARROW}, false) AS is_narrow, \
              CASE WHEN high_us IS NULL THEN low_us WHEN low_us > 0 THEN sqrt(low_us * high_us) ELSE high_us / 2 END \
              AS middle_us FROM bucket), \
              sums AS (SELECT histogram, sum(count)::BIGINT AS all_count, {}, \
-             sum(count * middle_us) / sum(count) FROM told GROUP BY histogram) \
+             sum(count * middle_us) / sum(count) FROM buckets GROUP BY histogram) \
              SELECT h.system, h.\"time\", h.side, h.operation, h.read_pct, h.size_kib, h.iops, s.* EXCLUDE (histogram) \
              FROM histogram h JOIN sums s ON s.histogram = h.id WHERE s.all_count > 0 \
              ORDER BY h.system, h.\"time\", h.operation",

@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use kernel::{PerCpuArray, Program};
-use program::{CLASSES, OPERATIONS, Places, SIZES, TIMES, VALUES};
+use program::{CLASSES, OPERATIONS, Offsets, SIZES, TIMES, VALUES};
 
 pub use crate::counters::DEVICES_MAX;
 pub(crate) use requests::WindowRequests;
@@ -67,10 +67,10 @@ impl BlockWatch {
         }
         let numbers: Result<Vec<_>, _> = devices.iter().map(|name| numbers_of(name)).collect();
         let numbers = numbers?;
-        let places = places()?;
+        let offsets = offsets()?;
         let entries = devices.len() * OPERATIONS * CLASSES;
         let map = PerCpuArray::new(entries, TIMES * VALUES).map_err(refused("making a map"))?;
-        let text = program::program(&places, &numbers, map.number()).ok_or_else(|| {
+        let text = program::program(&offsets, &numbers, map.number()).ok_or_else(|| {
             BlockError::Kernel("its request structures are larger than the program may copy".into())
         })?;
         let program = Program::load(&text).map_err(|(error, said)| {
@@ -96,8 +96,8 @@ impl BlockWatch {
         let mut buffer = Vec::new();
         let mut of_device = |(slot, name): (usize, &String)| {
             let mut times = DeviceTimes::empty(name);
-            for (place, values) in times.entries_mut().enumerate() {
-                let entry = (slot * OPERATIONS * CLASSES + place) as u32;
+            for (index, values) in times.entries_mut().enumerate() {
+                let entry = (slot * OPERATIONS * CLASSES + index) as u32;
                 let added = self.map.add_up(entry, values, &mut buffer);
                 added.map_err(refused("reading the counts"))?;
             }
@@ -113,10 +113,10 @@ impl BlockWatch {
     /// Runs of the program during `during`, and their mean time in ns.
     pub fn cost_ns(&self, during: impl FnOnce()) -> Result<(u64, f64), BlockError> {
         let counting = kernel::count_runs().map_err(refused("counting the runs"))?;
-        let told = || self.program.runs().map_err(refused("reading the runs"));
-        let (runs_before, ns_before) = told()?;
+        let runs = || self.program.runs().map_err(refused("reading the runs"));
+        let (runs_before, ns_before) = runs()?;
         during();
-        let (runs, ns) = told()?;
+        let (runs, ns) = runs()?;
         drop(counting);
         let runs = runs - runs_before;
         Ok((runs, (ns - ns_before) as f64 / runs.max(1) as f64))
@@ -130,7 +130,7 @@ fn refused(doing: &'static str) -> impl Fn(io::Error) -> BlockError {
     }
 }
 
-fn places() -> Result<Places, BlockError> {
+fn offsets() -> Result<Offsets, BlockError> {
     let members = [
         ("request", "start_time_ns"),
         ("request", "io_start_time_ns"),
@@ -140,7 +140,7 @@ fn places() -> Result<Places, BlockError> {
     ];
     let found = btf::offsets(Path::new("/sys/kernel/btf/vmlinux"), members);
     let [start_ns, issue_ns, flags, part, device] = found.map_err(BlockError::Kernel)?;
-    Ok(Places {
+    Ok(Offsets {
         start_ns,
         issue_ns,
         flags,

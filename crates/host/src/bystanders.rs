@@ -162,8 +162,8 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
 fn processes() -> Result<Vec<u32>, String> {
     let entries =
         fs::read_dir("/proc").map_err(|error| format!("/proc cannot be read ({error})"))?;
-    let pids = entries.flatten();
-    let pids: Vec<u32> = pids
+    let pids: Vec<u32> = entries
+        .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .take(PROCESSES_MAX + 1)
         .collect();

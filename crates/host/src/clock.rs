@@ -84,7 +84,7 @@ pub fn monotonic_ns() -> u64 {
 }
 
 pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
-    try_read_ns(clock).expect("every Linux kernel has the clocks that are asked for so")
+    try_read_ns(clock).expect("every Linux kernel has the clocks that are read without a fallback")
 }
 
 /// Reads a clock that may be gone, such as that of another process.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_the_wall_clock_is_told_and_does_not_touch_the_duration() {
+    fn a_step_of_the_wall_clock_is_reported_and_does_not_touch_the_duration() {
         for by_ms in [3_600_000, -3_600_000, 700, -700] {
             let clock = Arc::new(SteppedClock::default());
             let watch = Stopwatch::start(Arc::clone(&clock) as Arc<dyn WallClock>);
@@ -162,7 +162,7 @@ mod tests {
             let step_s = watch.clock_step_s().unwrap();
             assert!(
                 (step_s - by_ms as f64 / 1e3).abs() < 0.1,
-                "{by_ms} ms told as {step_s} s"
+                "{by_ms} ms reported as {step_s} s"
             );
             assert!(watch.elapsed() < Duration::from_secs(60));
         }

@@ -176,7 +176,7 @@ mod tests {
     use std::fs::{create_dir_all, write};
     use std::os::unix::fs::symlink;
 
-    fn look(root: &Path, major: u32, minor: u32) -> Result<String, DeviceError> {
+    fn find(root: &Path, major: u32, minor: u32) -> Result<String, DeviceError> {
         let path = Path::new("/data/db");
         single(path, devices_in(root, path, path, major, minor)?)
     }
@@ -212,11 +212,11 @@ mod tests {
     #[test]
     fn a_partition_is_its_disk_and_a_logical_volume_itself() {
         let root = machine();
-        assert_eq!(look(root.path(), 8, 0).unwrap(), "sda");
-        assert_eq!(look(root.path(), 8, 2).unwrap(), "sda");
-        assert_eq!(look(root.path(), 253, 0).unwrap(), "dm-0");
-        assert_eq!(look(root.path(), 104, 0).unwrap(), "cciss/c0d0");
-        let error = look(root.path(), 9, 9).unwrap_err().to_string();
+        assert_eq!(find(root.path(), 8, 0).unwrap(), "sda");
+        assert_eq!(find(root.path(), 8, 2).unwrap(), "sda");
+        assert_eq!(find(root.path(), 253, 0).unwrap(), "dm-0");
+        assert_eq!(find(root.path(), 104, 0).unwrap(), "cciss/c0d0");
+        let error = find(root.path(), 9, 9).unwrap_err().to_string();
         assert!(
             error.contains("device 9:9") && error.contains("/sys/dev/block"),
             "{error}"
@@ -229,7 +229,7 @@ mod tests {
         create_dir_all(root.path().join("proc/self")).unwrap();
         let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 0:22 / /data rw - tmpfs tmpfs rw\n";
         write(root.path().join("proc/self/mountinfo"), table).unwrap();
-        let error = look(root.path(), 0, 22).unwrap_err();
+        let error = find(root.path(), 0, 22).unwrap_err();
         assert!(
             matches!(&error, DeviceError::NoDevice { file_system, .. } if file_system == "tmpfs")
         );
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mount_table_of_another_machine_tells_the_device() {
+    fn the_mount_table_of_another_machine_shows_the_device() {
         let root = machine();
         create_dir_all(root.path().join("proc/self")).unwrap();
         let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 253:0 / /data rw - xfs /dev/dm-0 rw\n";
@@ -258,7 +258,7 @@ mod tests {
         write(root.path().join("proc/self/mountinfo"), table).unwrap();
         let devices = root.path().join("sys/fs/btrfs/1234/devices");
         assert!(matches!(
-            look(root.path(), 0, 31),
+            find(root.path(), 0, 31),
             Err(DeviceError::NoDevice { .. })
         ));
         create_dir_all(&devices).unwrap();
@@ -267,13 +267,13 @@ mod tests {
             devices.join("sda2"),
         )
         .unwrap();
-        assert_eq!(look(root.path(), 0, 31).unwrap(), "sda");
+        assert_eq!(find(root.path(), 0, 31).unwrap(), "sda");
         symlink(
             "../../../../devices/virtual/block/dm-0",
             devices.join("dm-0"),
         )
         .unwrap();
-        let error = look(root.path(), 0, 31).unwrap_err();
+        let error = find(root.path(), 0, 31).unwrap_err();
         assert!(
             matches!(error, DeviceError::SeveralDevices { devices: 2, .. }),
             "{error}"

@@ -61,8 +61,8 @@ fn distribution(root: &Path) -> Option<String> {
             let value = text
                 .lines()
                 .find_map(|line| line.strip_prefix("PRETTY_NAME="))?
-                .trim();
-            let value = value.trim_matches(|c| c == '"' || c == '\'');
+                .trim()
+                .trim_matches(|c| c == '"' || c == '\'');
             (!value.is_empty()).then(|| value.to_owned())
         })
 }

@@ -10,7 +10,7 @@ use std::fs;
 use crate::clock::try_read_ns;
 
 /// Most retries: a child that ends between two readings is in neither, so both are repeated.
-const LOOKS_MAX: usize = 4;
+const READINGS_MAX: usize = 4;
 /// Most children; more than any server has sessions.
 const CHILDREN_MAX: usize = 1 << 16;
 
@@ -30,7 +30,7 @@ impl Family {
     ///
     /// Grandchildren are left to their parents: they count as soon as they and their parents have ended.
     pub(crate) fn of(pid: u32) -> Option<Self> {
-        let mut looks = 0;
+        let mut readings = 0;
         loop {
             let before = Stat::of(pid)?;
             let children_ns = children(pid)?;
@@ -41,8 +41,8 @@ impl Family {
                 awaited_ns: before.awaited_ns,
                 children_ns,
             };
-            looks += 1;
-            if looks == LOOKS_MAX || Stat::of(pid)? == before {
+            readings += 1;
+            if readings == READINGS_MAX || Stat::of(pid)? == before {
                 return Some(family);
             }
         }

@@ -5,7 +5,7 @@
 
 mod finding;
 mod judge;
-mod look;
+mod path;
 mod rule;
 mod settings;
 mod show;

@@ -42,9 +42,9 @@ impl OwnMemory {
         let mut servers = Vec::new();
         let mut bytes = 0;
         for pid in programs.servers.iter().copied() {
-            let seen = began_ticks(pid).zip(pids_of_children(pid));
-            let (began, children) =
-                seen.ok_or_else(|| format!("the server's process {pid} cannot be seen in /proc"))?;
+            let server = began_ticks(pid).zip(pids_of_children(pid));
+            let (began, children) = server
+                .ok_or_else(|| format!("the server's process {pid} cannot be seen in /proc"))?;
             servers.push((pid, began));
             bytes += of_server(pid)?;
             for child in children {
@@ -67,12 +67,12 @@ fn of_server(pid: u32) -> Result<u64, String> {
         pid,
         "status",
         fs::read_to_string(format!("/proc/{pid}/status")),
-    )?;
-    let status = status.unwrap_or_default();
+    )?
+    .unwrap_or_default();
     let parts = ["RssAnon:", "VmSwap:", "VmPTE:"].map(|name| bytes_in(&status, name));
     let parts = parts.into_iter().collect::<Option<Vec<u64>>>();
     let parts =
-        parts.ok_or_else(|| format!("the kernel does not tell the memory of process {pid}"))?;
+        parts.ok_or_else(|| format!("the kernel does not report the memory of process {pid}"))?;
     Ok(parts.into_iter().sum())
 }
 
@@ -197,7 +197,7 @@ mod tests {
             .iter_mut()
             .all(|pair| unsafe { libc::pipe2(pair.as_mut_ptr(), libc::O_CLOEXEC) } == 0);
         assert!(made);
-        let [[told, tell], [go_on, let_go]] = ends;
+        let [[ready, signal], [go_on, release]] = ends;
         // SAFETY: the child makes system calls and writes into its own memory, and ends without unwinding.
         let child = unsafe { libc::fork() };
         if child == 0 {
@@ -209,14 +209,14 @@ mod tests {
             let mut byte = 0_u8;
             // SAFETY: as above.
             unsafe {
-                libc::write(tell, std::ptr::from_ref(&byte).cast(), 1);
+                libc::write(signal, std::ptr::from_ref(&byte).cast(), 1);
                 libc::read(go_on, std::ptr::from_mut(&mut byte).cast(), 1);
                 libc::_exit(0);
             }
         }
         let mut byte = 0_u8;
         // SAFETY: the byte is ours and outlives the call.
-        let read = unsafe { libc::read(told, std::ptr::from_mut(&mut byte).cast(), 1) };
+        let read = unsafe { libc::read(ready, std::ptr::from_mut(&mut byte).cast(), 1) };
         assert_eq!(read, 1);
         let pid = u32::try_from(child).unwrap();
         let (alone, status) = (
@@ -226,9 +226,9 @@ mod tests {
         let all = bytes_in(&status, "RssAnon:").unwrap();
         // SAFETY: plain system calls on numbers of ours.
         unsafe {
-            libc::write(let_go, std::ptr::from_ref(&byte).cast(), 1);
+            libc::write(release, std::ptr::from_ref(&byte).cast(), 1);
             libc::waitpid(child, std::ptr::null_mut(), 0);
-            for end in [told, tell, go_on, let_go] {
+            for end in [ready, signal, go_on, release] {
                 libc::close(end);
             }
         }

@@ -11,7 +11,7 @@ use crate::bystanders::children;
 
 /// Most passes: threads that start meanwhile inherit old or new processors, so passes are repeated until all have the
 /// new ones.
-const LOOKS_MAX: usize = 100;
+const PASSES_MAX: usize = 100;
 
 /// The processors that a thread may use.
 fn allowed(thread: Pid) -> io::Result<CpuSet> {
@@ -77,7 +77,7 @@ impl Drop for FewerProcessors {
 
 /// Restricts every thread of a process and of all that it has started.
 fn hold_all(root: u32, set: &CpuSet) -> io::Result<()> {
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..PASSES_MAX {
         let mut changed = 0;
         let mut left = vec![root];
         while let Some(pid) = left.pop() {

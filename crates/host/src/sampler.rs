@@ -93,7 +93,7 @@ struct Shared {
     late: AtomicU64,
     cpu_ns: AtomicU64,
     reader: Mutex<Reader>,
-    kept: Mutex<SampleBuffer>,
+    buffer: Mutex<SampleBuffer>,
 }
 
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ impl Sampler {
             late: AtomicU64::new(0),
             cpu_ns: AtomicU64::new(0),
             reader: Mutex::new(reader),
-            kept: Mutex::new(SampleBuffer::default()),
+            buffer: Mutex::new(SampleBuffer::default()),
         });
         let thread = std::thread::Builder::new().name("sampler".into()).spawn({
             let shared = Arc::clone(&shared);
@@ -149,7 +149,7 @@ impl Sampler {
     /// others, which does not count for their peaks.
     pub fn mark(&self) -> Mark {
         // The count comes first: a sample that the thread takes meanwhile then belongs to the window.
-        let taken = lock(&self.shared.kept).taken;
+        let taken = lock(&self.shared.buffer).taken;
         let (counters, interfaces) = {
             let mut reader = lock(&self.shared.reader);
             (reader.snapshot(), reader.interfaces())
@@ -206,9 +206,12 @@ impl Sampler {
     /// Figures of the newest interval, and its number; `None` before the second sample.
     pub fn newest(&self) -> Option<(u64, HostUse)> {
         let (number, pair) = {
-            let kept = lock(&self.shared.kept);
-            let before = kept.samples.len().checked_sub(2)?;
-            (kept.taken, [kept.samples[before], kept.samples[before + 1]])
+            let buffer = lock(&self.shared.buffer);
+            let before = buffer.samples.len().checked_sub(2)?;
+            (
+                buffer.taken,
+                [buffer.samples[before], buffer.samples[before + 1]],
+            )
         };
         let used = HostUse::of_window(&pair, self.shared.interval_ns, &self.shared.devices);
         Some((number, used))
@@ -216,12 +219,12 @@ impl Sampler {
 
     /// The samples taken since a mark, and the number of those that are no longer stored.
     fn samples_since(&self, mark: &Mark) -> (Vec<Counters>, u64) {
-        let kept = lock(&self.shared.kept);
-        let taken = kept.taken.saturating_sub(mark.taken);
-        let there = taken.min(kept.samples.len() as u64);
-        let first = kept.samples.len() - there as usize;
+        let buffer = lock(&self.shared.buffer);
+        let taken = buffer.taken.saturating_sub(mark.taken);
+        let there = taken.min(buffer.samples.len() as u64);
+        let first = buffer.samples.len() - there as usize;
         (
-            kept.samples.range(first..).copied().collect(),
+            buffer.samples.range(first..).copied().collect(),
             taken - there,
         )
     }
@@ -245,7 +248,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn io_reason(devices: &Stack, first: &Counters) -> Option<Remark> {
     let names = devices.names_summed();
     let mut counted = names.iter().enumerate().filter(|(_, (_, is))| *is);
-    match counted.find(|(place, _)| first.disks.get(*place).is_none()) {
+    match counted.find(|(index, _)| first.disks.get(*index).is_none()) {
         None if names.is_empty() => Some(Remark::NoDevice),
         None => None,
         Some((_, (device, _))) => Some(Remark::DeviceUncounted {
@@ -258,7 +261,7 @@ fn sample_until_stopped(shared: &Shared) {
     let mut schedule = Schedule::new(shared.anchor_ns.load(Ordering::Acquire), shared.interval_ns);
     while !shared.stop.load(Ordering::Acquire) {
         schedule.follow(shared.anchor_ns.load(Ordering::Acquire));
-        match schedule.look(monotonic_ns()) {
+        match schedule.poll(monotonic_ns()) {
             Tick::Wait { until_ns } => {
                 let slice_end_ns = monotonic_ns() + SLICE.as_nanos() as u64;
                 sleep_until(until_ns.min(slice_end_ns));
@@ -266,7 +269,7 @@ fn sample_until_stopped(shared: &Shared) {
             Tick::Due { late } => {
                 shared.late.fetch_add(late, Ordering::AcqRel);
                 let counters = lock(&shared.reader).snapshot();
-                lock(&shared.kept).push(counters);
+                lock(&shared.buffer).push(counters);
                 if let Some(requests) = &shared.requests {
                     requests.tick();
                 }
@@ -292,18 +295,18 @@ mod tests {
 
     #[test]
     fn the_oldest_samples_go_first_and_are_counted() {
-        let mut kept = SampleBuffer::default();
+        let mut buffer = SampleBuffer::default();
         for at_ns in 0..SAMPLES_MAX as u64 + 3 {
-            kept.push(Counters {
+            buffer.push(Counters {
                 at_ns,
                 ..Counters::default()
             });
         }
         assert_eq!(
-            (kept.samples.len(), kept.taken),
+            (buffer.samples.len(), buffer.taken),
             (SAMPLES_MAX, SAMPLES_MAX as u64 + 3)
         );
-        assert_eq!(kept.samples.front().map(|sample| sample.at_ns), Some(3));
+        assert_eq!(buffer.samples.front().map(|sample| sample.at_ns), Some(3));
     }
 
     #[test]

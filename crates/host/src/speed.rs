@@ -47,22 +47,22 @@ impl Speed {
     }
 
     pub fn changes_to(&self, after: &Self) -> Vec<Remark> {
-        let mut told = Vec::new();
+        let mut remarks = Vec::new();
         if let Some((from_mhz, to_mhz)) = self.mhz.zip(after.mhz)
             && (to_mhz / from_mhz - 1.0).abs() > FREQUENCY_MOVED
         {
-            told.push(Remark::FrequencyMoved { from_mhz, to_mhz });
+            remarks.push(Remark::FrequencyMoved { from_mhz, to_mhz });
         }
         let times = self.throttled.zip(after.throttled);
         if let Some(times) = times.map(|(from, to)| to.saturating_sub(from))
             && times > 0
         {
-            told.push(Remark::Throttled {
+            remarks.push(Remark::Throttled {
                 times,
                 hottest_c: after.hottest_c,
             });
         }
-        told
+        remarks
     }
 }
 
@@ -86,10 +86,10 @@ fn hottest_c(root: &Path) -> Option<f64> {
 pub fn slow_clock() -> Option<Remark> {
     static READ_NS: OnceLock<f64> = OnceLock::new();
     let read_ns = *READ_NS.get_or_init(clock_read_ns);
-    told_of_clock(Path::new("/"), read_ns)
+    clock_remark(Path::new("/"), read_ns)
 }
 
-fn told_of_clock(root: &Path, read_ns: f64) -> Option<Remark> {
+fn clock_remark(root: &Path, read_ns: f64) -> Option<Remark> {
     let file = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     (read_ns > CLOCK_READ_NS_MAX).then(|| Remark::SlowClock {
         source: first_line(root, file).unwrap_or_else(|| "unknown".into()),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_moved_is_told() {
+    fn only_changes_are_reported() {
         let before = Speed {
             mhz: Some(3000.0),
             throttled: Some(7),
@@ -170,13 +170,13 @@ mod tests {
             hottest_c: Some(96.0),
         };
         assert!(before.changes_to(&at(2750.0, 7)).is_empty());
-        let told: Vec<String> = before
+        let remarks: Vec<String> = before
             .changes_to(&at(2400.0, 9))
             .iter()
             .map(Remark::to_string)
             .collect();
         assert_eq!(
-            told,
+            remarks,
             [
                 "the frequency of the processors moved from 3000 to 2400 MHz during the measurement: fix it, or measure longer",
                 "the processors were throttled 2 times during the measurement, for heat (96 °C)"
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_slow_to_read_is_told_with_its_source() {
+    fn a_clock_that_is_slow_to_read_is_reported_with_its_source() {
         let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
         let root = machine(&[(source, "hpet\n")]);
-        assert_eq!(told_of_clock(root.path(), 35.0), None);
+        assert_eq!(clock_remark(root.path(), 35.0), None);
         assert_eq!(
-            told_of_clock(root.path(), 1240.0).unwrap().to_string(),
+            clock_remark(root.path(), 1240.0).unwrap().to_string(),
             "reading the clock (hpet) takes 1240 ns, which each operation pays at least twice: let the kernel use the \
              processor's own (tsc) if it can"
         );

@@ -176,7 +176,7 @@ impl Stack {
         if known.is_none() && self.layers.len() == DEVICES_MAX {
             return None;
         }
-        let place = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.layers.push(Layer {
                 name,
                 holds: Vec::new(),
@@ -186,23 +186,23 @@ impl Stack {
             });
             self.layers.len() - 1
         });
-        self.layers.get_mut(place)
+        self.layers.get_mut(index)
     }
 
     fn descend(&mut self, root: &Path) {
         let mut next = 0;
         for _ in 0..DEPTH_MAX {
             let end = self.layers.len();
-            for place in next..end {
-                let name = self.layers[place].name.clone();
+            for index in next..end {
+                let name = self.layers[index].name.clone();
                 let paths = nvme::paths(root, &name);
-                self.layers[place].is_head = !paths.is_empty();
+                self.layers[index].is_head = !paths.is_empty();
                 let parts = if paths.is_empty() {
                     parts(root, &name)
                 } else {
                     paths
                 };
-                self.layers[place].is_composed = !parts.is_empty();
+                self.layers[index].is_composed = !parts.is_empty();
                 let lower = if parts.is_empty() {
                     backing(root, &name)
                 } else {
@@ -292,25 +292,25 @@ mod tests {
             "/volumes/log.img\n",
         )
         .unwrap();
-        for (name, place) in [
+        for (name, index) in [
             ("sda", "pci0/block/sda"),
             ("sdb", "pci0/block/sdb"),
             ("dm-0", "virtual/block/dm-0"),
             ("loop0", "virtual/block/loop0"),
         ] {
-            symlink(devices.join(place), sys.join("block").join(name)).unwrap();
+            symlink(devices.join(index), sys.join("block").join(name)).unwrap();
         }
-        for (name, place) in [("sda2", "pci0/block/sda/sda2"), ("sdb", "pci0/block/sdb")] {
+        for (name, index) in [("sda2", "pci0/block/sda/sda2"), ("sdb", "pci0/block/sdb")] {
             let link = devices.join("virtual/block/dm-0/slaves").join(name);
-            symlink(devices.join(place), link).unwrap();
+            symlink(devices.join(index), link).unwrap();
         }
-        for (number, place) in [
+        for (number, index) in [
             ("8:2", "pci0/block/sda/sda2"),
             ("8:16", "pci0/block/sdb"),
             ("253:0", "virtual/block/dm-0"),
             ("7:0", "virtual/block/loop0"),
         ] {
-            symlink(devices.join(place), sys.join("dev/block").join(number)).unwrap();
+            symlink(devices.join(index), sys.join("dev/block").join(number)).unwrap();
         }
         create_dir_all(root.path().join("proc/self")).unwrap();
         let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 253:0 / /volumes rw - xfs /dev/dm-0 rw\n\
@@ -336,8 +336,8 @@ mod tests {
             (Purpose::Temporary, "/tmp/x"),
         ]);
         assert_eq!(stack.names(), ["dm-0", "loop0", "sda", "sdb"]);
-        let of = |place: usize| {
-            let layer = &stack.layers()[place];
+        let of = |index: usize| {
+            let layer = &stack.layers()[index];
             (layer.holds.as_slice(), layer.carries.as_slice())
         };
         assert_eq!(of(0), (&[Purpose::Data][..], &["loop0".to_owned()][..]));
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_beside_each_other_are_both_counted() {
+    fn separate_devices_are_both_counted() {
         let (stack, _) = stack(&[(Purpose::Data, "/db"), (Purpose::Log, "/log/wal")]);
         assert_eq!(stack.names(), ["sda", "loop0", "dm-0", "sdb"]);
         // The loop device is on a volume on sda, so its requests are counted there.

@@ -35,10 +35,6 @@ const UNLOCKED_YET: &str = ".";
 /// Number of journals of this process so far: threads may measure at the same time.
 static JOURNALS: AtomicU32 = AtomicU32::new(0);
 
-fn is_unlocked_yet(name: &std::ffi::OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(UNLOCKED_YET.as_bytes())
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum TuningError {
     #[error("host.{name}: device {device} has no such setting ({reason})")]
@@ -53,19 +49,19 @@ pub enum TuningError {
     NotAllowed { name: String, device: String },
     /// The kernel refused the value, or changed it.
     #[error(
-        "host.{name} = {asked} cannot be set on device {device}: it is {now}{choice}",
+        "host.{name} = {requested} cannot be set on device {device}: it is {now}{choice}",
         choice = choice(known)
     )]
     Refused {
         name: String,
         device: String,
-        asked: String,
+        requested: String,
         now: String,
         /// Values that the kernel offers; empty if it names none.
         known: String,
     },
     /// The journal cannot be written, without which a kill would leave the settings behind.
-    #[error("{}: the settings of the host cannot be kept for putting them back ({reason}), so none is made", path.display())]
+    #[error("{}: the settings of the host cannot be saved for restoring them ({reason}), so none is made", path.display())]
     Journal {
         path: PathBuf,
         reason: std::io::Error,
@@ -94,8 +90,8 @@ pub struct Tuning {
 }
 
 #[derive(Debug)]
-pub struct Tuned {
-    place: Tuning,
+pub struct TunedSettings {
+    tuning: Tuning,
     changes: Vec<Change>,
     journal: Option<Journal>,
 }
@@ -121,23 +117,23 @@ impl Tuning {
         &self,
         devices: &[String],
         settings: &BTreeMap<String, String>,
-    ) -> Result<Tuned, TuningError> {
-        let mut tuned = Tuned {
-            place: self.clone(),
+    ) -> Result<TunedSettings, TuningError> {
+        let mut tuned = TunedSettings {
+            tuning: self.clone(),
             changes: Vec::new(),
             journal: None,
         };
         for device in devices {
-            for (name, asked) in settings {
+            for (name, requested) in settings {
                 let before = self.value(device, name)?;
-                if before.now == *asked {
+                if before.now == *requested {
                     continue;
                 }
                 let change = Change {
                     device: device.clone(),
                     name: name.clone(),
                     before: before.now,
-                    after: asked.clone(),
+                    after: requested.clone(),
                 };
                 tuned.note(&change)?;
                 // Dropping the settings so far restores them.
@@ -148,7 +144,7 @@ impl Tuning {
     }
 
     /// Restores the settings of killed processes. Values that others have changed since stay.
-    pub fn put_back_left_behind(&self) {
+    pub fn restore_abandoned(&self) {
         let Ok(entries) = fs::read_dir(&self.journals) else {
             return;
         };
@@ -158,7 +154,8 @@ impl Tuning {
             return;
         }
         for entry in entries.flatten() {
-            if is_unlocked_yet(&entry.file_name()) {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(UNLOCKED_YET.as_bytes()) {
                 continue;
             }
             let path = entry.path();
@@ -173,12 +170,12 @@ impl Tuning {
             let changes = text.lines().take(CHANGES_MAX).map(serde_json::from_str);
             // The last line may be truncated, before its change was made.
             let changes: Vec<Change> = changes.filter_map(Result::ok).collect();
-            self.put_back(&changes);
+            self.restore(&changes);
             let _ = fs::remove_file(&path);
         }
     }
 
-    fn put_back(&self, changes: &[Change]) {
+    fn restore(&self, changes: &[Change]) {
         for change in changes.iter().rev() {
             let is_known = SETTINGS.iter().any(|(name, _)| *name == change.name)
                 && !change.device.contains(['/', '\0'])
@@ -217,7 +214,7 @@ impl Tuning {
                     Err(TuningError::Refused {
                         name: name.clone(),
                         device: device.clone(),
-                        asked: after.clone(),
+                        requested: after.clone(),
                         now,
                         known: known.to_owned(),
                     })
@@ -303,11 +300,11 @@ impl Value {
     }
 }
 
-impl Tuned {
+impl TunedSettings {
     /// Enters a change into the journal, before it is made.
     fn note(&mut self, change: &Change) -> Result<(), TuningError> {
         if self.journal.is_none() {
-            self.journal = Some(self.place.journal()?);
+            self.journal = Some(self.tuning.journal()?);
         }
         if let Some(Journal { path, file }) = &mut self.journal {
             let line = serde_json::to_string(change)
@@ -323,9 +320,9 @@ impl Tuned {
     }
 }
 
-impl Drop for Tuned {
+impl Drop for TunedSettings {
     fn drop(&mut self) {
-        self.place.put_back(&self.changes);
+        self.tuning.restore(&self.changes);
         if let Some(journal) = &self.journal {
             // A remaining journal would do no harm: the next process finds nothing to restore.
             let _ = fs::remove_file(&journal.path);
@@ -373,14 +370,14 @@ mod tests {
     #[test]
     fn settings_hold_until_the_end() {
         let (_root, tuning) = machine();
-        let asked = settings(&[("read_ahead_kb", "4096"), ("nr_requests", "64")]);
-        let tuned = tuning.apply(&devices(), &asked).unwrap();
+        let requested = settings(&[("read_ahead_kb", "4096"), ("nr_requests", "64")]);
+        let tuned = tuning.apply(&devices(), &requested).unwrap();
         assert_eq!(read_ahead(&tuning, "vda"), "4096");
         // Settings that had the value already are not restored.
-        let told = ["vda", "vdb"].map(|d| format!("{d} read_ahead_kb: 128 → 4096"));
+        let expected = ["vda", "vdb"].map(|d| format!("{d} read_ahead_kb: 128 → 4096"));
         let change = |c: &Change| format!("{} {}: {} → {}", c.device, c.name, c.before, c.after);
         let changes: Vec<String> = tuned.changes.iter().map(change).collect();
-        assert_eq!(changes, told);
+        assert_eq!(changes, expected);
         assert_eq!(fs::read_dir(&tuning.journals).unwrap().count(), 1);
         fs::write(tuning.file("vdb", "read_ahead_kb"), "16").unwrap();
         drop(tuned);
@@ -392,9 +389,9 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_put_back_by_the_next() {
         let (_root, tuning) = machine();
-        let asked = settings(&[("read_ahead_kb", "4096")]);
-        let mut tuned = tuning.apply(&devices(), &asked).unwrap();
-        tuning.put_back_left_behind();
+        let requested = settings(&[("read_ahead_kb", "4096")]);
+        let mut tuned = tuning.apply(&devices(), &requested).unwrap();
+        tuning.restore_abandoned();
         assert_eq!(read_ahead(&tuning, "vda"), "4096");
         // As after a kill: the lock goes, the journal stays, and its last line is torn.
         let journal = tuned.journal.take().unwrap();
@@ -403,7 +400,7 @@ mod tests {
         drop((journal, torn));
         tuned.changes.clear();
         drop(tuned);
-        tuning.put_back_left_behind();
+        tuning.restore_abandoned();
         assert_eq!(read_ahead(&tuning, "vda"), "128");
         assert_eq!(read_ahead(&tuning, "vdb"), "128");
         assert_eq!(fs::read_dir(&tuning.journals).unwrap().count(), 0);
@@ -415,7 +412,7 @@ mod tests {
         fs::create_dir(&tuning.journals).unwrap();
         let new = tuning.journals.join(".1-0");
         fs::write(&new, "").unwrap();
-        tuning.put_back_left_behind();
+        tuning.restore_abandoned();
         assert!(new.exists());
     }
 
@@ -434,16 +431,19 @@ mod tests {
                 "{{\"device\":\"{device}\",\"name\":\"{name}\",\"before\":\"lost\",\"after\":\"kept\"}}\n"
             );
             fs::write(tuning.journals.join("1-0"), line).unwrap();
-            tuning.put_back_left_behind();
+            tuning.restore_abandoned();
             assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
         }
     }
 
     #[test]
-    fn what_cannot_be_set_is_told_and_leaves_all_as_before() {
+    fn a_refused_setting_is_reported_and_leaves_all_as_before() {
         let (_root, tuning) = machine();
-        let asked = settings(&[("read_ahead_kb", "4096"), ("scheduler", "bfq")]);
-        let error = tuning.apply(&devices(), &asked).unwrap_err().to_string();
+        let requested = settings(&[("read_ahead_kb", "4096"), ("scheduler", "bfq")]);
+        let error = tuning
+            .apply(&devices(), &requested)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("host.scheduler: device vda has no such setting"),
             "{error}"

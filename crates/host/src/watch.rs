@@ -49,7 +49,7 @@ pub struct HostMark {
 impl HostMark {
     /// Adds the I/O of all processes at an earlier moment.
     #[must_use]
-    pub fn behind(self, io: Option<Result<IoAccounts, String>>) -> Self {
+    pub fn with_io_before(self, io: Option<Result<IoAccounts, String>>) -> Self {
         Self { io, ..self }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use archive::{Inventory, Platform, Run, TargetRecord};
 use engine::{Reach, TargetUrl};
 use host::inventory::{Document, Stated};
-use host::tuning::{Tuned, Tuning};
+use host::tuning::{TunedSettings, Tuning};
 use host::{HostWatch, NoDevice, Remote, Sampler, SamplerOptions, SshAddress, Stack};
 
 use crate::advice::server_advice;
@@ -224,9 +224,13 @@ impl Machine {
     ///
     /// # Errors
     /// When one of them cannot be made, or the devices are not of this machine.
-    pub fn tune(&self, settings: &BTreeMap<String, String>, sites: &[Site]) -> Result<Tuned> {
+    pub fn tune(
+        &self,
+        settings: &BTreeMap<String, String>,
+        sites: &[Site],
+    ) -> Result<TunedSettings> {
         let tuning = Tuning::default();
-        tuning.put_back_left_behind();
+        tuning.restore_abandoned();
         let mut devices: Vec<String> = Vec::new();
         if !settings.is_empty() {
             for site in sites {

@@ -157,7 +157,7 @@ impl<'a> Taker<'a> {
 
     /// The operations that were told since the last snapshot.
     fn operations(&self, current: &mut Current) -> Option<Snapshot> {
-        let told = current.progress.take_told()?;
+        let told = current.progress.take_intervals()?;
         current.is_measuring = true;
         current.taken = Instant::now();
         let total = told.total();

@@ -70,7 +70,7 @@ impl<'a> Start<'a> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
             let programs = self.programs.as_ref().map_err(String::as_str);
-            let mark = self.sampler.mark(programs).behind(self.io.clone());
+            let mark = self.sampler.mark(programs).with_io_before(self.io.clone());
             *taken = Some((mark, (self.count)()));
             if let Some(watcher) = self.watcher {
                 watcher.begin();

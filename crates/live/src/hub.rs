@@ -71,8 +71,8 @@ impl Hub {
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
         let oldest = state.events.front().map_or(0, |(number, _)| *number);
         let from = (after + 1).saturating_sub(oldest) as usize;
-        let behind: Vec<_> = state.events.iter().skip(from).cloned().collect();
-        (!behind.is_empty() || !state.is_over).then_some(behind)
+        let newer: Vec<_> = state.events.iter().skip(from).cloned().collect();
+        (!newer.is_empty() || !state.is_over).then_some(newer)
     }
 
     pub fn last(&self) -> u64 {
@@ -154,7 +154,7 @@ mod tests {
     fn memory_is_bounded_and_the_oldest_go_first() {
         let hub = Hub::new(None);
         (0..EVENTS_MAX + 7).for_each(|_| hub.publish(&said("x")));
-        let kept = hub.wait(0, Duration::ZERO).unwrap();
-        assert_eq!((kept.len(), kept[0].0), (EVENTS_MAX, 8));
+        let stored = hub.wait(0, Duration::ZERO).unwrap();
+        assert_eq!((stored.len(), stored[0].0), (EVENTS_MAX, 8));
     }
 }

@@ -16,7 +16,7 @@ const BOUNDS: usize = (LAST - FIRST + 1) as usize;
 pub struct Metrics {
     run: String,
     /// The current point is the last one.
-    points: Vec<Counted>,
+    points: Vec<PointCounts>,
     users: Option<u32>,
 }
 
@@ -27,7 +27,7 @@ const POINTS_MAX: usize = 16;
 const ALL: &str = "all";
 
 #[derive(Debug)]
-struct Counted {
+struct PointCounts {
     labels: String,
     operations: BTreeMap<String, Operation>,
 }
@@ -50,9 +50,8 @@ impl Buckets {
     fn add(&mut self, filled: &[(u64, u64)]) {
         for (end_ns, count) in filled {
             // A bucket ends one nanosecond below the bound.
-            let place = (FIRST..=LAST).position(|power| *end_ns < 1 << power);
-            if let Some(place) = place {
-                self.counts[place] += count;
+            if let Some(bucket) = (FIRST..=LAST).position(|power| *end_ns < 1 << power) {
+                self.counts[bucket] += count;
             }
             self.total += count;
         }
@@ -83,7 +82,7 @@ impl Metrics {
                 // A point is measured again after a resume, or continues when a study alternates: it stays one
                 // series.
                 self.points.retain(|point| point.labels != labels);
-                self.points.push(Counted {
+                self.points.push(PointCounts {
                     labels,
                     operations: BTreeMap::new(),
                 });
@@ -111,14 +110,14 @@ impl Metrics {
             all.response.add(&snapshot.response_ns);
             all.service.add(&snapshot.service_ns);
         }
-        for told in &snapshot.by_operation {
+        for of_kind in &snapshot.by_operation {
             let operation = (point.operations)
-                .entry(escaped(&told.operation))
+                .entry(escaped(&of_kind.operation))
                 .or_default();
-            operation.operations += told.operations;
-            operation.errors += told.errors;
-            operation.response.add(&told.response_ns);
-            operation.service.add(&told.service_ns);
+            operation.operations += of_kind.operations;
+            operation.errors += of_kind.errors;
+            operation.response.add(&of_kind.response_ns);
+            operation.service.add(&of_kind.service_ns);
         }
     }
 

@@ -288,8 +288,8 @@ impl Request {
         let first = lines.next().transpose()?.unwrap_or_default();
         let mut words = first.split(' ');
         let method = words.next().unwrap_or_default().to_owned();
-        let asked = words.next().unwrap_or_default();
-        let (path, query) = asked.split_once('?').unwrap_or((asked, ""));
+        let target = words.next().unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut token = query
             .split('&')
             .filter_map(|pair| pair.strip_prefix("token="));

@@ -82,7 +82,7 @@ fn line(lengths: Lengths, per_slice: f64, jobs: usize) -> String {
     let draws_a_study = 2.0 * PAIRS as f64 * jobs as f64 * per_slice * slices;
     let studies = (DRAWS / draws_a_study).clamp(1000.0, 4000.0) as u32;
     let mut random = Random::new(42);
-    let (mut sum, mut points, mut before, mut held, mut told) = (0.0, 0, 0.0, 0, 0);
+    let (mut sum, mut points, mut before, mut held, mut intervals) = (0.0, 0, 0.0, 0, 0);
     for _ in 0..studies {
         let mut rates = [Vec::new(), Vec::new()];
         for (side, rates) in rates.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ fn line(lengths: Lengths, per_slice: f64, jobs: usize) -> String {
         let known = rates[0].iter().filter(|rate| rate.is_finite());
         known.for_each(|rate| (sum, points) = (sum + rate, points + 1));
         if let Ok(ratio) = paired(&rates[0], &rates[1], 0.95) {
-            told += 1;
+            intervals += 1;
             held += u32::from(ratio.interval.low <= RATIO && RATIO <= ratio.interval.high);
         }
     }
@@ -118,7 +118,7 @@ fn line(lengths: Lengths, per_slice: f64, jobs: usize) -> String {
     format!(
         "| {lengths:?} | {per_slice} | {jobs} | {:+.2} | {:.1} | {:+.1} |",
         off_pct(sum, points),
-        100.0 * f64::from(held) / f64::from(told),
+        100.0 * f64::from(held) / f64::from(intervals),
         off_pct(before, studies),
     )
 }

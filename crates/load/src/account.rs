@@ -60,16 +60,19 @@ impl Account {
             timing.end_ns - timing.start_ns,
         );
         let is_whole = begins && (self.is_drained || timing.end_ns <= self.ends_ns);
-        let counted_ns = match is_whole {
-            true => took_ns,
-            false if self.is_drained => 0,
-            false => self.within(timing.end_ns) - self.within(timing.start_ns),
+        let counted_ns = if is_whole {
+            took_ns
+        } else if self.is_drained {
+            0
+        } else {
+            self.within(timing.end_ns) - self.within(timing.start_ns)
         };
         self.begun_ns += counted_ns;
         if is_completed {
-            self.begun += match is_whole {
-                true => 1.0,
-                false => counted_ns as f64 / took_ns.max(1) as f64,
+            self.begun += if is_whole {
+                1.0
+            } else {
+                counted_ns as f64 / took_ns.max(1) as f64
             };
         }
     }
@@ -119,7 +122,6 @@ impl Account {
         self.idle_ns += ended_ns.saturating_sub(free_ns.max(self.from_ns));
     }
 
-    /// Figures of the client and of its thread.
     pub fn outcome(&self, thread: Option<Usage>) -> ClientOutcome {
         let active_ns = self.service_ns + self.idle_ns + self.driver_ns;
         ClientOutcome {
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_never_asked_stood_free_all_the_time() {
+    fn a_client_without_requests_is_idle_all_the_time() {
         let mut account = Account::new(&window(false));
         account.idle(0, 200_000_000);
         let client = account.outcome(None);

@@ -7,7 +7,6 @@ use std::time::Duration;
 pub struct Request {
     /// Number of the user, from 0. A job is a user with its own client and has its number.
     pub user: u32,
-    /// The kind of operation, from 0.
     pub kind: u8,
     /// Number of earlier requests to this client. It rises by one over ramp-up and measurement alike, so that keys
     /// that must not repeat (to insert, or without replacement) do not.

@@ -31,7 +31,6 @@ pub enum Clock {
     /// The clock of a drive that takes turns with another one.
     Alternating {
         side: Arc<SideClock>,
-        /// Clock by which both sides are measured.
         base: Box<Clock>,
     },
 }
@@ -102,7 +101,7 @@ impl Clock {
     }
 
     /// The clock on which this one is based, and on that clock: when to check again for `until_ns`, and now.
-    pub(crate) fn look_again_ns(
+    pub(crate) fn check_again_ns(
         &self,
         until_ns: Option<u64>,
         now_ns: u64,
@@ -119,9 +118,8 @@ impl Clock {
         }
     }
 
-    /// The time at which to check again for a moment, on the base clock.
     fn in_real_time_ns(&self, until_ns: u64) -> u64 {
-        let (_, again_ns, _) = self.look_again_ns(Some(until_ns), 0);
+        let (_, again_ns, _) = self.check_again_ns(Some(until_ns), 0);
         again_ns.unwrap_or(until_ns)
     }
 
@@ -449,8 +447,8 @@ mod tests {
 
     #[test]
     fn a_halt_ends_a_long_sleep() {
-        let asked = std::cell::Cell::new(0);
-        let halted = || asked.replace(asked.get() + 1) >= 1;
+        let checks = std::cell::Cell::new(0);
+        let halted = || checks.replace(checks.get() + 1) >= 1;
         let begin = now_ns();
         assert_eq!(
             sleep_until(begin + ns(Duration::from_secs(3600)), halted),

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 /// Significant binary digits of every latency.
-const KEPT_BITS: u32 = 4;
-const BUCKETS_PER_OCTAVE: usize = 1 << KEPT_BITS;
+const SIGNIFICANT_BITS: u32 = 4;
+const BUCKETS_PER_OCTAVE: usize = 1 << SIGNIFICANT_BITS;
 /// Highest octave: 2^41 ns ≤ one hour < 2^42 ns.
 const OCTAVE_MAX: u32 = 41;
-const BUCKETS: usize = (OCTAVE_MAX - KEPT_BITS + 2) as usize * BUCKETS_PER_OCTAVE;
+const BUCKETS: usize = (OCTAVE_MAX - SIGNIFICANT_BITS + 2) as usize * BUCKETS_PER_OCTAVE;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coarse {
@@ -61,10 +61,10 @@ impl Coarse {
     /// nothing was counted.
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
         let rank = ((percentile / 100.0 * self.total as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut counted = 0;
         let bucket = self.counts.iter().position(|count| {
-            seen += count;
-            seen >= rank
+            counted += count;
+            counted >= rank
         })?;
         Some(Duration::from_nanos(middle_ns(bucket)))
     }
@@ -76,8 +76,8 @@ fn bucket(latency_ns: u64) -> usize {
         return latency_ns as usize;
     }
     let octave = latency_ns.ilog2();
-    let within = (latency_ns >> (octave - KEPT_BITS)) as usize & (BUCKETS_PER_OCTAVE - 1);
-    (octave - KEPT_BITS + 1) as usize * BUCKETS_PER_OCTAVE + within
+    let within = (latency_ns >> (octave - SIGNIFICANT_BITS)) as usize & (BUCKETS_PER_OCTAVE - 1);
+    (octave - SIGNIFICANT_BITS + 1) as usize * BUCKETS_PER_OCTAVE + within
 }
 
 fn middle_ns(bucket: usize) -> u64 {
@@ -125,7 +125,6 @@ mod tests {
         let mut coarse = Coarse::default();
         let latencies_ns = [3, 16, 1_000, 1_000, 131_071];
         latencies_ns.iter().for_each(|ns| coarse.record_ns(*ns));
-        // 1000 is in 992..=1023, the last of its octave ends at 2^17 - 1.
         let filled: Vec<_> = coarse.filled().collect();
         assert_eq!(filled, [(3, 1), (16, 1), (1_023, 2), (131_071, 1)]);
         (0..100_000).for_each(|ns| assert!(bucket(end_ns(bucket(ns))) == bucket(ns)));

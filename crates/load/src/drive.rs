@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::cancellation::{Cancellation, ExitReason};
 use crate::client::{BlockingClient, NonblockingClient};
 use crate::clock::{Clock, Participation, Usage};
-use crate::event_loop::{self, Client, Left, Loops, Replacement, Rules};
+use crate::event_loop::{self, Client, LoopOutcome, Loops, Replacement, Rules};
 use crate::outcome::{DriverThreads, Outcome};
 use crate::population::{KINDS_MAX, USERS_MAX, UserPopulation};
 use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
@@ -27,7 +27,6 @@ pub const JOBS_MAX: usize = 8192;
 pub enum Users<'a> {
     /// Jobs: each client has its own user, whose pauses are in the schedule.
     Jobs,
-    /// Users who share the clients, see [`crate::population`].
     Population {
         count: u32,
         kinds: usize,
@@ -139,8 +138,15 @@ pub fn drive(clients: Clients, how: &Drive) -> Outcome {
             kinds,
             population,
         } => {
-            let asked = (count, how.schedule, how.seed);
-            let scheduler = Scheduler::new(population, asked, kinds, window, &cancellation);
+            let scheduler = Scheduler::new(
+                population,
+                count,
+                kinds,
+                how.schedule,
+                how.seed,
+                window,
+                &cancellation,
+            );
             (kinds, Some(scheduler))
         }
     };
@@ -166,7 +172,6 @@ pub fn drive(clients: Clients, how: &Drive) -> Outcome {
     }
 }
 
-/// The reason why a drive is impossible, if there is one.
 fn check(clients: usize, how: &Drive) -> Result<(), String> {
     let Users::Population { count, kinds, .. } = how.users else {
         return if clients > JOBS_MAX {
@@ -218,7 +223,7 @@ struct Context<'a> {
     new_recorder: &'a (dyn Fn() -> Recorder<'a> + Sync),
 }
 
-struct Ended<'a> {
+struct DriveParts<'a> {
     recorders: Vec<Recorder<'a>>,
     /// In their order: service, usage of the thread, and reason for leaving of each.
     clients: Vec<(Service<'a>, Option<Usage>, ExitReason)>,
@@ -228,12 +233,12 @@ struct Ended<'a> {
 
 impl<'a> Context<'a> {
     fn service(&self, number: usize) -> Service<'a> {
-        let window = (self.window, self.how.clock.counts_at_start());
+        let counts = self.how.clock.counts_at_start();
         match self.scheduler {
-            Some(scheduler) => Service::of_users(scheduler, window),
+            Some(scheduler) => Service::of_users(scheduler, self.window, counts),
             None => {
                 let (pacer, ramp_up) = (self.table.pacer(number as u64), self.how.ramp_up);
-                Service::of_job(number, pacer, window, ramp_up.operations())
+                Service::of_job(number, pacer, self.window, counts, ramp_up.operations())
             }
         }
     }
@@ -242,7 +247,7 @@ impl<'a> Context<'a> {
         &self,
         clients: Vec<Box<dyn NonblockingClient + 'o>>,
         replace: Option<Replace<'o>>,
-    ) -> Ended<'a> {
+    ) -> DriveParts<'a> {
         let clock = &self.how.clock;
         let first = (*self.how.threads.start()).clamp(1, clients.len().max(1));
         let barrier = StartBarrier::new(first, clock);
@@ -275,15 +280,15 @@ impl<'a> Context<'a> {
                 }
             })
         });
-        self.tell_leaving();
-        let Left {
+        self.announce_leaving();
+        let LoopOutcome {
             mut slots,
             used,
             recorders,
         } = left;
         slots.sort_by_key(|slot| slot.work.number);
         let clients = slots.into_iter();
-        Ended {
+        DriveParts {
             recorders,
             clients: clients
                 .map(|slot| (slot.work.service, None, slot.leaving))
@@ -293,7 +298,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn on_threads<'o>(&self, clients: Vec<Box<dyn BlockingClient + 'o>>) -> Ended<'a> {
+    fn on_threads<'o>(&self, clients: Vec<Box<dyn BlockingClient + 'o>>) -> DriveParts<'a> {
         let barrier = StartBarrier::new(clients.len(), &self.how.clock);
         let common = self.scheduler.map(|_| Mutex::new((self.new_recorder)()));
         let shared = threads::Shared {
@@ -309,15 +314,14 @@ impl<'a> Context<'a> {
         let clients = clients.map(|(number, client)| (client, self.service(number)));
         let clients = clients.collect();
         let mut left = self.announced(&barrier, || threads::run(clients, &shared));
-        self.tell_leaving();
+        self.announce_leaving();
         left.sort_by_key(|thread| thread.number);
-        let mut ended = Ended {
+        let mut ended = DriveParts {
             recorders: Vec::new(),
             clients: Vec::new(),
             origin_ns: barrier.common_start_ns(),
             driver_threads: None,
         };
-        // Sessions are closed after all threads have ended.
         let mut sessions = Vec::with_capacity(left.len());
         for thread in left {
             sessions.push(thread.client);
@@ -340,13 +344,13 @@ impl<'a> Context<'a> {
     }
 
     /// All have left, and keep their sessions open during the call.
-    fn tell_leaving(&self) {
+    fn announce_leaving(&self) {
         if let Some(leaving) = self.how.leaving.filter(|_| !self.cancellation.pulled()) {
             leaving();
         }
     }
 
-    fn outcome(&self, ended: Ended<'a>) -> Outcome {
+    fn outcome(&self, ended: DriveParts<'a>) -> Outcome {
         let from_ns = self.window.from_ns;
         let origin_ns = ended.origin_ns.filter(|_| !ended.clients.is_empty());
         let started_ns = origin_ns.map(|at| at.saturating_add(from_ns));
@@ -377,9 +381,9 @@ impl<'a> Context<'a> {
         };
         let mut recorder = self.recorder(ended.recorders);
         if let Some(scheduler) = self.scheduler {
-            recorder.add_unfinished(|tell| {
+            recorder.add_unfinished(|add| {
                 if whole {
-                    scheduler.left_waiting(|arrival| tell(arrival.kind, arrival.due_ns));
+                    scheduler.left_waiting(|arrival| add(arrival.kind, arrival.due_ns));
                 }
             });
         }
@@ -399,7 +403,7 @@ impl<'a> Context<'a> {
             clients,
             kinds,
             intervals: Vec::new(),
-            asked: tally.asked + unserved,
+            due: tally.due + unserved,
             unfinished: tally.unfinished + unserved,
             unserved,
             late_starts: tally.late_starts,
@@ -436,8 +440,8 @@ fn make_replacements<'o>(
     part: Participation,
 ) {
     part.enter();
-    while let Ok(place) = clock.receive(wanted, None) {
+    while let Ok(reply) = clock.receive(wanted, None) {
         // The requesting client may have left meanwhile: then the connection is closed again.
-        let _ = place.send(replace());
+        let _ = reply.send(replace());
     }
 }

@@ -10,4 +10,4 @@ mod slot;
 mod turns;
 
 pub(crate) use client::{Client, Replacement, Rules};
-pub(crate) use loop_threads::{Left, Loops, run};
+pub(crate) use loop_threads::{LoopOutcome, Loops, run};

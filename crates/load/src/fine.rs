@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 /// Significant binary digits of every latency.
-const KEPT_BITS: u32 = 8;
-const BUCKETS_PER_OCTAVE: usize = 1 << KEPT_BITS;
+const SIGNIFICANT_BITS: u32 = 8;
+const BUCKETS_PER_OCTAVE: usize = 1 << SIGNIFICANT_BITS;
 /// Octaves up to an hour, the first for all below [`BUCKETS_PER_OCTAVE`].
-const OCTAVES: usize = 42 - KEPT_BITS as usize + 1;
+const OCTAVES: usize = 42 - SIGNIFICANT_BITS as usize + 1;
 
 type Octave = Box<[u32; BUCKETS_PER_OCTAVE]>;
 
@@ -36,7 +36,7 @@ impl Fine {
     #[inline]
     pub fn record_ns(&mut self, latency_ns: u64) {
         let latency_ns = latency_ns.min(stats::histogram::LATENCY_NS_MAX);
-        let (octave, bucket) = place(latency_ns);
+        let (octave, bucket) = position(latency_ns);
         let counts = self.octaves[octave].get_or_insert_with(|| Box::new([0; BUCKETS_PER_OCTAVE]));
         counts[bucket] = counts[bucket].saturating_add(1);
         self.total += 1;
@@ -65,11 +65,11 @@ impl Fine {
     /// outside the shortest and the longest; `None` if nothing was counted.
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
         let rank = ((percentile / 100.0 * self.total as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut counted = 0;
         for (octave, counts) in self.octaves.iter().enumerate() {
             for (bucket, count) in counts.iter().flat_map(|counts| counts.iter().enumerate()) {
-                seen += u64::from(*count);
-                if seen >= rank {
+                counted += u64::from(*count);
+                if counted >= rank {
                     let middle_ns = middle_ns(octave, bucket);
                     let ns = middle_ns.clamp(self.shortest_ns, self.longest_ns);
                     return Some(Duration::from_nanos(ns));
@@ -81,11 +81,11 @@ impl Fine {
 }
 
 #[inline]
-fn place(latency_ns: u64) -> (usize, usize) {
+fn position(latency_ns: u64) -> (usize, usize) {
     if latency_ns < BUCKETS_PER_OCTAVE as u64 {
         return (0, latency_ns as usize);
     }
-    let shift = latency_ns.ilog2() - KEPT_BITS;
+    let shift = latency_ns.ilog2() - SIGNIFICANT_BITS;
     let bucket = (latency_ns >> shift) as usize & (BUCKETS_PER_OCTAVE - 1);
     (shift as usize + 1, bucket)
 }
@@ -106,15 +106,14 @@ mod tests {
     fn every_bucket_is_within_a_fifth_of_a_percent() {
         let mut value = 1u64;
         while value < LATENCY_NS_MAX {
-            let (octave, bucket) = place(value);
+            let (octave, bucket) = position(value);
             let error = middle_ns(octave, bucket).abs_diff(value) as f64 / value as f64;
             assert!(error <= 0.002, "{value}: {error}");
             value += value / 997 + 1;
         }
-        assert!(place(LATENCY_NS_MAX).0 < OCTAVES);
+        assert!(position(LATENCY_NS_MAX).0 < OCTAVES);
     }
 
-    /// No percentile lies outside the shortest and the longest latency.
     #[test]
     fn percentiles_stay_within_what_was_counted() {
         let (mut a, mut b) = (Fine::default(), Fine::default());

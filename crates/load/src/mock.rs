@@ -10,8 +10,7 @@ use std::time::Duration;
 use crate::clock::ns;
 use crate::{BlockingClient, Clock, Done, Failure, Interrupt, Request};
 
-/// Interval at which an operation that hangs checks for an interrupt.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+const CHECK_EVERY: Duration = Duration::from_millis(1);
 
 /// A programmed target. It has no limit of concurrency: every session gets its latency, unless the target stalls.
 ///
@@ -173,7 +172,7 @@ impl BlockingClient for Session {
 impl Session {
     fn serve(&mut self, index: u64, kind: u8) -> Result<Done, Failure> {
         if self.mock.panic_at == Some(index) {
-            panic!("the mock was told to panic at operation {index}");
+            panic!("the mock panics at operation {index}");
         }
         let (end_ns, result) = self.answer(index, kind);
         match self.mock.hang {
@@ -192,13 +191,13 @@ impl Session {
             return (now, Err(Failure::Exhausted));
         }
         if mock.fatal_at == Some(index) {
-            let message = format!("the mock was told to give up at operation {index}");
+            let message = format!("the mock gives up at operation {index}");
             return (now, Err(Failure::Fatal(message)));
         }
         if let Some((at, lasting)) = mock.hang
             && at == index
         {
-            let message = "the mock was told to hang".into();
+            let message = "the mock hangs".into();
             return (now + ns(lasting), Err(Failure::Operation(message)));
         }
         let first = *self.first_ns.get_or_init(|| now);
@@ -220,7 +219,7 @@ impl Session {
         let clock = &self.mock.clock;
         self.interrupted.store(false, Relaxed);
         while clock.now_ns() < until_ns && !self.interrupted.load(Relaxed) {
-            let until_ns = until_ns.min(clock.now_ns() + ns(LOOK_EVERY));
+            let until_ns = until_ns.min(clock.now_ns() + ns(CHECK_EVERY));
             clock.sleep_until(until_ns, || self.interrupted.load(Relaxed));
         }
     }

@@ -25,7 +25,7 @@ pub struct Objective {
 pub struct ObjectiveError(String);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Held {
+pub struct Assessment {
     pub holds: bool,
     /// Operations beyond the limit in percent, including those that failed or were not done in time to be measured.
     pub beyond_pct: f64,
@@ -45,7 +45,7 @@ pub struct Window<'a> {
 }
 
 impl Objective {
-    pub fn held(&self, outcome: &Outcome) -> Held {
+    pub fn held(&self, outcome: &Outcome) -> Assessment {
         let total = outcome.total();
         self.judge(&Window {
             elapsed: outcome.elapsed,
@@ -66,7 +66,7 @@ impl Objective {
     /// met (the rate of completions times the limit, Little) are normal; more than that count as beyond the limit. A
     /// target that falls behind an open rate therefore fails although its completed operations were quick. Without
     /// completed operations no objective holds.
-    pub fn judge(&self, window: &Window<'_>) -> Held {
+    pub fn judge(&self, window: &Window<'_>) -> Assessment {
         let completed = window.completed as f64;
         let errors = window.errors as f64;
         let limit_s = self.limit.as_secs_f64();
@@ -84,7 +84,7 @@ impl Objective {
         let errors_pct = share_pct(errors, completed + errors);
         let sound = window.is_whole && window.completed > 0;
         let in_time = beyond_pct <= 100.0 - self.percentile + 1e-9;
-        Held {
+        Assessment {
             holds: sound && in_time && errors_pct <= self.errors_pct_max,
             beyond_pct,
             errors_pct,
@@ -207,7 +207,7 @@ mod tests {
             })
         };
         assert!(held(5).holds);
-        let behind = held(100);
-        assert!(!behind.holds && (behind.beyond_pct - 9500.0 / 1095.0).abs() < 1e-9);
+        let overloaded = held(100);
+        assert!(!overloaded.holds && (overloaded.beyond_pct - 9500.0 / 1095.0).abs() < 1e-9);
     }
 }

@@ -96,7 +96,7 @@ pub struct Outcome {
     pub clients: Vec<ClientOutcome>,
     pub kinds: Vec<KindOutcome>,
     pub intervals: Vec<Interval>,
-    pub asked: u64,
+    pub due: u64,
     /// Operations that were due and not done when the window ended, waiting or in progress. In an open model a number
     /// that grows with the window shows that the target does not keep up with the rate.
     pub unfinished: u64,
@@ -180,7 +180,6 @@ impl Outcome {
         (time_s > 0.0).then(|| count as f64 / time_s)
     }
 
-    /// Time by which counts are divided to give rates.
     pub fn rate_time(&self) -> Duration {
         self.rate_time.unwrap_or(self.elapsed)
     }
@@ -259,21 +258,8 @@ impl Outcome {
 
     /// Late starts in percent of all operations; `None` without operations.
     pub fn late_starts_pct(&self) -> Option<f64> {
-        self.pct_of_all(self.late_starts)
-    }
-
-    /// Late starts in percent of all operations, without those that waiting for a processor explains (each takes at
-    /// least 1 ms): if all processors are busy, no driver wakes in time. `None` without operations, or if the kernel
-    /// does not report the waiting of an event loop.
-    pub fn own_late_starts_pct(&self) -> Option<f64> {
-        let waited = self.driver_threads?.run_queue?;
-        let explained = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-        self.pct_of_all(self.late_starts.saturating_sub(explained))
-    }
-
-    fn pct_of_all(&self, count: u64) -> Option<f64> {
         let all = self.operations() + self.errors();
-        (all > 0).then(|| 100.0 * count as f64 / all as f64)
+        (all > 0).then(|| 100.0 * self.late_starts as f64 / all as f64)
     }
 
     /// Rates of the whole intervals in operations per second, for judging steadiness; an incomplete last interval is
@@ -399,23 +385,14 @@ mod tests {
         assert_eq!(outcome.first_finish(), Some(ms(7)));
     }
 
-    /// Golden: 12 late of 200, while the driver waited 9.5 ms for a processor: 3 are its own.
     #[test]
-    fn late_starts_are_told_apart() {
-        let mut outcome = Outcome {
-            elapsed: ms(10_000),
+    fn late_starts_are_a_share_of_all_operations() {
+        let outcome = Outcome {
             kinds: done(150, 50),
             late_starts: 12,
-            driver_threads: Some(DriverThreads {
-                run_queue: Some(Duration::from_micros(9_500)),
-                ..DriverThreads::default()
-            }),
             ..Outcome::default()
         };
         assert_eq!(outcome.late_starts_pct(), Some(6.0));
-        assert_eq!(outcome.own_late_starts_pct(), Some(1.5));
-        outcome.driver_threads = None;
-        assert_eq!(outcome.own_late_starts_pct(), None);
     }
 
     #[test]

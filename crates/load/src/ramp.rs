@@ -48,7 +48,6 @@ impl UserSteps {
         self.first < self.last
     }
 
-    /// The steps; the last of them is at most the last number.
     pub fn iter(&self) -> impl Iterator<Item = u32> + use<> {
         (self.first..=self.last).step_by(self.by as usize)
     }

@@ -11,16 +11,15 @@ use stats::Histogram;
 use crate::Done;
 use crate::clock::ns;
 use crate::coarse::Coarse;
+use crate::interval_queue::IntervalQueue;
+pub use crate::interval_queue::{KindCounts, KindIntervals};
 use crate::outcome::KindOutcome;
 use crate::schedule::Window;
 use crate::series::{KindInterval, Series};
 pub use crate::timing::Timing;
-use crate::told::IntervalQueue;
-pub use crate::told::{KindCounts, KindIntervals};
 
 /// A start later than this, of a client that was free and waiting, counts as the driver's fault.
 pub const LATE_START: Duration = Duration::from_millis(1);
-/// Most distinct messages of failed operations that are stored.
 pub const MESSAGES_MAX: usize = 5;
 pub const INTERVAL_MIN: Duration = Duration::from_millis(10);
 /// A thread publishes the progress at most this often, so that threads do not fight for its cache line.
@@ -32,7 +31,7 @@ pub struct Progress {
     operations: AtomicU64,
     errors: AtomicU64,
     /// Finished intervals, if there is an observer.
-    told: Option<Mutex<IntervalQueue>>,
+    intervals: Option<Mutex<IntervalQueue>>,
 }
 
 impl Progress {
@@ -40,22 +39,24 @@ impl Progress {
         Self {
             operations: AtomicU64::new(0),
             errors: AtomicU64::new(0),
-            told: None,
+            intervals: None,
         }
     }
 
-    /// Progress that also passes on the intervals.
     pub fn watched() -> Self {
         Self {
-            told: Some(Mutex::default()),
+            intervals: Some(Mutex::default()),
             ..Self::new()
         }
     }
 
     /// Takes what was published since the last call; `None` without an observer.
-    pub fn take_told(&self) -> Option<KindIntervals> {
-        let told = self.told.as_ref()?;
-        told.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub fn take_intervals(&self) -> Option<KindIntervals> {
+        let intervals = self.intervals.as_ref()?;
+        intervals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Measured operations completed so far, except for those of the last millisecond and those that clients have not
@@ -76,7 +77,7 @@ impl Progress {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    pub asked: u64,
+    pub due: u64,
     /// Operations that were in progress or waiting when the window ended.
     pub unfinished: u64,
     pub late_starts: u64,
@@ -86,7 +87,7 @@ pub struct Tally {
 
 impl Tally {
     fn merge(&mut self, other: &Self) {
-        self.asked += other.asked;
+        self.due += other.due;
         self.unfinished += other.unfinished;
         self.late_starts += other.late_starts;
         self.late_max_ns = self.late_max_ns.max(other.late_max_ns);
@@ -113,7 +114,7 @@ pub struct Recorder<'a> {
     service: Option<Vec<Coarse>>,
     progress: Option<&'a Progress>,
     progress_next_ns: u64,
-    progress_told: (u64, u64),
+    published: (u64, u64),
     done: (u64, u64),
 }
 
@@ -142,11 +143,11 @@ impl<'a> Recorder<'a> {
             interval: from_ns..from_ns.saturating_add(interval_ns),
             cells: vec![KindInterval::default(); kinds],
             series,
-            service: (progress.and_then(|progress| progress.told.as_ref()))
+            service: (progress.and_then(|progress| progress.intervals.as_ref()))
                 .map(|_| vec![Coarse::default(); kinds]),
             progress,
             progress_next_ns: 0,
-            progress_told: (0, 0),
+            published: (0, 0),
             done: (0, 0),
         }
     }
@@ -156,19 +157,19 @@ impl<'a> Recorder<'a> {
     /// done.
     #[inline]
     pub fn completed(&mut self, kind: u8, timing: &Timing, done: &Done) {
-        let place = usize::from(kind);
+        let index = usize::from(kind);
         if !self.counts(timing) {
-            return self.was_in_hand(place, timing, true);
+            return self.was_in_hand(index, timing, true);
         }
         if !self.interval.contains(&timing.end_ns) {
             self.turn_interval(timing.end_ns);
         }
         let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
-        self.cells[place].response.record_ns(response_ns);
+        self.cells[index].response.record_ns(response_ns);
         if let Some(service) = &mut self.service {
-            service[place].record_ns(timing.end_ns.saturating_sub(timing.start_ns));
+            service[index].record_ns(timing.end_ns.saturating_sub(timing.start_ns));
         }
-        let kind = &mut self.kinds[place];
+        let kind = &mut self.kinds[index];
         kind.record(timing);
         kind.completed += 1;
         kind.rows += done.rows;
@@ -181,15 +182,15 @@ impl<'a> Recorder<'a> {
     /// Records a failed operation: counted, but in no histogram, because a quick refusal is not a quick answer.
     #[cold]
     pub fn failed(&mut self, kind: u8, timing: &Timing, message: &str) {
-        let place = usize::from(kind);
+        let index = usize::from(kind);
         if !self.counts(timing) {
             return;
         }
         if !self.interval.contains(&timing.end_ns) {
             self.turn_interval(timing.end_ns);
         }
-        self.cells[place].errors += 1;
-        self.kinds[place].errors += 1;
+        self.cells[index].errors += 1;
+        self.kinds[index].errors += 1;
         self.done.1 += 1;
         self.account(timing);
         self.add_message(message, 1);
@@ -225,7 +226,7 @@ impl<'a> Recorder<'a> {
     /// Publishes the last interval and the progress; the recorder is then complete.
     pub fn finish(&mut self) {
         self.turn_interval(self.interval.end);
-        self.tell_progress();
+        self.publish_progress();
     }
 
     pub fn merge(&mut self, other: Recorder) {
@@ -251,21 +252,22 @@ impl<'a> Recorder<'a> {
         } else {
             completed.percentile_us(99.0)
         };
-        for (place, timing, answered) in std::mem::take(&mut self.in_hand) {
-            let kind = &mut self.kinds[place];
-            match answered {
-                true => kind.record(&timing),
+        for (index, timing, answered) in std::mem::take(&mut self.in_hand) {
+            let kind = &mut self.kinds[index];
+            if answered {
+                kind.record(&timing);
+            } else {
                 // This is a lower bound.
-                false => kind.record_wait(
+                kind.record_wait(
                     timing.end_ns.saturating_sub(timing.intended_ns),
                     timing.free_ns.saturating_sub(timing.intended_ns),
-                ),
-            };
+                );
+            }
         }
         waiting(&mut |kind, due_ns| {
             let age_ns = self.ends_ns.saturating_sub(due_ns);
             self.tally.unfinished += 1;
-            self.tally.asked += u64::from(self.window.from_ns <= due_ns);
+            self.tally.due += u64::from(self.window.from_ns <= due_ns);
             if age_ns as f64 / 1e3 > usual_us {
                 self.kinds[usize::from(kind)].record_wait(age_ns, age_ns);
             }
@@ -293,8 +295,8 @@ impl<'a> Recorder<'a> {
     /// end.
     #[inline]
     fn counts(&mut self, timing: &Timing) -> bool {
-        let asked = (self.window.from_ns..self.ends_ns).contains(&timing.intended_ns);
-        self.tally.asked += u64::from(asked);
+        let is_due = (self.window.from_ns..self.ends_ns).contains(&timing.intended_ns);
+        self.tally.due += u64::from(is_due);
         self.tally.unfinished += u64::from(self.was_unfinished(timing));
         self.counted.contains(&timing.end_ns)
     }
@@ -307,9 +309,9 @@ impl<'a> Recorder<'a> {
 
     /// Stores an operation that ended after the window, if it was due before that.
     #[cold]
-    fn was_in_hand(&mut self, place: usize, timing: &Timing, answered: bool) {
+    fn was_in_hand(&mut self, index: usize, timing: &Timing, answered: bool) {
         if self.was_unfinished(timing) {
-            self.in_hand.push((place, *timing, answered));
+            self.in_hand.push((index, *timing, answered));
         }
     }
 
@@ -324,7 +326,7 @@ impl<'a> Recorder<'a> {
         }
         if timing.end_ns >= self.progress_next_ns {
             self.progress_next_ns = timing.end_ns + PROGRESS_EVERY_NS;
-            self.tell_progress();
+            self.publish_progress();
         }
     }
 
@@ -338,12 +340,12 @@ impl<'a> Recorder<'a> {
             series
                 .unwrap_or_else(PoisonError::into_inner)
                 .add(index, &self.cells);
-            if let (Some(service), Some(told)) = (
+            if let (Some(service), Some(intervals)) = (
                 &mut self.service,
-                self.progress.and_then(|p| p.told.as_ref()),
+                self.progress.and_then(|p| p.intervals.as_ref()),
             ) {
-                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-                told.add(index, (&self.cells, service), self.interval_ns);
+                let mut queue = intervals.lock().unwrap_or_else(PoisonError::into_inner);
+                queue.add(index, &self.cells, service, self.interval_ns);
                 service.iter_mut().for_each(Coarse::clear);
             }
             self.cells.fill_with(KindInterval::default);
@@ -353,10 +355,10 @@ impl<'a> Recorder<'a> {
         self.interval = start..start.saturating_add(self.interval_ns);
     }
 
-    fn tell_progress(&mut self) {
+    fn publish_progress(&mut self) {
         if let Some(progress) = self.progress {
-            let told = std::mem::replace(&mut self.progress_told, self.done);
-            progress.add(self.done.0 - told.0, self.done.1 - told.1);
+            let before = std::mem::replace(&mut self.published, self.done);
+            progress.add(self.done.0 - before.0, self.done.1 - before.1);
         }
     }
 }

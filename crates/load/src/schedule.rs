@@ -188,7 +188,6 @@ impl Ticks {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Its start, after the ramp-up.
     pub from_ns: u64,
     /// Its end; `None` if the amount of work ends it.
     pub until_ns: Option<u64>,
@@ -197,12 +196,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Time from which nothing is due.
     pub fn ends_ns(&self) -> u64 {
         self.until_ns.unwrap_or(u64::MAX)
     }
 
-    /// Time from which nothing counts.
     pub fn counts_until_ns(&self) -> u64 {
         if self.is_drained {
             u64::MAX
@@ -354,7 +351,6 @@ impl Pacer<'_> {
         self.unserved
     }
 
-    /// The next tick that is still to be executed.
     fn tick(&mut self, free_ns: u64) -> Option<u64> {
         let ticks = self.table.ticks.as_ref()?;
         loop {
@@ -380,7 +376,6 @@ impl Pacer<'_> {
         self.tick(free_ns)
     }
 
-    /// True if a fixed amount of work has one more operation.
     fn may_begin(&mut self) -> bool {
         match self.table.schedule {
             _ if self.table.per_job == u64::MAX => true,

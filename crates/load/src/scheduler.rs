@@ -51,8 +51,10 @@ enum Source {
 impl<'a> Scheduler<'a> {
     pub fn new(
         population: &'a dyn UserPopulation,
-        (users, schedule, seed): (u32, Schedule, u64),
+        users: u32,
         kinds: usize,
+        schedule: Schedule,
+        seed: u64,
         window: Window,
         cancellation: &'a Cancellation<'a>,
     ) -> Self {
@@ -137,13 +139,13 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Passes on the arrivals that were due before the window ended and were never served; called once, at the end.
-    pub fn left_waiting(&self, mut tell: impl FnMut(&Arrival)) {
+    pub fn left_waiting(&self, mut report: impl FnMut(&Arrival)) {
         match &self.source {
             Source::Closed { queue, .. } => {
                 let queue = lock(queue);
                 let waiting = queue.iter().map(|Reverse(arrival)| arrival);
                 let waiting = waiting.filter(|arrival| arrival.due_ns < self.until_ns);
-                waiting.for_each(tell);
+                waiting.for_each(report);
             }
             Source::Open(ticks) => {
                 for _ in 0..UNFINISHED_MAX {
@@ -151,7 +153,7 @@ impl<'a> Scheduler<'a> {
                     if tick >= self.until_ns {
                         break;
                     }
-                    tell(&self.arrival_at(tick));
+                    report(&self.arrival_at(tick));
                 }
             }
         }
@@ -258,10 +260,11 @@ mod tests {
             until_ns: Some(100 * SECOND),
             is_drained: false,
         };
-        let population = (users, Schedule::Closed { think: Think::None }, 1);
         then(&Scheduler::new(
             &Pauses(pauses),
-            population,
+            users,
+            1,
+            Schedule::Closed { think: Think::None },
             1,
             window,
             &cancellation,
@@ -295,7 +298,7 @@ mod tests {
     /// Two connections, four users, no pauses: the user who has waited longest is next, and the queue is never longer
     /// than the waiting users.
     #[test]
-    fn who_asked_first_is_next() {
+    fn the_user_who_waits_longest_is_next() {
         with(
             4,
             |_| 0,

@@ -139,13 +139,13 @@ impl Search {
         }
     }
 
-    pub fn tell(&mut self, rate_per_s: f64, holds: bool) {
-        let place = self
+    pub fn add(&mut self, rate_per_s: f64, holds: bool) {
+        let index = self
             .measured
             .partition_point(|known| known.rate_per_s < rate_per_s);
         let is_known = self
             .measured
-            .get(place)
+            .get(index)
             .is_some_and(|known| known.rate_per_s == rate_per_s);
         if !is_known {
             let new = Measured {
@@ -153,9 +153,9 @@ impl Search {
                 held: 0,
                 missed: 0,
             };
-            self.measured.insert(place, new);
+            self.measured.insert(index, new);
         }
-        let known = &mut self.measured[place];
+        let known = &mut self.measured[index];
         known.held += usize::from(holds);
         known.missed += usize::from(!holds);
     }
@@ -237,20 +237,20 @@ mod tests {
     /// Searches a target that answers for each rate; returns the result and the rates measured.
     fn run(plan: SearchPlan, mut holds: impl FnMut(f64) -> bool) -> (Found, Vec<f64>) {
         let mut search = Search::new(plan).unwrap();
-        let mut asked = Vec::new();
+        let mut rates = Vec::new();
         while let Some(rate) = search.next_per_s() {
-            asked.push(rate);
-            search.tell(rate, holds(rate));
+            rates.push(rate);
+            search.add(rate, holds(rate));
         }
-        assert!(asked.len() <= plan.measurements_max);
-        assert_eq!(search.found().measurements, asked.len());
-        (search.found(), asked)
+        assert!(rates.len() <= plan.measurements_max);
+        assert_eq!(search.found().measurements, rates.len());
+        (search.found(), rates)
     }
 
     #[test]
     fn a_sharp_boundary_is_bracketed() {
         for boundary in [0.2, 3.0, 99.0, 100.0, 777.0, 90_000.0] {
-            let (found, asked) = run(plan(), |rate| rate <= boundary);
+            let (found, rates) = run(plan(), |rate| rate <= boundary);
             let (low, high) = (found.rate_per_s.unwrap(), found.missed_per_s.unwrap());
             assert!(
                 low <= boundary && boundary < high && high / low <= 1.05,
@@ -258,7 +258,7 @@ mod tests {
             );
             assert!(found.is_settled && !found.holds_above);
             // 10 octaves, five halvings of one down to 5 %, one more measurement of either end.
-            assert!(asked.len() <= 10 + 1 + 5 + 2, "{asked:?}");
+            assert!(rates.len() <= 10 + 1 + 5 + 2, "{rates:?}");
         }
     }
 
@@ -274,8 +274,8 @@ mod tests {
             100.0 * (0..400).map(ratio).sum::<f64>() / 400.0
         };
         let mut alike = 0;
-        for place in 0..16 {
-            let boundary = 700.0 * (1.0 + f64::from(place) / 300.0);
+        for index in 0..16 {
+            let boundary = 700.0 * (1.0 + f64::from(index) / 300.0);
             // The error of the mean of 400 is 0.09.
             let found = mean_pct(boundary, true);
             assert!((found - 2.956).abs() < 0.4, "{boundary}: {found} %");
@@ -289,10 +289,10 @@ mod tests {
 
     #[test]
     fn nothing_and_everything_are_ends_as_well() {
-        let (none, asked) = run(plan(), |_| false);
+        let (none, rates) = run(plan(), |_| false);
         assert_eq!((none.rate_per_s, none.is_settled), (None, true));
         assert_eq!(none.missed_per_s, Some(plan().lowest_per_s));
-        assert_eq!(asked.len(), 12, "ten octaves down, the lowest twice");
+        assert_eq!(rates.len(), 12, "ten octaves down, the lowest twice");
         let (all, _) = run(plan(), |_| true);
         assert_eq!((all.rate_per_s, all.missed_per_s), (Some(102_400.0), None));
         assert!(all.is_settled);
@@ -325,9 +325,9 @@ mod tests {
             ..plan()
         };
         let mut unlucky = true;
-        let (found, asked) = run(plan, |rate| rate <= 150.0 && !std::mem::take(&mut unlucky));
-        assert_eq!(asked[..3], [100.0; 3]);
-        assert!(asked.iter().all(|rate| *rate >= 100.0), "{asked:?}");
+        let (found, rates) = run(plan, |rate| rate <= 150.0 && !std::mem::take(&mut unlucky));
+        assert_eq!(rates[..3], [100.0; 3]);
+        assert!(rates.iter().all(|rate| *rate >= 100.0), "{rates:?}");
         assert!(found.is_settled && found.rate_per_s.unwrap() > 140.0);
     }
 
@@ -335,8 +335,8 @@ mod tests {
     #[test]
     fn an_end_that_is_overruled_moves() {
         let mut lucky = true;
-        let (found, asked) = run(plan(), |rate| rate <= 60.0 || std::mem::take(&mut lucky));
-        assert_eq!(asked[0], 100.0);
+        let (found, rates) = run(plan(), |rate| rate <= 60.0 || std::mem::take(&mut lucky));
+        assert_eq!(rates[0], 100.0);
         let (low, high) = (found.rate_per_s.unwrap(), found.missed_per_s.unwrap());
         assert!(
             low <= 60.0 && high > 60.0 && high / low <= 1.05 && found.is_settled,
@@ -349,18 +349,18 @@ mod tests {
     fn what_holds_above_a_hole_is_not_taken_for_the_answer() {
         let hole = |rate: f64| !(150.0..250.0).contains(&rate) && rate < 1000.0;
         let mut search = Search::new(plan()).unwrap();
-        search.tell(400.0, true);
+        search.add(400.0, true);
         while let Some(rate) = search.next_per_s() {
-            search.tell(rate, hole(rate));
+            search.add(rate, hole(rate));
         }
         let found = search.found();
         assert!(
             found.rate_per_s.unwrap() >= 400.0,
             "the hole was never met: {found:?}"
         );
-        search.tell(200.0, false);
+        search.add(200.0, false);
         while let Some(rate) = search.next_per_s() {
-            search.tell(rate, hole(rate));
+            search.add(rate, hole(rate));
         }
         let found = search.found();
         let (low, high) = (found.rate_per_s.unwrap(), found.missed_per_s.unwrap());
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn measurements_that_are_used_up_are_told() {
+    fn used_up_measurements_are_reported() {
         let short = SearchPlan {
             measurements_max: 4,
             ..plan()

@@ -83,11 +83,11 @@ impl Series {
         while index >> self.doublings >= INTERVALS_MAX as u64 {
             self.double();
         }
-        let place = (index >> self.doublings) as usize * self.kinds;
-        if self.cells.len() < place + self.kinds {
-            (self.cells).resize_with(place + self.kinds, KindInterval::default);
+        let first = (index >> self.doublings) as usize * self.kinds;
+        if self.cells.len() < first + self.kinds {
+            (self.cells).resize_with(first + self.kinds, KindInterval::default);
         }
-        for (cell, kind) in self.cells[place..].iter_mut().zip(kinds) {
+        for (cell, kind) in self.cells[first..].iter_mut().zip(kinds) {
             cell.merge(kind);
         }
     }
@@ -122,10 +122,10 @@ impl Series {
         self.doublings += 1;
         let kinds = self.kinds;
         let whole = self.cells.len() / kinds.max(1);
-        for place in 0..whole {
+        for first in 0..whole {
             for kind in 0..kinds {
-                let from = std::mem::take(&mut self.cells[place * kinds + kind]);
-                self.cells[place / 2 * kinds + kind].merge(&from);
+                let from = std::mem::take(&mut self.cells[first * kinds + kind]);
+                self.cells[first / 2 * kinds + kind].merge(&from);
             }
         }
         self.cells.truncate(whole.div_ceil(2) * kinds);
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(counts(&all, 1).iter().sum::<u64>(), last + 9);
         assert_eq!(counts(&all, 0).iter().sum::<u64>(), 0);
         assert_eq!((all[0].length, counts(&all, 1)[0]), (SECOND * 8, 16));
-        assert_eq!(counts(&all, 1)[1], 9, "the ninth of those told twice");
+        assert_eq!(counts(&all, 1)[1], 9, "the ninth of those added twice");
     }
 
     #[test]

@@ -41,28 +41,34 @@ pub struct Due {
     pub enters: bool,
 }
 
-pub enum Ended {
+pub enum Completion {
     Measured(u8, Timing),
     Unmeasured,
 }
 
 impl<'a> Service<'a> {
     /// Service of a job, which begins with `ramp_up` operations.
-    pub fn of_job(number: usize, pacer: Pacer<'a>, window: (Window, bool), ramp_up: u64) -> Self {
+    pub fn of_job(
+        number: usize,
+        pacer: Pacer<'a>,
+        window: Window,
+        counts: bool,
+        ramp_up: u64,
+    ) -> Self {
         let source = Source::Own(pacer);
         Self {
             ramp_up,
             request: Request::of_job(number as u32, 0),
-            ..Self::new(source, window)
+            ..Self::new(source, window, counts)
         }
     }
 
-    pub fn of_users(scheduler: &'a Scheduler<'a>, window: (Window, bool)) -> Self {
-        Self::new(Source::Shared(scheduler, None), window)
+    pub fn of_users(scheduler: &'a Scheduler<'a>, window: Window, counts: bool) -> Self {
+        Self::new(Source::Shared(scheduler, None), window, counts)
     }
 
-    /// The flag is true if the first moment of the window counts.
-    fn new(source: Source<'a>, (window, counts): (Window, bool)) -> Self {
+    /// `counts` is true if the first moment of the window counts.
+    fn new(source: Source<'a>, window: Window, counts: bool) -> Self {
         Self {
             source,
             ramp_up: 0,
@@ -144,9 +150,9 @@ impl<'a> Service<'a> {
 
     /// Ends the operation, completed or not; `counts_next` is true if the following one counts.
     #[inline]
-    pub fn end(&mut self, (now_ns, counts_next): (u64, bool), is_completed: bool) -> Ended {
+    pub fn end(&mut self, now_ns: u64, counts_next: bool, is_completed: bool) -> Completion {
         if self.is_ramping {
-            return Ended::Unmeasured;
+            return Completion::Unmeasured;
         }
         let timing = Timing {
             free_ns: self.free_ns,
@@ -163,9 +169,9 @@ impl<'a> Service<'a> {
             *user = Some(self.request.user);
         }
         if self.is_measured && counts {
-            Ended::Measured(self.request.kind, timing)
+            Completion::Measured(self.request.kind, timing)
         } else {
-            Ended::Unmeasured
+            Completion::Unmeasured
         }
     }
 

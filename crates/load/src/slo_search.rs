@@ -18,10 +18,10 @@ pub fn slo_search<T, E>(
 ) -> Result<SearchedRate<T>, E> {
     let mut held = BTreeMap::new();
     while let Some(rate_per_s) = search.next_per_s() {
-        let (holds, seen) = measure(rate_per_s)?;
-        search.tell(rate_per_s, holds);
+        let (holds, measured) = measure(rate_per_s)?;
+        search.add(rate_per_s, holds);
         if holds {
-            held.insert(rate_per_s.to_bits(), seen);
+            held.insert(rate_per_s.to_bits(), measured);
         }
     }
     Ok(SearchedRate { search, held })

@@ -11,14 +11,14 @@ use crate::cancellation::{Cancellation, ExitReason, panic_message};
 use crate::clock::{self, Clock, SLEEP_SLICE, Usage, ns};
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::Window;
-use crate::service::{Due, Ended, Service};
+use crate::service::{Completion, Due, Service};
 use crate::start_barrier::{Participant, StartBarrier};
 use crate::{BlockingClient, Done, Failure, Interrupt};
 
 /// Most operations that a thread buffers before it writes them into a common recorder.
-const KEPT_MAX: usize = 64;
+const BUFFERED_MAX: usize = 64;
 /// Longest time of buffering, so that the progress is published.
-const KEPT_NS_MAX: u64 = 100_000_000;
+const BUFFERED_NS_MAX: u64 = 100_000_000;
 /// Stands for "no call" in the start time of a call.
 const IDLE: u64 = 0;
 
@@ -35,7 +35,7 @@ pub struct Shared<'r, 'a> {
     pub clock: &'r Clock,
 }
 
-pub struct LeftThread<'a, 'o> {
+pub struct ThreadOutcome<'a, 'o> {
     /// Dropped after the last thread has ended, so that closing one session does not disturb the measurement of
     /// another.
     pub client: Box<dyn BlockingClient + 'o>,
@@ -49,7 +49,7 @@ pub struct LeftThread<'a, 'o> {
 pub fn run<'a, 'o>(
     clients: Vec<(Box<dyn BlockingClient + 'o>, Service<'a>)>,
     shared: &Shared<'_, 'a>,
-) -> Vec<LeftThread<'a, 'o>> {
+) -> Vec<ThreadOutcome<'a, 'o>> {
     let calls: Vec<AtomicU64> = match shared.limit {
         Some(_) => clients.iter().map(|_| AtomicU64::new(IDLE)).collect(),
         None => Vec::new(),
@@ -71,8 +71,8 @@ pub fn run<'a, 'o>(
                 book: match shared.recorder {
                     Some(recorder) => Book::Common {
                         recorder,
-                        kept: Vec::with_capacity(KEPT_MAX),
-                        kept_until_ns: 0,
+                        buffered: Vec::with_capacity(BUFFERED_MAX),
+                        buffered_until_ns: 0,
                     },
                     None => Book::Own(Box::new((shared.new_recorder)())),
                 },
@@ -102,11 +102,11 @@ pub fn run<'a, 'o>(
 
 /// Collects the clients that leave, and interrupts calls that take longer than the limit, each once.
 fn watch<'a, 'o>(
-    left: &Receiver<LeftThread<'a, 'o>>,
+    left: &Receiver<ThreadOutcome<'a, 'o>>,
     shared: &Shared,
     calls: &[AtomicU64],
     interrupts: &[Option<Interrupt>],
-) -> Vec<LeftThread<'a, 'o>> {
+) -> Vec<ThreadOutcome<'a, 'o>> {
     let limit_ns = shared.limit.map_or(u64::MAX, ns);
     let mut interrupted = vec![IDLE; calls.len()];
     let mut leavings = Vec::new();
@@ -147,18 +147,18 @@ enum Book<'r, 'a> {
     Own(Box<Recorder<'a>>),
     Common {
         recorder: &'r Mutex<Recorder<'a>>,
-        kept: Vec<Entry>,
-        kept_until_ns: u64,
+        buffered: Vec<Entry>,
+        buffered_until_ns: u64,
     },
 }
 
 struct Entry {
     kind: u8,
     timing: Timing,
-    result: Result<Done, Wrong>,
+    result: Result<Done, OperationError>,
 }
 
-enum Wrong {
+enum OperationError {
     Failed(String),
     TimedOut,
 }
@@ -170,7 +170,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         mut self,
         number: usize,
         participant: Participant,
-        leavings: &Sender<LeftThread<'a, 'o>>,
+        leavings: &Sender<ThreadOutcome<'a, 'o>>,
     ) {
         clock::sharpen_timers();
         let work = AssertUnwindSafe(|| self.work(participant));
@@ -183,7 +183,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         });
         let limit = self.shared.limit.unwrap_or(Duration::MAX);
         // Without a receiver the drive is being torn down.
-        let _ = leavings.send(LeftThread {
+        let _ = leavings.send(ThreadOutcome {
             client: self.client,
             number,
             leaving,
@@ -285,10 +285,10 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         }
         let (kind, timing) = match self
             .service
-            .end((ended_ns - origin_ns, counts), result.is_ok())
+            .end(ended_ns - origin_ns, counts, result.is_ok())
         {
-            Ended::Measured(kind, timing) => (kind, timing),
-            Ended::Unmeasured => {
+            Completion::Measured(kind, timing) => (kind, timing),
+            Completion::Unmeasured => {
                 return self
                     .service
                     .give_up(result.err()?, self.shared.cancellation);
@@ -302,9 +302,9 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
             Err(failure @ (Failure::Fatal(_) | Failure::Exhausted)) => {
                 return self.service.give_up(failure, self.shared.cancellation);
             }
-            _ if is_late => Err(Wrong::TimedOut),
+            _ if is_late => Err(OperationError::TimedOut),
             Ok(done) => Ok(done),
-            Err(Failure::Operation(message)) => Err(Wrong::Failed(message)),
+            Err(Failure::Operation(message)) => Err(OperationError::Failed(message)),
         };
         match &result {
             Ok(done) => self.service.account().completed(&timing, done.rows),
@@ -330,14 +330,14 @@ impl<'a> Book<'_, 'a> {
             Book::Own(recorder) => entry.write_into(recorder, limit),
             Book::Common {
                 recorder,
-                kept,
-                kept_until_ns,
+                buffered,
+                buffered_until_ns,
             } => {
                 let end_ns = entry.timing.end_ns;
-                kept.push(entry);
-                if kept.len() == KEPT_MAX || end_ns >= *kept_until_ns {
-                    *kept_until_ns = end_ns + KEPT_NS_MAX;
-                    write_down(kept, recorder, limit);
+                buffered.push(entry);
+                if buffered.len() == BUFFERED_MAX || end_ns >= *buffered_until_ns {
+                    *buffered_until_ns = end_ns + BUFFERED_NS_MAX;
+                    write_down(buffered, recorder, limit);
                 }
             }
         }
@@ -351,18 +351,20 @@ impl<'a> Book<'_, 'a> {
                 Some(*recorder)
             }
             Book::Common {
-                recorder, mut kept, ..
+                recorder,
+                mut buffered,
+                ..
             } => {
-                write_down(&mut kept, recorder, limit);
+                write_down(&mut buffered, recorder, limit);
                 None
             }
         }
     }
 }
 
-fn write_down(kept: &mut Vec<Entry>, recorder: &Mutex<Recorder>, limit: Duration) {
+fn write_down(buffered: &mut Vec<Entry>, recorder: &Mutex<Recorder>, limit: Duration) {
     let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
-    for entry in kept.drain(..) {
+    for entry in buffered.drain(..) {
         entry.write_into(&mut recorder, limit);
     }
 }
@@ -372,8 +374,10 @@ impl Entry {
     fn write_into(&self, recorder: &mut Recorder, limit: Duration) {
         match &self.result {
             Ok(done) => recorder.completed(self.kind, &self.timing, done),
-            Err(Wrong::Failed(message)) => recorder.failed(self.kind, &self.timing, message),
-            Err(Wrong::TimedOut) => recorder.timed_out(self.kind, &self.timing, limit),
+            Err(OperationError::Failed(message)) => {
+                recorder.failed(self.kind, &self.timing, message)
+            }
+            Err(OperationError::TimedOut) => recorder.timed_out(self.kind, &self.timing, limit),
         }
     }
 }

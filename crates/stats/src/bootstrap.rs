@@ -2,7 +2,7 @@
 //!
 //! For verdicts at few repetitions use [`crate::ratio`] instead: there the bootstrap covers less than it
 //! says (the module's table has the figures). Here it serves statistics that have no exact interval, and means over
-//! so many clusters that it holds: the systems of a fleet, resampled as wholes.
+//! enough clusters for it to hold: the systems of a fleet, resampled as wholes.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::interval::Interval;

@@ -203,7 +203,7 @@ mod tests {
                     .collect()
             };
             let (a, b) = (side(1.0), side(truth));
-            let seen = |side: &[f64]| -> Vec<Bounds> {
+            let observed = |side: &[f64]| -> Vec<Bounds> {
                 let bounds = |v: &f64| {
                     if *v > limit {
                         Bounds {
@@ -216,12 +216,12 @@ mod tests {
                 };
                 side.iter().map(bounds).collect()
             };
-            let (seen_a, seen_b) = (seen(&a), seen(&b));
-            let ratio = compare_bounds(&seen_a, &seen_b, &QUESTION).ratio;
+            let (observed_a, observed_b) = (observed(&a), observed(&b));
+            let ratio = compare_bounds(&observed_a, &observed_b, &QUESTION).ratio;
             covered += u32::from(ratio.is_none_or(|r| r.covers(truth)));
-            let both = seen_a
+            let both = observed_a
                 .iter()
-                .zip(&seen_b)
+                .zip(&observed_b)
                 .filter_map(|(a, b)| a.known().zip(b.known()));
             let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
             let rest = compare(&a, &b, &QUESTION).ratio;

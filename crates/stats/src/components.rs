@@ -206,8 +206,10 @@ mod tests {
     }
 
     fn study(
-        (pairs, values): (usize, usize),
-        (of_value, of_pair): (f64, f64),
+        pairs: usize,
+        values: usize,
+        of_value: f64,
+        of_pair: f64,
         random: &mut Random,
     ) -> Vec<(f64, [Vec<f64>; 2])> {
         (0..pairs)
@@ -249,7 +251,7 @@ mod tests {
             let (mut within, mut total, mut held) = (0.0, 0.0, 0);
             let truth = 0.0005 / (0.0005 + of_pair * of_pair);
             for _ in 0..TRIALS {
-                let study = study((10, 40), (0.1, of_pair), &mut random);
+                let study = study(10, 40, 0.1, of_pair, &mut random);
                 let found = components(&pairs(&study), in_turn, 0.95).unwrap();
                 // The components before the cut-off at the total.
                 within += found.within_share.estimate * found.total.powi(2);
@@ -286,7 +288,7 @@ mod tests {
         let (have, need) = (1, VALUES_MIN);
         assert_eq!(of(1, 0.1), Err(Warning::TooFew { have, need }));
         assert_eq!(of(9, 0.1), Err(Warning::SingleValued));
-        let mut study = study((4, 6), (0.1, 0.1), &mut Random::new(1));
+        let mut study = study(4, 6, 0.1, 0.1, &mut Random::new(1));
         assert!(components(&pairs(&study)[..2], true, 0.95).is_err());
         study[0].1[0][3] = f64::NAN;
         assert!(components(&pairs(&study), true, 0.95).is_err());

@@ -223,7 +223,9 @@ mod tests {
     /// Share of studies, in percent, in which the intervals of all pairs cover the truth together. Alternative n is
     /// n·5 % faster than the first one.
     fn together(
-        (sides, rounds, studies): (usize, usize, usize),
+        sides: usize,
+        rounds: usize,
+        studies: usize,
         noise: impl Fn(&mut Random, usize) -> f64,
     ) -> f64 {
         let mut random = Random::new(5);
@@ -263,11 +265,10 @@ mod tests {
     #[test]
     fn golden_coverage_of_all_pairs_together() {
         for rounds in [4, 6] {
-            let of = (5, rounds, 4_000);
             let found = [
-                together(of, normal),
-                together(of, uneven),
-                together(of, heavy),
+                together(5, rounds, 4_000, normal),
+                together(5, rounds, 4_000, uneven),
+                together(5, rounds, 4_000, heavy),
             ];
             assert!(found.iter().all(|pct| *pct >= 94.3), "{rounds}: {found:?}");
         }

@@ -22,7 +22,7 @@ pub fn is_at_rest(rates: &[f64]) -> bool {
 /// of the values; (b ± t₀.₉₇₅;₁₀·se) · (length of all values) / (mean of the stretches). For an approach 1 − c·e^(−t/τ),
 /// what is missing at the end is τ times the slope there. So at rest by [`is_at_rest`], at most τ/T · 5 % is missing
 /// after a time T: a rate that is at rest for the next T may creep on for ten times as long, and no watching for T
-/// tells. Limits: 15 positive rates of equal length. Golden: 100 values of one rate have a drift of 0 without width.
+/// can show. Limits: 15 positive rates of equal length. Golden: 100 values of one rate have a drift of 0 without width.
 pub fn drift(rates: &[f64]) -> Option<Interval> {
     let last = &rates[rates.len() / 4..];
     let length = last.len() / STRETCHES;
@@ -30,8 +30,8 @@ pub fn drift(rates: &[f64]) -> Option<Interval> {
         return None;
     }
     let last = &last[last.len() - STRETCHES * length..];
-    let means = last.chunks_exact(length);
-    let means: Vec<f64> = means
+    let means: Vec<f64> = last
+        .chunks_exact(length)
         .map(|stretch| stretch.iter().sum::<f64>() / length as f64)
         .collect();
     let mean = means.iter().sum::<f64>() / STRETCHES as f64;

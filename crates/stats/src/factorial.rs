@@ -26,7 +26,7 @@ pub struct TwoLevel {
     rows: Vec<Vec<bool>>,
 }
 
-/// A main effect and an interaction of two factors that a design cannot tell apart.
+/// A main effect and an interaction of two factors that a design confounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alias {
     pub factor: usize,
@@ -45,7 +45,7 @@ impl TwoLevel {
     pub fn of(factors: usize, rows: Option<usize>) -> Option<Self> {
         let sizes = Self::sizes(factors);
         let rows = match rows {
-            Some(asked) => *sizes.iter().find(|size| **size == asked)?,
+            Some(requested) => *sizes.iter().find(|size| **size == requested)?,
             None => *sizes.first()?,
         };
         let level: Box<dyn Fn(usize, usize) -> bool> = match rows {

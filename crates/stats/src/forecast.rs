@@ -69,7 +69,7 @@ pub fn chances(
         Some(depth) => {
             let mut random = Random::new(seed);
             for _ in 0..trials {
-                let verdict = outcome(plan, (n, depth), sd_log, ratio.ln(), &mut random);
+                let verdict = outcome(plan, n, depth, sd_log, ratio.ln(), &mut random);
                 counts[verdict as usize] += 1;
             }
         }
@@ -84,7 +84,7 @@ pub fn chances(
     })
 }
 
-fn depth(plan: &Plan, n: usize) -> Option<(usize, f64)> {
+fn depth(plan: &Plan, n: usize) -> Option<ratio::Depth> {
     let tail = (1.0 - plan.confidence) / 2.0;
     match plan.design {
         Design::PairedInstances | Design::Sequential { trusted: false } => None,
@@ -95,7 +95,8 @@ fn depth(plan: &Plan, n: usize) -> Option<(usize, f64)> {
 
 fn outcome(
     plan: &Plan,
-    (n, depth): (usize, (usize, f64)),
+    n: usize,
+    depth: ratio::Depth,
     sd: f64,
     shift: f64,
     random: &mut Random,

@@ -155,7 +155,7 @@ impl Histogram {
     }
 }
 
-/// A percentile as a share of one. 99.9 / 100 is a little more than 0.999; without rounding it would ask for one rank too
+/// A percentile as a share of one. 99.9 / 100 is a little more than 0.999; without rounding it would select one rank too
 /// many.
 pub(crate) fn quantile(percentile: f64) -> f64 {
     (percentile * 1e10).round() / 1e12
@@ -179,7 +179,7 @@ const fn index_of(latency_ns: u64) -> u32 {
 }
 
 /// Calls back with index and count of each filled bucket of an encoded histogram, in their order. The format is
-/// HdrHistogram's V2: counts as zigzag LEB128, a negative number for so many empty buckets.
+/// HdrHistogram's V2: counts as zigzag LEB128, a negative number for a run of empty buckets.
 pub(crate) fn each_filled(
     bytes: &[u8],
     mut filled: impl FnMut(u32, u64),
@@ -210,11 +210,11 @@ pub(crate) fn each_filled(
 
 fn zigzag(bytes: &mut std::slice::Iter<'_, u8>) -> Option<i64> {
     let mut number = 0_u64;
-    for place in 0..9 {
+    for group in 0..9 {
         let byte = u64::from(*bytes.next()?);
         // The ninth byte has eight bits of its own.
-        let digits = if place < 8 { byte & 0x7f } else { byte };
-        number |= digits << (7 * place);
+        let digits = if group < 8 { byte & 0x7f } else { byte };
+        number |= digits << (7 * group);
         if byte & 0x80 == 0 {
             break;
         }

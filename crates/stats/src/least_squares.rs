@@ -1,4 +1,4 @@
-//! The least-squares fit behind [`crate::usl`]: Levenberg and Marquardt's method within bounds.
+//! The least-squares fit of [`crate::usl`]: Levenberg and Marquardt's method within bounds.
 
 use crate::law::Law;
 

@@ -146,19 +146,19 @@ pub fn knee(steps: &[Step]) -> Option<Knee> {
         .into_iter()
         .filter(|step| power(step).is_some())
         .collect();
-    let at = |place: usize| power(&sorted[place]).unwrap_or(0.0);
+    let at = |i: usize| power(&sorted[i]).unwrap_or(0.0);
     let best = (0..sorted.len()).max_by(|a, b| at(*a).total_cmp(&at(*b)))?;
     let step = sorted[best];
-    let beside = best
+    let neighbours = best
         .checked_sub(1)
         .zip(Some(best + 1).filter(|next| *next < sorted.len()));
     let mut knee = Knee {
         step_users: step.users,
         users: f64::from(step.users),
         completed_per_s: step.completed_per_s,
-        is_inside: beside.is_some(),
+        is_inside: neighbours.is_some(),
     };
-    if let Some((before, after)) = beside {
+    if let Some((before, after)) = neighbours {
         let points = [before, best, after].map(|i| (f64::from(sorted[i].users), at(i)));
         if let Some(users) = vertex(points) {
             let beyond = if users < knee.users { before } else { after };

@@ -272,9 +272,12 @@ mod tests {
         for n in [1, 2, 3, 4, 5, 16, 17, 1000, 4097] {
             for seed in 0..5 {
                 let order = Permutation::new(n, seed);
-                let seen: std::collections::HashSet<u64> =
+                let values: std::collections::HashSet<u64> =
                     (0..n).filter_map(|i| order.at(i)).collect();
-                assert!(seen.len() as u64 == n && seen.iter().all(|v| *v < n), "{n}");
+                assert!(
+                    values.len() as u64 == n && values.iter().all(|v| *v < n),
+                    "{n}"
+                );
                 assert_eq!(order.at(n), None);
             }
         }
@@ -291,8 +294,11 @@ mod tests {
             .filter(|&i| at(i).abs_diff(at(i - 1)) < 10)
             .count();
         assert!(near < 60, "{near} of 10 000; a random order has about 20");
-        let kept = (0..10_000).filter(|&i| at(i) == i).count();
-        assert!(kept < 10, "{kept} fixed points; a random order has about 1");
+        let fixed = (0..10_000).filter(|&i| at(i) == i).count();
+        assert!(
+            fixed < 10,
+            "{fixed} fixed points; a random order has about 1"
+        );
         assert_ne!(at(0), Permutation::new(10_000, 10).at(0).unwrap());
     }
 }

@@ -100,17 +100,14 @@ pub fn trend(values: &[f64]) -> Result<RankTest, Warning> {
         .map(|(i, j)| i64::from(values[j] > values[i]) - i64::from(values[j] < values[i]))
         .sum();
     let (statistic, exact) = (s as f64, n <= EXACT_MAX);
-    let p = match exact {
+    let p = if exact {
         // Of N pairs, (N − |S|)/2 are the other way round, or fewer.
-        true => {
-            let others = ((n * (n - 1) / 2) as u64 - s.unsigned_abs()) / 2;
-            let below: f64 = inversion_chances(n).iter().take(others as usize + 1).sum();
-            (2.0 * below).min(1.0)
-        }
-        false => {
-            let n = n as f64;
-            normal_p(statistic, n * (n - 1.0) * (2.0 * n + 5.0) / 18.0)
-        }
+        let others = ((n * (n - 1) / 2) as u64 - s.unsigned_abs()) / 2;
+        let below: f64 = inversion_chances(n).iter().take(others as usize + 1).sum();
+        (2.0 * below).min(1.0)
+    } else {
+        let n = n as f64;
+        normal_p(statistic, n * (n - 1.0) * (2.0 * n + 5.0) / 18.0)
     };
     Ok(RankTest {
         statistic,
@@ -224,13 +221,13 @@ fn ties(doubled: &[usize]) -> f64 {
 /// Chance of every sum of `size` of these numbers, all choices alike.
 fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let width = numbers.iter().sum::<usize>() + 1;
-    // ways[k][s]: choices of k numbers with sum s among those seen so far.
+    // ways[k][s]: choices of k numbers with sum s among those so far.
     let mut ways = vec![vec![0.0; width]; size + 1];
     ways[0][0] = 1.0;
     let mut reached = 0;
-    for (seen, number) in numbers.iter().enumerate() {
+    for (earlier, number) in numbers.iter().enumerate() {
         reached += number;
-        for k in (1..=size.min(seen + 1)).rev() {
+        for k in (1..=size.min(earlier + 1)).rev() {
             let (fewer, more) = ways.split_at_mut(k);
             for sum in *number..=reached {
                 more[0][sum] += fewer[k - 1][sum - number];

@@ -5,7 +5,7 @@
 //!
 //! | interval | n = 6 | 10 | 20 |
 //! |---|---|---|---|
-//! | signed ranks of pairs, order in each by lot: **chosen** | 96.9–97.0 | 94.8–95.2 | 95.1–95.2 |
+//! | signed depth of pairs, order in each by lot: **chosen** | 96.9–97.0 | 94.8–95.2 | 95.1–95.2 |
 //! | the same with A B B A (lowest: autocorrelated) | 96.0–97.2 | 93.5–95.2 | 93.4–95.4 |
 //! | Student's t of pairs, by lot | 95.2–97.5 | 94.7–96.7 | 95.0–96.0 |
 //! | BCa bootstrap of pairs, by lot | 79.6–85.9 | 83.0–89.8 | 86.0–93.3 |
@@ -13,7 +13,7 @@
 //! | the same, all A then all B, independent noise | 95.8–95.9 | 95.9 | 94.9–95.3 |
 //! | … autocorrelated; drifting | 76.7; 28.9 | 72.2; 4.8 | 69.6; 0.0 |
 //!
-//! Student's t holds here too and is a fifth narrower at six pairs, but only ranks hold for any noise,
+//! Student's t holds here too and is a fifth narrower at six pairs, but only depth hold for any noise,
 //! and one disturbed repetition does not widen them at ten or more.
 
 use crate::autocorrelation::{effective_size, variance};
@@ -23,7 +23,7 @@ use crate::rank::{mann_whitney_chances, signed_rank_chances};
 use crate::warning::{Warning, single_valued};
 
 pub const VALUES_MAX: usize = 1_000;
-/// Most values a side up to which the ranks of the ends are exact; beyond, the normal approximation.
+/// Most values a side up to which the depth of the ends are exact; beyond, the normal approximation.
 const EXACT_MAX: usize = 40;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -110,16 +110,13 @@ pub fn paired(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, Warning> {
             b: b.len(),
         });
     }
-    let (kept, mut warnings): (Vec<(f64, f64)>, _) = {
-        let pairs = a.iter().copied().zip(b.iter().copied());
-        let kept: Vec<_> = pairs
-            .filter(|(a, b)| a.is_finite() && b.is_finite())
-            .collect();
-        let dropped = a.len() - kept.len();
-        (kept, dropped_warning(dropped))
-    };
-    positive(kept.iter().flat_map(|(a, b)| [*a, *b]))?;
-    let differences: Vec<f64> = kept.iter().map(|(a, b)| b.ln() - a.ln()).collect();
+    let pairs = a.iter().copied().zip(b.iter().copied());
+    let finite: Vec<(f64, f64)> = pairs
+        .filter(|(a, b)| a.is_finite() && b.is_finite())
+        .collect();
+    let mut warnings = dropped_warning(a.len() - finite.len());
+    positive(finite.iter().flat_map(|(a, b)| [*a, *b]))?;
+    let differences: Vec<f64> = finite.iter().map(|(a, b)| b.ln() - a.ln()).collect();
     if single_valued(&differences) && !differences.is_empty() {
         warnings.push(Warning::SingleValued);
     }
@@ -171,11 +168,11 @@ fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warn
         have: n,
         need: fewest_pairs(confidence),
     };
-    let ranks = signed_rank_depth(n, tail).ok_or(too_few)?;
-    walsh_between(differences, ranks).ok_or(too_few)
+    let depth = signed_rank_depth(n, tail).ok_or(too_few)?;
+    walsh_between(differences, depth).ok_or(too_few)
 }
 
-pub(crate) fn walsh_between(differences: &[f64], ranks: (usize, f64)) -> Option<Interval> {
+pub(crate) fn walsh_between(differences: &[f64], depth: Depth) -> Option<Interval> {
     let n = differences.len();
     let mut averages = Vec::with_capacity(n * (n + 1) / 2);
     for (i, first) in differences.iter().enumerate() {
@@ -185,7 +182,7 @@ pub(crate) fn walsh_between(differences: &[f64], ranks: (usize, f64)) -> Option<
                 .map(|second| f64::midpoint(*first, *second)),
         );
     }
-    between(averages, ranks)
+    between(averages, depth)
 }
 
 fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, Warning> {
@@ -196,32 +193,38 @@ fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, War
         have,
         need: fewest_a_side(confidence).max(have + 1),
     };
-    let ranks = mann_whitney_depth(a.len(), b.len(), tail).ok_or(too_few)?;
-    shift_between(a, b, ranks).ok_or(too_few)
+    let depth = mann_whitney_depth(a.len(), b.len(), tail).ok_or(too_few)?;
+    shift_between(a, b, depth).ok_or(too_few)
 }
 
-pub(crate) fn shift_between(a: &[f64], b: &[f64], ranks: (usize, f64)) -> Option<Interval> {
+pub(crate) fn shift_between(a: &[f64], b: &[f64], depth: Depth) -> Option<Interval> {
     let shifts = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
-    between(shifts.collect(), ranks)
+    between(shifts.collect(), depth)
 }
 
 /// The median, and the values `depth` steps in from either end. Selects instead of sorting, because there are up to a
 /// million values, and forecasts do it thousands of times.
-fn between(mut values: Vec<f64>, (depth, attained): (usize, f64)) -> Option<Interval> {
+fn between(mut values: Vec<f64>, depth: Depth) -> Option<Interval> {
     let last = values.len().checked_sub(1)?;
     let mut at = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
-    let (low, high) = (at(depth), at(last - depth));
+    let (low, high) = (at(depth.steps), at(last - depth.steps));
     let estimate = f64::midpoint(at(last / 2), at(last.div_ceil(2)));
     Some(Interval {
         estimate,
         low,
         high,
-        confidence: attained,
+        confidence: depth.confidence,
     })
 }
 
-/// Depth of the ends of a paired interval, and the confidence attained.
-pub(crate) fn signed_rank_depth(n: usize, tail: f64) -> Option<(usize, f64)> {
+/// Position of an interval's ends, in steps from either end of the sorted values, and the confidence that it attains.
+#[derive(Clone, Copy)]
+pub(crate) struct Depth {
+    steps: usize,
+    confidence: f64,
+}
+
+pub(crate) fn signed_rank_depth(n: usize, tail: f64) -> Option<Depth> {
     if n <= EXACT_MAX {
         return (n > 0)
             .then(|| depth(&signed_rank_chances(n), tail))
@@ -235,8 +238,7 @@ pub(crate) fn signed_rank_depth(n: usize, tail: f64) -> Option<(usize, f64)> {
     ))
 }
 
-/// Depth of the ends of an unpaired interval, and the confidence attained.
-pub(crate) fn mann_whitney_depth(n_a: usize, n_b: usize, tail: f64) -> Option<(usize, f64)> {
+pub(crate) fn mann_whitney_depth(n_a: usize, n_b: usize, tail: f64) -> Option<Depth> {
     if n_a == 0 || n_b == 0 {
         return None;
     }
@@ -254,7 +256,7 @@ pub(crate) fn mann_whitney_depth(n_a: usize, n_b: usize, tail: f64) -> Option<(u
     })
 }
 
-fn depth(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
+fn depth(chances: &[f64], tail: f64) -> Option<Depth> {
     let mut below = 0.0;
     let mut found = None;
     for (k, chance) in chances.iter().enumerate() {
@@ -263,15 +265,21 @@ fn depth(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
         if below > tail * (1.0 + 1e-12) {
             break;
         }
-        found = Some((k, 1.0 - 2.0 * below));
+        found = Some(Depth {
+            steps: k,
+            confidence: 1.0 - 2.0 * below,
+        });
     }
     found
 }
 
-fn normal_depth(mean: f64, variance: f64, tail: f64) -> (usize, f64) {
+fn normal_depth(mean: f64, variance: f64, tail: f64) -> Depth {
     // P(statistic ≤ k) is about Φ((k + ½ − mean)/sd).
     let k = mean - 0.5 + normal_quantile(tail) * variance.sqrt();
-    (k.floor().max(0.0) as usize, 1.0 - 2.0 * tail)
+    Depth {
+        steps: k.floor().max(0.0) as usize,
+        confidence: 1.0 - 2.0 * tail,
+    }
 }
 
 /// Fewest pairs with which an interval of this confidence exists: 2·2⁻ⁿ ≤ 1 − confidence. Six at 95 %.
@@ -396,9 +404,9 @@ mod tests {
 
     #[test]
     fn the_approximation_continues_the_exact_depth() {
-        let paired = |n| signed_rank_depth(n, 0.025).unwrap().0 as f64;
+        let paired = |n| signed_rank_depth(n, 0.025).unwrap().steps as f64;
         assert!((paired(41) - paired(40)) / paired(40) < 0.09);
-        let unpaired = |n| mann_whitney_depth(n, n, 0.025).unwrap().0 as f64;
+        let unpaired = |n| mann_whitney_depth(n, n, 0.025).unwrap().steps as f64;
         assert!((unpaired(41) - unpaired(40)) / unpaired(40) < 0.09);
     }
 

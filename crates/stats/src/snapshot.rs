@@ -35,10 +35,6 @@ impl Bucket {
     fn highest_ns(self) -> u64 {
         self.lowest_ns() + (1 << histogram::doublings(self.index)) - 1
     }
-
-    fn middle_ns(self) -> u64 {
-        self.lowest_ns() + ((1 << histogram::doublings(self.index)) >> 1)
-    }
 }
 
 impl Default for HistogramSnapshot {
@@ -143,7 +139,8 @@ impl HistogramSnapshot {
     pub fn mean_us(&self) -> f64 {
         let count = self.count as f64;
         let sum = |sum: f64, bucket: &Bucket| {
-            sum + bucket.middle_ns() as f64 * bucket.count as f64 / count
+            let middle_ns = bucket.lowest_ns() + ((1 << histogram::doublings(bucket.index)) >> 1);
+            sum + middle_ns as f64 * bucket.count as f64 / count
         };
         self.buckets.iter().fold(0.0, sum) / 1e3
     }

@@ -65,7 +65,7 @@ pub struct Resampling {
 /// Method: least squares of X − X(N) within λ, σ, κ ≥ 0. Intervals by the bootstrap of residuals relative
 /// to the fitted rate, widened by √(n/(n − 3)) for the three parameters. Source: Gunther 2007, "Guerrilla
 /// Capacity Planning", chapters 4 and 5. Limits: [`DOPS_MIN`] different degrees of parallelism with positive
-/// finite rates, and intervals from six; before the knee σ and κ cannot be told apart, whatever R² says
+/// finite rates, and intervals from six; before the knee σ and κ are not distinguishable, whatever R² says
 /// (the first 8 of the golden points give N* = 56, the first 16 give 22, all 32 give 35), so a maximum
 /// outside the measured range is [`Peak::NotObserved`].
 /// Golden (the data of `usl-rs`, N = 1 … 32): σ = 0.026 716, κ = 7.6909e-4, λ = 995.65, N* = 35.

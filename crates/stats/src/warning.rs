@@ -17,7 +17,7 @@ pub enum Warning {
         "{have} values are too many: the limit is {limit}; summarise each repetition by one figure"
     )]
     TooMany { have: usize, limit: usize },
-    /// All values are alike: noise cannot be seen, and the interval has no width.
+    /// All values are alike: the noise is unknown, and the interval has no width.
     #[error("all values are equal, so the noise is unknown and the interval has no width")]
     SingleValued,
     #[error(
@@ -49,10 +49,10 @@ pub enum Warning {
 
 /// The finite values, and a warning when some were not.
 pub(crate) fn finite(values: &[f64]) -> (Vec<f64>, Option<Warning>) {
-    let kept: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-    let dropped = values.len() - kept.len();
+    let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    let dropped = values.len() - finite.len();
     (
-        kept,
+        finite,
         (dropped > 0).then_some(Warning::NotFinite { dropped }),
     )
 }

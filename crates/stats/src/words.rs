@@ -20,8 +20,8 @@ pub fn grouped(number: &str) -> String {
     }
     let mut text = String::with_capacity(number.len() + whole.len() / 3);
     text.push_str(sign);
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

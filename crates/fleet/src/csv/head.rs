@@ -62,7 +62,7 @@ pub struct Head {
     pub ignored: Vec<String>,
     width: usize,
     /// Position by column; `None` for one that the file does not have.
-    places: [Option<usize>; Column::ALL.len()],
+    positions: [Option<usize>; Column::ALL.len()],
 }
 
 impl Head {
@@ -74,9 +74,9 @@ impl Head {
             separator,
             ignored: Vec::new(),
             width: names.len(),
-            places: [None; Column::ALL.len()],
+            positions: [None; Column::ALL.len()],
         };
-        for (place, name) in names.iter().enumerate() {
+        for (position, name) in names.iter().enumerate() {
             let Some(column) = Column::ALL.into_iter().find(|c| c.name() == name) else {
                 if let Some(what) = of_other_unit(name) {
                     return Err(what);
@@ -84,7 +84,7 @@ impl Head {
                 head.ignored.push(name.to_string());
                 continue;
             };
-            if head.places[column as usize].replace(place).is_some() {
+            if head.positions[column as usize].replace(position).is_some() {
                 return Err(format!("the column {name} is there twice"));
             }
         }
@@ -92,7 +92,7 @@ impl Head {
     }
 
     fn complete(self) -> Result<Self, String> {
-        let has = |column: &Column| self.places[*column as usize].is_some();
+        let has = |column: &Column| self.positions[*column as usize].is_some();
         if let Some(lacking) = Column::NEEDED.iter().find(|column| !has(column)) {
             return Err(format!(
                 "the column {} is missing{}",
@@ -128,13 +128,13 @@ impl Head {
     }
 
     pub fn has_histograms(&self) -> bool {
-        self.places[Column::Histogram as usize].is_some()
+        self.positions[Column::Histogram as usize].is_some()
     }
 
     pub fn cell<'a>(&self, fields: &'a [Cow<'_, str>], column: Column) -> &'a str {
-        let place = self.places[column as usize];
-        place
-            .and_then(|place| fields.get(place))
+        let position = self.positions[column as usize];
+        position
+            .and_then(|position| fields.get(position))
             .map_or("", |cell| cell.as_ref())
     }
 }

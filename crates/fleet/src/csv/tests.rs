@@ -118,7 +118,7 @@ fn every_mistake_names_its_line_and_what_would_be_right() {
 }
 
 #[test]
-fn a_key_that_is_wrong_is_told() {
+fn a_wrong_key_is_reported() {
     for (line, part) in [
         (
             ",2026-01-31T12:00:00Z,before,write,,0,120,1",
@@ -176,7 +176,7 @@ fn semicolons_decimal_commas_and_other_columns_are_read() {
 }
 
 #[test]
-fn a_head_that_is_wrong_is_told() {
+fn a_wrong_head_is_reported() {
     for (head, part) in [
         ("", "the column system is missing"),
         (

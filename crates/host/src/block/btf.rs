@@ -25,9 +25,9 @@ pub(super) fn offsets<const N: usize>(
     let types = Types::parse(&bytes)
         .ok_or_else(|| format!("{} is not valid BTF type information", path.display()))?;
     let mut found = [0; N];
-    for (place, (structure, member)) in found.iter_mut().zip(members) {
+    for (offset, (structure, member)) in found.iter_mut().zip(members) {
         let bits = types.offset_bits(structure, member);
-        *place = bits
+        *offset = bits
             .filter(|bits| bits % 8 == 0)
             .map(|bits| bits / 8)
             .ok_or_else(|| format!("the kernel's struct {structure} has no member {member}"))?;
@@ -77,7 +77,7 @@ impl<'a> Types<'a> {
                 };
                 structures.insert(number, structure);
             }
-            at += length_behind(kind, members as usize)?;
+            at += trailing_bytes(kind, members as usize)?;
         }
         Some(Self {
             types,
@@ -112,8 +112,8 @@ impl<'a> Types<'a> {
                 return Some(offset);
             }
             let inner = self.structures.get(&of_type)?;
-            let looks = depth > 0 && self.is_named(name, "");
-            let within = looks.then(|| self.offset_within(inner, member, depth - 1));
+            let is_nested = depth > 0 && self.is_named(name, "");
+            let within = is_nested.then(|| self.offset_within(inner, member, depth - 1));
             Some(offset + within??)
         })
     }
@@ -124,7 +124,7 @@ impl<'a> Types<'a> {
     }
 }
 
-fn length_behind(kind: u32, members: usize) -> Option<usize> {
+fn trailing_bytes(kind: u32, members: usize) -> Option<usize> {
     Some(match kind {
         // integers, variables, tags of declarations
         1 | 14 | 17 => 4,

@@ -37,7 +37,7 @@ const ISSUED: Reg = Reg(9);
 
 /// Byte offsets of members in the kernel's structures.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Places {
+pub(super) struct Offsets {
     pub start_ns: u32,
     pub issue_ns: u32,
     pub flags: u32,
@@ -47,12 +47,12 @@ pub(super) struct Places {
 
 /// The program for these devices, given by the kernel's numbers of each and of its partitions; `None` if the kernel's
 /// structures are larger than the stack.
-pub(super) fn program(places: &Places, devices: &[Vec<u32>], map: i32) -> Option<Vec<u64>> {
+pub(super) fn program(offsets: &Offsets, devices: &[Vec<u32>], map: i32) -> Option<Vec<u64>> {
     let wanted = [
-        (places.start_ns, 8),
-        (places.issue_ns, 8),
-        (places.flags, 4),
-        (places.part, 8),
+        (offsets.start_ns, 8),
+        (offsets.issue_ns, 8),
+        (offsets.flags, 4),
+        (offsets.part, 8),
     ];
     let low = wanted.iter().map(|(at, _)| at & !7).min()?;
     let high = wanted.iter().map(|(at, length)| at + length).max()?;
@@ -68,12 +68,12 @@ pub(super) fn program(places: &Places, devices: &[Vec<u32>], map: i32) -> Option
     text.load_u64(REQUEST, CONTEXT, 0);
     text.call(Helper::KtimeNs);
     text.by(By::Copy, NOW, RESULT);
-    copy(&mut text, (base, span), (REQUEST, low));
-    slot_of_device(&mut text, places, on_stack(places.part)?, devices, out);
-    operation(&mut text, on_stack(places.flags)?, out);
+    copy(&mut text, base, span, REQUEST, low);
+    slot_of_device(&mut text, offsets, on_stack(offsets.part)?, devices, out);
+    operation(&mut text, on_stack(offsets.flags)?, out);
     class_of_size(&mut text);
-    text.load_u64(START, STACK, on_stack(places.start_ns)?);
-    text.load_u64(ISSUED, STACK, on_stack(places.issue_ns)?);
+    text.load_u64(START, STACK, on_stack(offsets.start_ns)?);
+    text.load_u64(ISSUED, STACK, on_stack(offsets.issue_ns)?);
     three_times(&mut text, map, out);
     text.here(out);
     text.with(With::Set, RESULT, 0);
@@ -81,7 +81,7 @@ pub(super) fn program(places: &Places, devices: &[Vec<u32>], map: i32) -> Option
     text.finish()
 }
 
-fn copy(text: &mut Assembly, (to, length): (i16, u32), (from, offset): (Reg, u32)) {
+fn copy(text: &mut Assembly, to: i16, length: u32, from: Reg, offset: u32) {
     text.by(By::Copy, Reg(1), STACK);
     text.with(With::Add, Reg(1), to.into());
     text.with(With::Set, Reg(2), length.cast_signed());
@@ -93,14 +93,14 @@ fn copy(text: &mut Assembly, (to, length): (i16, u32), (from, offset): (Reg, u32
 /// Begins the key with the number of the device; requests of other devices are ignored.
 fn slot_of_device(
     text: &mut Assembly,
-    places: &Places,
+    offsets: &Offsets,
     part: i16,
     devices: &[Vec<u32>],
     out: Label,
 ) {
     text.load_u64(Reg(3), STACK, part);
     text.jump_if(Cmp::Equal, Reg(3), 0, out);
-    copy(text, (DEVICE_SLOT, 4), (Reg(3), places.device));
+    copy(text, DEVICE_SLOT, 4, Reg(3), offsets.device);
     text.load_u32(Reg(1), STACK, DEVICE_SLOT);
     let found = text.label();
     for (slot, numbers) in (0..).zip(devices) {
@@ -160,10 +160,10 @@ fn three_times(text: &mut Assembly, map: i32, out: Label) {
     text.jump_if(Cmp::Equal, ISSUED, 0, out);
     text.by(By::Copy, TIME, ISSUED);
     // It was merged into a request that had been issued, so it was in no queue.
-    let behind = text.label();
-    text.jump_if_less(START, ISSUED, behind);
+    let issued = text.label();
+    text.jump_if_less(START, ISSUED, issued);
     text.by(By::Copy, TIME, START);
-    text.here(behind);
+    text.here(issued);
     text.by(By::Subtract, TIME, START);
     count(text, 1, out);
     text.by(By::Copy, TIME, NOW);

@@ -29,7 +29,7 @@ struct State {
     /// Begin of the current interval, and the counts then.
     since_ns: u64,
     before: Vec<DeviceTimes>,
-    kept: VecDeque<Interval>,
+    intervals: VecDeque<Interval>,
     /// Number of all intervals that ended, including those no longer stored.
     ended: u64,
 }
@@ -115,14 +115,17 @@ impl RequestLog {
         // The last interval counts however short it is: together they have all requests of the window.
         state.end_interval(now_ns, now);
         let ended = state.ended.saturating_sub(mark.ended);
-        let there = usize::try_from(ended).map_or(state.kept.len(), |n| n.min(state.kept.len()));
-        let intervals = state.kept.range(state.kept.len() - there..);
+        let there =
+            usize::try_from(ended).map_or(state.intervals.len(), |n| n.min(state.intervals.len()));
+        let first = state.intervals.len() - there;
         let mut samples = vec![Vec::new(); times.len()];
-        for interval in intervals {
+        for interval in state.intervals.range(first..) {
             let at_s = interval.end_ns.saturating_sub(mark.at_ns) as f64 / 1e9;
             for (samples, device) in samples.iter_mut().zip(&interval.devices) {
-                let told = device.iter().zip(OPERATIONS);
-                samples.extend(told.map(|(brief, operation)| brief.sample(at_s, operation.word())));
+                let of_operations = device.iter().zip(OPERATIONS);
+                samples.extend(
+                    of_operations.map(|(brief, operation)| brief.sample(at_s, operation.word())),
+                );
             }
         }
         Ok(WindowRequests { times, samples })
@@ -144,10 +147,10 @@ impl State {
             end_ns: now_ns,
             devices: devices.collect(),
         };
-        if self.kept.len() == INTERVALS_MAX {
-            self.kept.pop_front();
+        if self.intervals.len() == INTERVALS_MAX {
+            self.intervals.pop_front();
         }
-        self.kept.push_back(interval);
+        self.intervals.push_back(interval);
         self.ended += 1;
         (self.since_ns, self.before) = (now_ns, now);
     }
@@ -210,7 +213,7 @@ mod tests {
         state.end_interval(1_000, reads(99, 1));
         state.end_interval(2_000, reads(99, 4));
         state.end_interval(3_000, reads(99, 4));
-        let [first, second, third] = [0, 1, 2].map(|n| state.kept[n].devices[0][0]);
+        let [first, second, third] = [0, 1, 2].map(|n| state.intervals[n].devices[0][0]);
         let golden = Brief {
             count: 100,
             sum_ns: 1005,
@@ -232,8 +235,8 @@ mod tests {
         for n in 0..INTERVALS_MAX as u64 + 2 {
             state.end_interval(n, Vec::new());
         }
-        assert_eq!(state.kept.len(), INTERVALS_MAX);
-        assert_eq!(state.kept.front().map(|first| first.end_ns), Some(2));
+        assert_eq!(state.intervals.len(), INTERVALS_MAX);
+        assert_eq!(state.intervals.front().map(|first| first.end_ns), Some(2));
         assert_eq!(state.ended, INTERVALS_MAX as u64 + 2);
     }
 }

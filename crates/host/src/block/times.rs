@@ -156,8 +156,8 @@ impl DeviceTimes {
     }
 
     fn entry(&self, operation: Operation, class: usize, phase: Phase) -> &[u64] {
-        let place = (operation as usize * CLASSES + class) * TIMES + phase as usize;
-        &self.entries[place * VALUES..][..VALUES]
+        let index = (operation as usize * CLASSES + class) * TIMES + phase as usize;
+        &self.entries[index * VALUES..][..VALUES]
     }
 }
 

@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(
             cpu(b"cpu  1 2 3 4\n"),
             None,
-            "a kernel without iowait and steal tells nothing"
+            "a kernel without iowait and steal reports nothing"
         );
         assert_eq!(cpu(b"cpu  1 2 3 4 5 6 7 -8\n"), None);
     }

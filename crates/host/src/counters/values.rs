@@ -48,8 +48,8 @@ impl Disks {
     /// out.
     pub fn of(devices: impl IntoIterator<Item = (Option<DiskCounters>, bool)>) -> Self {
         let mut disks = Self::default();
-        let places = disks.each.iter_mut().zip(&mut disks.is_summed);
-        for ((each, is_summed), device) in places.zip(devices) {
+        let slots = disks.each.iter_mut().zip(&mut disks.is_summed);
+        for ((each, is_summed), device) in slots.zip(devices) {
             (*each, *is_summed) = device;
         }
         disks
@@ -59,13 +59,13 @@ impl Disks {
         Self::of([(Some(counters), true)])
     }
 
-    pub fn get(&self, place: usize) -> Option<&DiskCounters> {
-        self.each.get(place)?.as_ref()
+    pub fn get(&self, index: usize) -> Option<&DiskCounters> {
+        self.each.get(index)?.as_ref()
     }
 
     pub(crate) fn summed(&self) -> impl Iterator<Item = Option<&DiskCounters>> {
-        let places = self.each.iter().zip(&self.is_summed);
-        places.filter_map(|(each, is_summed)| is_summed.then_some(each.as_ref()))
+        let slots = self.each.iter().zip(&self.is_summed);
+        slots.filter_map(|(each, is_summed)| is_summed.then_some(each.as_ref()))
     }
 }
 

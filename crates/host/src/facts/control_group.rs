@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn no_caps_and_no_answer_are_told_apart() {
+    fn no_caps_and_no_answer_differ() {
         let mounts = "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         let files = [
             ("proc/self/cgroup", "0::/../up\n"),

@@ -59,12 +59,15 @@ fn descend(path: String, value: &Value, rows: &mut BTreeMap<String, String>) {
             for (number, item) in items.iter().enumerate() {
                 let named = NAMES.iter().find_map(|name| item.get(name)?.as_str());
                 let label = named.map_or_else(|| number.to_string(), str::to_owned);
-                let mut place = format!("{path}[{label}]");
+                let mut element = format!("{path}[{label}]");
                 // Two elements of one name (a mount point mounted twice) stay two.
-                if rows.keys().any(|row| row.starts_with(&format!("{place}."))) {
-                    place = format!("{path}[{label} #{number}]");
+                if rows
+                    .keys()
+                    .any(|row| row.starts_with(&format!("{element}.")))
+                {
+                    element = format!("{path}[{label} #{number}]");
                 }
-                descend(place, item, rows);
+                descend(element, item, rows);
             }
         }
         Value::Array(items) if items.is_empty() => {}

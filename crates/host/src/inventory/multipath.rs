@@ -26,12 +26,12 @@ pub struct Multipath {
 /// Reads the main file and then those of the folder next to it.
 pub(super) fn read(root: &Path) -> Option<Multipath> {
     let folder = "etc/multipath/conf.d";
-    let beside = names(&root.join(folder))
+    let others = names(&root.join(folder))
         .into_iter()
         .filter(|name| name.ends_with(".conf"))
         .map(|name| format!("{folder}/{name}"));
     let files: Vec<String> = std::iter::once("etc/multipath.conf".to_owned())
-        .chain(beside)
+        .chain(others)
         .filter_map(|name| text(root, &name))
         .collect();
     if files.is_empty() {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_are_told_apart_and_comments_are_no_settings() {
+    fn sections_are_separate_and_comments_are_no_settings() {
         let found = parsed(
             "defaults {\n polling_interval 10\n}\ndevices {\n device {\n vendor \"3PARdata\"\n\
              path_selector \"round-robin 0\" # of old\n# dev_loss_tmo 14\n }\n}\n\

@@ -21,17 +21,17 @@ pub fn rows(document: &Document) -> Vec<Fact> {
     let caps = caps
         .flat_map(ControlGroup::caps)
         .map(|(name, value)| fact(("caps".to_owned(), name), value, false));
-    let found = flat(&document.found).into_iter();
-    let found = found
+    let found = flat(&document.found)
+        .into_iter()
         .filter(|(path, _)| !path.starts_with("control_group."))
-        .map(|(path, value)| fact(place(&path), value, false));
+        .map(|(path, value)| fact(split(&path), value, false));
     let stated = flat(&document.stated).into_iter();
-    let stated = stated.map(|(path, value)| fact(place(&path), value, true));
+    let stated = stated.map(|(path, value)| fact(split(&path), value, true));
     caps.chain(found).chain(stated).take(FACTS_MAX).collect()
 }
 
 /// Splits `block_devices[sda].scheduler` into the section "block devices" and the name "sda scheduler".
-fn place(path: &str) -> (String, String) {
+fn split(path: &str) -> (String, String) {
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (section, rest) = path.split_at(end);
     let name = match rest.strip_prefix('[').and_then(|r| r.rsplit_once("].")) {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_path_becomes_a_section_and_a_name() {
-        let places = [
+        let cases = [
             ("processor.model", "processor", "model"),
             (
                 "block_devices[sda].nr_requests",
@@ -75,8 +75,8 @@ mod tests {
             ("sysctl.vm.dirty_ratio", "sysctl", "vm.dirty_ratio"),
             ("memory.huge_pages.total", "memory", "huge pages total"),
         ];
-        for (path, section, name) in places {
-            assert_eq!(place(path), (section.to_owned(), name.to_owned()), "{path}");
+        for (path, section, name) in cases {
+            assert_eq!(split(path), (section.to_owned(), name.to_owned()), "{path}");
         }
     }
 
@@ -93,17 +93,17 @@ mod tests {
             ..ControlGroup::default()
         });
         let rows = rows(&document);
-        let told: Vec<String> = rows
+        let shown: Vec<String> = rows
             .iter()
             .map(|row| format!("{} {}: {}", row.section, row.name, row.value))
             .collect();
         assert_eq!(
-            told[..2],
+            shown[..2],
             ["caps memory: 4 GiB", "caps vda reads: 3000 a second"]
         );
         assert!(
-            !told.iter().any(|row| row.contains("control group")),
-            "{told:?}"
+            !shown.iter().any(|row| row.contains("control group")),
+            "{shown:?}"
         );
     }
 

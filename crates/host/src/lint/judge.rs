@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Decision;
-use super::look::{FoundFact, Lookup, look, number, number_at, texts, texts_at};
+use super::path::{FoundFact, Lookup, number, number_at, resolve, texts, texts_at};
 use super::rule::{Condition, Need, Over, Rule};
 use super::volumes::bottom;
 
@@ -44,51 +44,54 @@ pub(super) fn judge(rule: &Rule, facts: &Value) -> Outcome {
     if let Some(need) = rule.needs.iter().find(|need| !is_met(need, facts)) {
         return Outcome::undecided(String::new(), need.otherwise.clone());
     }
-    let seen = match look(facts, &rule.look, &rule.only) {
+    let observed = match resolve(facts, &rule.look, &rule.only) {
         Lookup::Nowhere => return Outcome::undecided(String::new(), rule.missing.clone()),
-        Lookup::Facts(seen) => seen,
+        Lookup::Facts(observed) => observed,
     };
     if rule.over == Over::Any {
-        let holds = |seen: &&FoundFact<'_>| holds_alone(rule, facts, seen) == Some(true);
-        let found: Vec<FoundFact<'_>> = seen
+        let holds = |observed: &&FoundFact<'_>| holds_alone(rule, facts, observed) == Some(true);
+        let found: Vec<FoundFact<'_>> = observed
             .iter()
-            .filter(|seen| seen.value.is_some())
+            .filter(|observed| observed.value.is_some())
             .copied()
             .collect();
-        return Outcome::decided(seen.iter().any(|s| holds(&s)), or_none(described(&found)));
+        return Outcome::decided(
+            observed.iter().any(|s| holds(&s)),
+            or_none(described(&found)),
+        );
     }
     if let Condition::CountAtLeast(count) = &rule.holds {
-        return count_at_least(rule, &seen, *count);
+        return count_at_least(rule, &observed, *count);
     }
-    if seen.is_empty() {
+    if observed.is_empty() {
         return Outcome::undecided(String::new(), rule.missing.clone());
     }
     match &rule.holds {
-        Condition::EqualWithin { group } => equal_within(rule, &seen, group),
-        _ => all_hold(rule, facts, &seen),
+        Condition::EqualWithin { group } => equal_within(rule, &observed, group),
+        _ => all_hold(rule, facts, &observed),
     }
 }
 
 fn is_met(need: &Need, facts: &Value) -> bool {
-    let Lookup::Facts(seen) = look(facts, &need.look, &need.only) else {
+    let Lookup::Facts(observed) = resolve(facts, &need.look, &need.only) else {
         return false;
     };
-    seen.iter().any(|seen| {
-        let text = seen.text();
+    observed.iter().any(|observed| {
+        let text = observed.text();
         text.is_some_and(|text| need.one_of.is_empty() || need.one_of.contains(&text))
     })
 }
 
-fn all_hold(rule: &Rule, facts: &Value, seen: &[FoundFact<'_>]) -> Outcome {
-    let verdicts: Vec<Option<bool>> = seen
+fn all_hold(rule: &Rule, facts: &Value, observed: &[FoundFact<'_>]) -> Outcome {
+    let verdicts: Vec<Option<bool>> = observed
         .iter()
-        .map(|seen| holds_alone(rule, facts, seen))
+        .map(|observed| holds_alone(rule, facts, observed))
         .collect();
     let with = |wanted: Option<bool>| -> Vec<FoundFact<'_>> {
-        let pairs = seen.iter().zip(&verdicts);
+        let pairs = observed.iter().zip(&verdicts);
         pairs
             .filter(|(_, verdict)| **verdict == wanted)
-            .map(|(seen, _)| *seen)
+            .map(|(observed, _)| *observed)
             .collect()
     };
     let (wrong, unknown) = (with(Some(false)), with(None));
@@ -96,7 +99,7 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[FoundFact<'_>]) -> Outcome {
         return Outcome::decided(false, described(&wrong));
     }
     if unknown.is_empty() {
-        return Outcome::decided(true, described(seen));
+        return Outcome::decided(true, described(observed));
     }
     let named: Vec<&str> = unknown
         .iter()
@@ -115,13 +118,13 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[FoundFact<'_>]) -> Outcome {
 }
 
 /// True if one fact holds; `None` if that is unknown.
-fn holds_alone(rule: &Rule, facts: &Value, seen: &FoundFact<'_>) -> Option<bool> {
+fn holds_alone(rule: &Rule, facts: &Value, observed: &FoundFact<'_>) -> Option<bool> {
     if let Condition::Known(wanted) = rule.holds {
-        return Some(seen.value.is_some() == wanted);
+        return Some(observed.value.is_some() == wanted);
     }
-    let value = seen.value?;
+    let value = observed.value?;
     match &rule.holds {
-        Condition::OneOf(texts) => Some(texts.contains(&seen.text()?)),
+        Condition::OneOf(texts) => Some(texts.contains(&observed.text()?)),
         Condition::AtLeast(least) => Some(number(value)? >= *least),
         Condition::EachAtLeast(least) => {
             let words = numbers(value)?;
@@ -138,7 +141,7 @@ fn holds_alone(rule: &Rule, facts: &Value, seen: &FoundFact<'_>) -> Option<bool>
         Condition::AtMostFact { look, times } => {
             Some(number(value)? <= number_at(facts, look)? * times)
         }
-        Condition::AtLeastField(field) => Some(number(value)? >= number(seen.field(field)?)?),
+        Condition::AtLeastField(field) => Some(number(value)? >= number(observed.field(field)?)?),
         Condition::ListHolds(wanted) => {
             let items = texts(value)?;
             Some(wanted.iter().all(|word| items.contains(word)))
@@ -197,20 +200,20 @@ fn apart(facts: &Value, devices: &[String], others: &[String]) -> Option<bool> {
         .then_some(true)
 }
 
-fn count_at_least(rule: &Rule, seen: &[FoundFact<'_>], count: usize) -> Outcome {
-    if seen.is_empty() {
+fn count_at_least(rule: &Rule, observed: &[FoundFact<'_>], count: usize) -> Outcome {
+    if observed.is_empty() {
         return Outcome::undecided(String::new(), rule.missing.clone());
     }
     Outcome::decided(
-        seen.len() >= count,
-        format!("{} ({})", seen.len(), described(seen)),
+        observed.len() >= count,
+        format!("{} ({})", observed.len(), described(observed)),
     )
 }
 
-fn equal_within(rule: &Rule, seen: &[FoundFact<'_>], group: &str) -> Outcome {
+fn equal_within(rule: &Rule, observed: &[FoundFact<'_>], group: &str) -> Outcome {
     let mut groups: BTreeMap<String, BTreeMap<String, Vec<FoundFact<'_>>>> = BTreeMap::new();
     let mut unknown = false;
-    for one in seen {
+    for one in observed {
         match (one.field(group).and_then(Value::as_str), one.text()) {
             (Some(group), Some(value)) => {
                 let values = groups.entry(group.to_owned()).or_default();
@@ -254,9 +257,9 @@ fn or_none(text: String) -> String {
 }
 
 /// "deadline (data01, data02 and 6 more); cfq (redo01)".
-fn described(seen: &[FoundFact<'_>]) -> String {
+fn described(observed: &[FoundFact<'_>]) -> String {
     let mut by_value: Vec<(String, Vec<&str>)> = Vec::new();
-    for one in seen {
+    for one in observed {
         let value = one.text().unwrap_or_else(|| "–".to_owned());
         let at = by_value.iter().position(|(known, _)| *known == value);
         let at = at.unwrap_or_else(|| {

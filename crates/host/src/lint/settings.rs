@@ -79,7 +79,7 @@ mod tests {
         holds = { at_most_fact = { look = "server/memory_bytes", times = 0.5 } }
         advised = "at most half of the memory"
         why = "It must fit."
-        missing = "The server does not tell it."
+        missing = "The server does not report it."
         source = "a document"
     "#;
 

@@ -30,18 +30,18 @@ impl SshAddress {
     }
 
     fn parts(text: &str) -> Result<Self, &'static str> {
-        let place = text
+        let address = text
             .strip_prefix("ssh://")
             .ok_or("it does not start with ssh://")?;
-        let place = place.strip_suffix('/').unwrap_or(place);
-        let (user, place) = match place.rsplit_once('@') {
+        let address = address.strip_suffix('/').unwrap_or(address);
+        let (user, target) = match address.rsplit_once('@') {
             Some((user, _)) if user.contains(':') => {
                 return Err("it contains a password; ssh logs in with keys");
             }
-            Some((user, place)) => (Some(word(user)?), place),
-            None => (None, place),
+            Some((user, target)) => (Some(word(user)?), target),
+            None => (None, address),
         };
-        let (host, port) = match place
+        let (host, port) = match target
             .strip_prefix('[')
             .and_then(|rest| rest.split_once(']'))
         {
@@ -50,9 +50,9 @@ impl SshAddress {
                 host,
                 Some(port.strip_prefix(':').ok_or("its port is invalid")?),
             ),
-            None => match place.split_once(':') {
+            None => match target.split_once(':') {
                 Some((host, port)) => (host, Some(port)),
-                None => (place, None),
+                None => (target, None),
             },
         };
         let port = match port.map(str::parse::<u16>) {

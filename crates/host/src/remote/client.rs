@@ -14,7 +14,7 @@ use crate::trusted;
 
 /// Variable that names another program than `ssh`, which gets the same arguments.
 const PROGRAM_VARIABLE: &str = "DBDYNO_SSH";
-/// Most bytes of the client's messages that are kept, the last ones.
+/// Most bytes of the client's messages that are messages, the last ones.
 const MESSAGES_BYTES_MAX: usize = 4096;
 /// Longest answer to one command: the inventory of a machine with thousands of devices.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
@@ -185,13 +185,13 @@ fn quoted(script: &str) -> String {
 }
 
 fn last_of(mut errors: ChildStderr) -> Vec<u8> {
-    let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
+    let (mut messages, mut chunk) = (Vec::new(), [0; 1024]);
     while let Ok(count @ 1..) = errors.read(&mut chunk) {
-        kept.extend_from_slice(&chunk[..count]);
-        let too_many = kept.len().saturating_sub(MESSAGES_BYTES_MAX);
-        kept.drain(..too_many);
+        messages.extend_from_slice(&chunk[..count]);
+        let too_many = messages.len().saturating_sub(MESSAGES_BYTES_MAX);
+        messages.drain(..too_many);
     }
-    kept
+    messages
 }
 
 #[cfg(test)]

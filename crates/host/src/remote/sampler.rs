@@ -77,7 +77,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     input: Option<ChildStdin>,
-    asked: u64,
+    requested: u64,
     answered: u64,
     samples: VecDeque<(u64, Snapshot)>,
     /// Numbers of unanswered snapshots that start or end a window: only these store their interfaces.
@@ -268,7 +268,7 @@ impl Shared {
         if let Some(reason) = &state.lost {
             return Err(reason.clone());
         }
-        let number = state.asked + 1;
+        let number = state.requested + 1;
         let Some(input) = state.input.as_mut() else {
             return Err("the connection is closed".into());
         };
@@ -280,7 +280,7 @@ impl Shared {
             let state = lock(&self.state);
             return Err(state.lost.clone().unwrap_or_default());
         }
-        state.asked = number;
+        state.requested = number;
         if wanted == Wanted::Boundary {
             state.boundaries.insert(number);
         }
@@ -325,7 +325,7 @@ impl Shared {
                 lost: last - first + 1 - inside.len() as u64,
                 interfaces: [start, end].map(|boundary| boundary.interfaces.clone()),
             }),
-            _ => Err("the point was too long: its first snapshot is no longer kept".into()),
+            _ => Err("the point was too long: its first snapshot is no longer stored".into()),
         }
     }
 
@@ -411,7 +411,7 @@ fn ask_on_schedule(shared: &Shared, interval_ns: u64) {
     let mut schedule = Schedule::new(shared.anchor_ns.load(Ordering::Acquire), interval_ns);
     while !shared.stop.load(Ordering::Acquire) {
         schedule.follow(shared.anchor_ns.load(Ordering::Acquire));
-        match schedule.look(monotonic_ns()) {
+        match schedule.poll(monotonic_ns()) {
             Tick::Wait { until_ns } => {
                 let slice_end_ns = monotonic_ns() + SLICE.as_nanos() as u64;
                 sleep_until(until_ns.min(slice_end_ns));
@@ -419,13 +419,13 @@ fn ask_on_schedule(shared: &Shared, interval_ns: u64) {
             Tick::Due { late } => {
                 let outstanding = {
                     let state = lock(&shared.state);
-                    state.asked - state.answered.min(state.asked)
+                    state.requested - state.answered.min(state.requested)
                 };
-                let is_behind = outstanding >= OUTSTANDING_MAX;
+                let is_slow = outstanding >= OUTSTANDING_MAX;
                 shared
                     .late
-                    .fetch_add(late + u64::from(is_behind), Ordering::AcqRel);
-                if !is_behind && shared.ask(Wanted::Series).is_err() {
+                    .fetch_add(late + u64::from(is_slow), Ordering::AcqRel);
+                if !is_slow && shared.ask(Wanted::Series).is_err() {
                     return;
                 }
             }

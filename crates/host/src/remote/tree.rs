@@ -160,7 +160,7 @@ impl Tree {
         Some(at)
     }
 
-    fn place(&self, name: &Path) -> Option<PathBuf> {
+    fn location(&self, name: &Path) -> Option<PathBuf> {
         self.resolved(name, &mut LINKS_MAX.clone())
     }
 
@@ -169,29 +169,30 @@ impl Tree {
         for name in ["proc", "sys", "etc"] {
             fs::create_dir_all(root.join(name))?;
         }
-        let make = |place: &Path| match fs::create_dir_all(root.join(place)) {
+        let make = |location: &Path| match fs::create_dir_all(root.join(location)) {
             // A name that is both a file and a directory: a malformed tree, which is tolerated.
             Err(error) if is_clash(&error) => Ok(()),
             other => other,
         };
         for name in &self.directories {
-            self.place(name).map_or(Ok(()), |place| make(&place))?;
+            self.location(name)
+                .map_or(Ok(()), |location| make(&location))?;
         }
         for (name, text) in &self.files {
-            let Some(place) = self.place(name) else {
+            let Some(location) = self.location(name) else {
                 continue;
             };
-            place.parent().map_or(Ok(()), make)?;
-            match fs::write(root.join(place), text) {
+            location.parent().map_or(Ok(()), make)?;
+            match fs::write(root.join(location), text) {
                 Err(error) if !is_clash(&error) => return Err(error),
                 _ => {}
             }
         }
         // Links come last, so that nothing is written through one of them.
         for name in self.links.keys() {
-            let parent = name.parent().and_then(|parent| self.place(parent));
+            let parent = name.parent().and_then(|parent| self.location(parent));
             let (Some(parent), Some(word), Some(target)) =
-                (parent, name.file_name(), self.place(name))
+                (parent, name.file_name(), self.location(name))
             else {
                 continue;
             };

@@ -83,10 +83,10 @@ impl HostUse {
             let rates = Rates::between(start, end);
             let at_s = end.at_ns.saturating_sub(first.at_ns) as f64 / 1e9;
             used.samples.push(sample(at_s, &rates, end));
-            for (place, device) in used.devices.iter_mut().enumerate() {
+            for (index, device) in used.devices.iter_mut().enumerate() {
                 device
                     .samples
-                    .extend(device_samples(at_s, (start, end), place));
+                    .extend(device_samples(at_s, start, end, index));
             }
             if part >= WHOLE {
                 cpu.extend(rates.cpu_pct);
@@ -210,8 +210,8 @@ fn sample(at_s: f64, rates: &Rates, end: &Counters) -> Sample {
 }
 
 fn used_devices(first: &Counters, last: &Counters, devices: &Stack) -> Vec<DeviceUse> {
-    let used = devices.layers().iter().enumerate().map(|(place, layer)| {
-        let rates = disk_rates(first, last, place);
+    let used = devices.layers().iter().enumerate().map(|(index, layer)| {
+        let rates = disk_rates(first, last, index);
         DeviceUse {
             name: layer.name.clone(),
             holds: layer.holds.clone(),
@@ -227,23 +227,19 @@ fn used_devices(first: &Counters, last: &Counters, devices: &Stack) -> Vec<Devic
     used.collect()
 }
 
-fn disk_rates(start: &Counters, end: &Counters, place: usize) -> Option<(f64, DiskRates)> {
+fn disk_rates(start: &Counters, end: &Counters, index: usize) -> Option<(f64, DiskRates)> {
     let elapsed_s = end.at_ns.saturating_sub(start.at_ns) as f64 / 1e9;
-    let (before, after) = (start.disks.get(place)?, end.disks.get(place)?);
+    let (before, after) = (start.disks.get(index)?, end.disks.get(index)?);
     (elapsed_s > 0.0).then(|| (elapsed_s, DiskRates::between(before, after, elapsed_s)))
 }
 
 /// Means of the kernel's counters; timed requests give more.
-fn device_samples(
-    at_s: f64,
-    (start, end): (&Counters, &Counters),
-    place: usize,
-) -> Vec<DeviceSample> {
-    let Some((_, rates)) = disk_rates(start, end, place) else {
+fn device_samples(at_s: f64, start: &Counters, end: &Counters, index: usize) -> Vec<DeviceSample> {
+    let Some((_, rates)) = disk_rates(start, end, index) else {
         return Vec::new();
     };
-    let told = [("read", rates.reads), ("write", rates.writes)];
-    let samples = told.map(|(operation, requests)| DeviceSample {
+    let operations = [("read", rates.reads), ("write", rates.writes)];
+    let samples = operations.map(|(operation, requests)| DeviceSample {
         at_s,
         operation: operation.to_owned(),
         requests: requests.count,
@@ -255,9 +251,9 @@ fn device_samples(
 
 fn gone(first: &Counters, last: &Counters, devices: &Stack) -> Option<Remark> {
     let was_lost =
-        |place: usize| first.disks.get(place).is_some() && last.disks.get(place).is_none();
-    let mut places = devices.layers().iter().enumerate();
-    let (_, layer) = places.find(|(place, _)| was_lost(*place))?;
+        |index: usize| first.disks.get(index).is_some() && last.disks.get(index).is_none();
+    let mut layers = devices.layers().iter().enumerate();
+    let (_, layer) = layers.find(|(index, _)| was_lost(*index))?;
     Some(Remark::DeviceGone {
         device: layer.name.clone(),
     })

@@ -36,15 +36,15 @@ impl Schedule {
     }
 
     /// Returns the action at `now_ns`, and advances if a sample is due.
-    pub(crate) fn look(&mut self, now_ns: u64) -> Tick {
+    pub(crate) fn poll(&mut self, now_ns: u64) -> Tick {
         if now_ns < self.due_ns {
             return Tick::Wait {
                 until_ns: self.due_ns,
             };
         }
-        let behind_ns = now_ns - self.due_ns;
-        let missed = behind_ns / self.interval_ns;
-        let first_is_late = behind_ns > self.interval_ns / 2;
+        let late_ns = now_ns - self.due_ns;
+        let missed = late_ns / self.interval_ns;
+        let first_is_late = late_ns > self.interval_ns / 2;
         self.due_ns += (missed + 1) * self.interval_ns;
         Tick::Due {
             late: missed.max(u64::from(first_is_late)),
@@ -59,29 +59,29 @@ mod tests {
     #[test]
     fn ticks_stand_on_multiples_of_the_interval() {
         let mut schedule = Schedule::new(1000, 100);
-        assert_eq!(schedule.look(1099), Tick::Wait { until_ns: 1100 });
-        assert_eq!(schedule.look(1130), Tick::Due { late: 0 });
+        assert_eq!(schedule.poll(1099), Tick::Wait { until_ns: 1100 });
+        assert_eq!(schedule.poll(1130), Tick::Due { late: 0 });
         assert_eq!(
-            schedule.look(1130),
+            schedule.poll(1130),
             Tick::Wait { until_ns: 1200 },
             "30 late, yet no drift"
         );
-        assert_eq!(schedule.look(1251), Tick::Due { late: 1 });
-        assert_eq!(schedule.look(1251), Tick::Wait { until_ns: 1300 });
+        assert_eq!(schedule.poll(1251), Tick::Due { late: 1 });
+        assert_eq!(schedule.poll(1251), Tick::Wait { until_ns: 1300 });
         assert_eq!(
-            schedule.look(1640),
+            schedule.poll(1640),
             Tick::Due { late: 3 },
             "1300, 1400 and 1500 came too late"
         );
-        assert_eq!(schedule.look(1640), Tick::Wait { until_ns: 1700 });
+        assert_eq!(schedule.poll(1640), Tick::Wait { until_ns: 1700 });
     }
 
     #[test]
-    fn a_new_anchor_starts_anew() {
+    fn a_new_anchor_restarts_the_schedule() {
         let mut schedule = Schedule::new(1000, 100);
         schedule.follow(1000);
-        assert_eq!(schedule.look(1000), Tick::Wait { until_ns: 1100 });
+        assert_eq!(schedule.poll(1000), Tick::Wait { until_ns: 1100 });
         schedule.follow(1077);
-        assert_eq!(schedule.look(1100), Tick::Wait { until_ns: 1177 });
+        assert_eq!(schedule.poll(1100), Tick::Wait { until_ns: 1177 });
     }
 }

@@ -98,8 +98,8 @@ fn requests_are_those_that_the_kernel_counts() {
     work(&file);
     let (end, now_counted) = (watch.read().unwrap().remove(0), counters(&mut reader));
 
-    let seen = end.since(&begin);
-    let count = |operation| seen.of(operation, Phase::Whole).count();
+    let times = end.since(&begin);
+    let count = |operation| times.of(operation, Phase::Whole).count();
     assert_eq!(count(Operation::Read), now_counted.reads - counted.reads);
     assert_eq!(
         count(Operation::Write) + count(Operation::Flush),
@@ -111,27 +111,27 @@ fn requests_are_those_that_the_kernel_counts() {
             && count(Operation::Flush) > 0
     );
 
-    let sum_ms = |operation| seen.of(operation, Phase::Whole).sum_ns() / 1_000_000;
+    let sum_ms = |operation| times.of(operation, Phase::Whole).sum_ns() / 1_000_000;
     // The kernel's own account begins before and ends after the times here, and is longer if it is interrupted
     // between. It rounds down.
     let counted_ms = now_counted.read_ms - counted.read_ms;
-    let seen_ms = sum_ms(Operation::Read);
-    assert!(seen_ms <= counted_ms + 1, "{seen_ms} {counted_ms}");
-    assert!(seen.of(Operation::Read, Phase::Whole).sum_ns() > 0);
-    classes_and_phases(&seen);
+    let timed_ms = sum_ms(Operation::Read);
+    assert!(timed_ms <= counted_ms + 1, "{timed_ms} {counted_ms}");
+    assert!(times.of(Operation::Read, Phase::Whole).sum_ns() > 0);
+    classes_and_phases(&times);
 }
 
-fn classes_and_phases(seen: &DeviceTimes) {
+fn classes_and_phases(times: &DeviceTimes) {
     let sizes: Vec<_> = DeviceTimes::sizes().collect();
     assert_eq!(
         (sizes[0], sizes[3], sizes[5]),
         (Some(4096), Some(131_072), None)
     );
-    assert!(seen.of_class(Operation::Read, 0, Phase::Whole).count() >= 256);
-    assert!(seen.of_class(Operation::Write, 3, Phase::Whole).count() >= 32);
+    assert!(times.of_class(Operation::Read, 0, Phase::Whole).count() >= 256);
+    assert!(times.of_class(Operation::Write, 3, Phase::Whole).count() >= 32);
     for operation in Operation::ALL {
         let [whole, queue, device] =
-            [Phase::Whole, Phase::Queue, Phase::Device].map(|phase| seen.of(operation, phase));
+            [Phase::Whole, Phase::Queue, Phase::Device].map(|phase| times.of(operation, phase));
         // A device reports the time of issue for all requests, or for none. A request that is just being counted may
         // be in some of the three.
         if device.count() > 0 {

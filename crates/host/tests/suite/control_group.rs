@@ -66,7 +66,7 @@ fn groups(number: &str) -> Result<Vec<Group>, String> {
 }
 
 #[test]
-fn a_process_is_told_the_caps_of_its_groups() {
+fn a_process_reads_the_caps_of_its_groups() {
     if std::env::var_os(CHILD).is_some() {
         return within_the_groups();
     }
@@ -100,10 +100,9 @@ fn a_process_is_told_the_caps_of_its_groups() {
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     let output = child.wait_with_output().unwrap();
     entered.unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    let json = told.lines().find_map(|line| line.split_once("found "));
-    let found: Option<ControlGroup> = serde_json::from_str(json.unwrap().1).unwrap();
-    let found = found.unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let json = printed.lines().find_map(|line| line.split_once("found "));
+    let found: ControlGroup = serde_json::from_str(json.unwrap().1).unwrap();
     assert_eq!(found.cpu_max_threads, Some(1.5));
     assert_eq!(found.memory_max_bytes, Some(MEMORY_BYTES));
     let cap = found.devices.iter().find(|cap| cap.name == device).unwrap();

@@ -34,7 +34,7 @@ fn every_rule_objects_to_a_machine_set_otherwise() {
 }
 
 #[test]
-fn no_rule_decides_about_a_machine_that_tells_nothing() {
+fn no_rule_decides_about_a_machine_without_facts() {
     let findings = lint(&Inventory::default(), &Stated::default());
     assert!(findings.len() > 50);
     for finding in &findings {

@@ -151,8 +151,8 @@ fn a_sample_is_cheap_and_the_schedule_holds() {
     let ticks = taken
         .last()
         .map_or(0.0, |at| (at / interval.as_secs_f64()).floor());
-    let told = taken.len() as f64 + used.late_samples as f64;
-    assert!(told >= ticks, "{told} of {ticks}");
+    let accounted = taken.len() as f64 + used.late_samples as f64;
+    assert!(accounted >= ticks, "{accounted} of {ticks}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_sampler_stops_at_once() {
 }
 
 #[test]
-fn this_machine_tells_its_facts() {
+fn this_machine_shows_its_facts() {
     let platform = facts(Path::new("/"));
     println!("{platform:#?}");
     assert!(platform.kernel.is_some() && platform.architecture.is_some());

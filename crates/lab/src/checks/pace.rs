@@ -139,7 +139,7 @@ impl Offered {
     pub fn of(outcome: &Outcome, per_s: f64) -> Option<Self> {
         Some(Self {
             per_s,
-            asked: outcome.asked,
+            asked: outcome.due,
             waiting: outcome
                 .unfinished
                 .saturating_sub(outcome.clients.len() as u64),
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn jobs_that_are_behind_when_the_window_ends_did_not_reach_the_rate() {
         let mut late = Outcome {
-            asked: 400,
+            due: 400,
             unfinished: 200,
             ..outcome(&[100, 100, 100, 100], 10)
         };
@@ -332,7 +332,7 @@ mod tests {
                 .contains("200.0 operations/s were offered and 100.0/s completed")
         );
         let in_time = Outcome {
-            asked: 400,
+            due: 400,
             ..outcome(&[200, 200], 10)
         };
         let offered = Offered::of(&in_time, 200.0).unwrap();

@@ -164,7 +164,7 @@ pub fn drive(
     let accounts = Accounts::begin(programs.as_ref().map_or(&[], |p| &p.servers));
     let io = programs.as_ref().ok().and_then(|p| watch.io_so_far(p));
     let mark = watch.mark(programs.as_ref().map_err(String::as_str));
-    let mark = mark.behind(io);
+    let mark = mark.with_io_before(io);
     if let Some(watcher) = &watcher {
         watcher.begin();
     }

@@ -64,14 +64,14 @@ fn a_viewer_who_comes_back_misses_nothing_and_gets_nothing_twice() {
     let port = server.address().port();
     ["a", "b"].iter().for_each(|text| hub.publish(&said(text)));
     let mut first = ask(port, "/events", HERE);
-    let seen = events(&mut first, 2);
-    assert_eq!(texts(&seen), ["a", "b"]);
+    let received = events(&mut first, 2);
+    assert_eq!(texts(&received), ["a", "b"]);
     hub.publish(&said("c"));
     let third = events(&mut first, 1);
     assert_eq!(texts(&third), ["c"], "as it happens");
     drop(first);
     ["d", "e"].iter().for_each(|text| hub.publish(&said(text)));
-    let again = format!("{HERE}Last-Event-ID: {}\r\n", seen[1].0);
+    let again = format!("{HERE}Last-Event-ID: {}\r\n", received[1].0);
     let mut again = ask(port, "/events", &again);
     assert_eq!(texts(&events(&mut again, 3)), ["c", "d", "e"]);
     // An id of another process has no meaning in this one.

@@ -40,7 +40,6 @@ impl Slices {
     }
 }
 
-/// The side that has the first slice of a pair.
 fn first_of(seed: u64, pair: u64) -> u64 {
     mix(seed ^ mix(pair)) & 1
 }
@@ -70,7 +69,6 @@ pub(super) struct Moment {
     pub own_ns: u64,
     /// True if it is the other's turn, or the other has not come yet.
     pub waits: bool,
-    /// End of its work or wait, in real time.
     over_ns: u64,
 }
 
@@ -188,7 +186,6 @@ impl SideClock {
         }
     }
 
-    /// The real time of a moment in the side's own time.
     pub(super) fn real_ns(&self, own_ns: u64) -> u64 {
         let arrived_ns = self.arrived_ns.load(Ordering::Acquire);
         let start_ns = self.alternation.start_ns.load(Ordering::Acquire);
@@ -216,12 +213,14 @@ impl SideClock {
 impl Moment {
     /// The real time at which to check again for an own time; now, if it has come and it is the side's turn.
     pub(super) fn wake_ns(&self, real_ns: u64, own_ns: u64) -> u64 {
-        match self.waits {
-            true => self.over_ns,
-            false if own_ns <= self.own_ns => real_ns,
-            false => real_ns
+        if self.waits {
+            self.over_ns
+        } else if own_ns <= self.own_ns {
+            real_ns
+        } else {
+            real_ns
                 .saturating_add(own_ns - self.own_ns)
-                .min(self.over_ns),
+                .min(self.over_ns)
         }
     }
 }

@@ -45,7 +45,6 @@ struct State {
 
 struct Thread {
     wake: Arc<Condvar>,
-    /// True if it does not make time pass by itself.
     is_background: bool,
     status: Status,
     worked_ns: u64,
@@ -344,33 +343,32 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Three threads and an event: all at the same moments in every run.
     #[test]
     fn threads_wake_in_order_of_time_and_of_waiting() {
         for _ in 0..20 {
             let (clock, time) = Clock::new_virtual();
-            let (told, heard) = mpsc::channel();
-            let events = told.clone();
-            let seen = Arc::clone(&time);
+            let (sender, receiver) = mpsc::channel();
+            let events = sender.clone();
+            let observed = Arc::clone(&time);
             time.at(ms(20), move || {
-                let _ = events.send((seen.elapsed(), 9));
+                let _ = events.send((observed.elapsed(), 9));
             });
             let parts: Vec<_> = (0..3).map(|_| clock.participate()).collect();
             std::thread::scope(|scope| {
                 for (number, part) in (0..).zip(parts) {
-                    let (clock, time, told) = (&clock, &time, told.clone());
+                    let (clock, time, sender) = (&clock, &time, sender.clone());
                     scope.spawn(move || {
                         part.enter();
                         for round in 1..=2 {
                             let at = clock.now_ns() + 20_000_000 - number * 10_000_000 / round;
                             clock.sleep_until(at, || false);
-                            told.send((time.elapsed(), number)).unwrap();
+                            sender.send((time.elapsed(), number)).unwrap();
                         }
                     });
                 }
             });
-            drop(told);
-            let order: Vec<_> = heard.iter().collect();
+            drop(sender);
+            let order: Vec<_> = receiver.iter().collect();
             let at = |milliseconds, number| (ms(milliseconds), number);
             assert_eq!(
                 order,
@@ -411,15 +409,15 @@ mod tests {
         let (clock, time) = Clock::new_virtual();
         let hold = time.hold();
         let part = clock.participate();
-        let (told, heard) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 part.enter();
-                told.send(()).unwrap();
+                sender.send(()).unwrap();
                 clock.sleep_until(clock.now_ns() + 5_000_000, || false);
                 drop(part);
             });
-            heard.recv().unwrap();
+            receiver.recv().unwrap();
             // Once the thread waits, time would pass.
             while time.lock().running.is_some() {
                 std::thread::yield_now();
@@ -434,21 +432,21 @@ mod tests {
     #[test]
     fn the_background_does_not_make_time_pass() {
         let (clock, time) = Clock::new_virtual();
-        let (told, heard) = mpsc::channel::<()>();
+        let (sender, receiver) = mpsc::channel::<()>();
         let (worker, listener) = (clock.participate(), clock.participate_in_background());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 worker.enter();
-                let _told = told;
+                let sender_held = sender;
                 clock.sleep_until(clock.now_ns() + 5_000_000, || false);
-                drop(_told);
+                drop(sender_held);
                 drop(worker);
             });
             listener.enter();
-            let none = clock.receive(&heard, Some(clock.now_ns() + 1_000_000));
+            let none = clock.receive(&receiver, Some(clock.now_ns() + 1_000_000));
             assert_eq!(none, Err(mpsc::RecvTimeoutError::Timeout));
             assert_eq!(time.elapsed(), ms(1));
-            let none = clock.receive(&heard, None);
+            let none = clock.receive(&receiver, None);
             assert_eq!(none, Err(mpsc::RecvTimeoutError::Disconnected));
             drop(listener);
         });

@@ -8,17 +8,15 @@ use std::time::Duration;
 use crate::cancellation::{Cancellation, ExitReason};
 use crate::clock::{Clock, ns};
 use crate::recorder::Recorder;
-use crate::service::{Ended, Service};
+use crate::service::{Completion, Service};
 use crate::{Done, Failure, NonblockingClient, Turn};
 
-/// A new connection, or the reason why there is none.
 pub type Replacement<'o> = Result<Box<dyn NonblockingClient + 'o>, String>;
 
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
     pub limit: Option<Duration>,
     pub open: &'a AtomicUsize,
-    /// Time from which no operation begins.
     pub until_ns: u64,
     pub clock: &'a Clock,
 }
@@ -142,24 +140,25 @@ impl<'a, 'o> Client<'a, 'o> {
     #[inline]
     pub fn end(
         &mut self,
-        ended: (u64, bool),
+        now_ns: u64,
+        counts_next: bool,
         result: Result<Done, Failure>,
         recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
-        let ended = self.service.end(ended, result.is_ok());
+        let ended = self.service.end(now_ns, counts_next, result.is_ok());
         match (result, ended) {
-            (Ok(done), Ended::Measured(kind, timing)) => {
+            (Ok(done), Completion::Measured(kind, timing)) => {
                 self.service.account().completed(&timing, done.rows);
                 recorder.completed(kind, &timing, &done);
                 None
             }
-            (Err(Failure::Operation(message)), Ended::Measured(kind, timing)) => {
+            (Err(Failure::Operation(message)), Completion::Measured(kind, timing)) => {
                 self.service.account().failed(&timing);
                 recorder.failed(kind, &timing, &message);
                 None
             }
-            (Ok(_), Ended::Unmeasured) => None,
+            (Ok(_), Completion::Unmeasured) => None,
             (Err(failure), _) => self.service.give_up(failure, cancellation),
         }
     }
@@ -177,7 +176,7 @@ impl<'a, 'o> Client<'a, 'o> {
         cancellation: &Cancellation,
     ) -> Next {
         self.connection = None;
-        if let Ended::Measured(kind, timing) = self.service.end((now_ns, true), false) {
+        if let Completion::Measured(kind, timing) = self.service.end(now_ns, true, false) {
             let limit = self.rules.limit.unwrap_or(Duration::MAX);
             self.service.account().failed(&timing);
             recorder.timed_out(kind, &timing, limit);

@@ -26,7 +26,7 @@ pub struct Loops<'r, 'a> {
     pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
 }
 
-pub struct Left<'a, 'o> {
+pub struct LoopOutcome<'a, 'o> {
     pub slots: Vec<ClientSlot<'a, 'o>>,
     pub used: DriverThreads,
     pub recorders: Vec<Recorder<'a>>,
@@ -36,7 +36,7 @@ pub fn run<'a, 'o>(
     clients: Vec<Client<'a, 'o>>,
     loops: &Loops<'_, 'a>,
     meanwhile: impl FnOnce(),
-) -> Left<'a, 'o> {
+) -> LoopOutcome<'a, 'o> {
     let first = *loops.threads.start();
     let mut dealt: Vec<Vec<ClientSlot<'a, 'o>>> = (0..first).map(|_| Vec::new()).collect();
     for (number, client) in clients.into_iter().enumerate() {
@@ -45,7 +45,7 @@ pub fn run<'a, 'o>(
     let shared = Shared {
         loops,
         spare: AtomicUsize::new(loops.threads.end().saturating_sub(first)),
-        left: Mutex::new(Left {
+        left: Mutex::new(LoopOutcome {
             slots: Vec::new(),
             used: DriverThreads::default(),
             recorders: Vec::new(),
@@ -70,7 +70,7 @@ pub fn run<'a, 'o>(
 struct Shared<'r, 'a, 'o> {
     loops: &'r Loops<'r, 'a>,
     spare: AtomicUsize,
-    left: Mutex<Left<'a, 'o>>,
+    left: Mutex<LoopOutcome<'a, 'o>>,
 }
 
 struct LoopThreads<'scope, 'env, 'r, 'a, 'o> {

@@ -65,7 +65,6 @@ impl Poll {
         )?)
     }
 
-    /// Starts or stops watching it for room to send.
     pub fn want_room(&self, descriptor: RawFd, client: usize, wanted: bool) -> io::Result<()> {
         let key = EventData::new_u64(client as u64);
         Ok(epoll::modify(
@@ -83,7 +82,7 @@ impl Poll {
     /// Waits until an event is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; returns the number of
     /// events, for [`Poll::client`].
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
-        let (clock, until_ns, now_ns) = self.clock.look_again_ns(until_ns, now_ns);
+        let (clock, until_ns, now_ns) = self.clock.check_again_ns(until_ns, now_ns);
         if until_ns.is_some_and(|until| until <= now_ns) {
             return self.take(ZERO);
         }

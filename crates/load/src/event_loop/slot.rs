@@ -4,7 +4,7 @@ use super::client::Client;
 use crate::cancellation::ExitReason;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum ClientState {
     Parked,
     Waiting,
     Working,
@@ -15,11 +15,10 @@ pub enum Doing {
 
 pub struct ClientSlot<'a, 'o> {
     pub work: Client<'a, 'o>,
-    pub doing: Doing,
+    pub state: ClientState,
     pub leaving: ExitReason,
     /// True if its descriptor is watched; false without a connection.
     pub watched: bool,
-    /// True if it is also watched for room to send.
     pub writing: bool,
     /// Time of its next operation, or end of its pause, since the common start.
     pub due_ns: u64,
@@ -29,7 +28,7 @@ impl<'a, 'o> ClientSlot<'a, 'o> {
     pub fn new(work: Client<'a, 'o>) -> Self {
         Self {
             work,
-            doing: Doing::Parked,
+            state: ClientState::Parked,
             leaving: ExitReason::Failed,
             watched: true,
             writing: false,

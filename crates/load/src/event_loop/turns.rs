@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::client::Next;
 use super::poll::Poll;
-use super::slot::{ClientSlot, Doing};
+use super::slot::{ClientSlot, ClientState};
 use crate::cancellation::{Cancellation, ExitReason};
 use crate::clock::{self, Clock, Usage, UsageMeter, ns};
 use crate::recorder::Recorder;
@@ -16,7 +16,7 @@ use crate::start_barrier::Participant;
 use crate::{Done, Failure, Turn};
 
 /// Interval at which a loop checks its own use of the processor.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const CHECK_EVERY: Duration = Duration::from_millis(200);
 /// Share of time on the processor from which a loop is saturated and another thread is worthwhile.
 const SATURATED: f64 = 0.85;
 
@@ -32,15 +32,13 @@ pub struct Turns<'a, 'o> {
     origin_ns: u64,
     /// Beginning of the measured window, on the clock; never, once it has begun.
     enter_ns: u64,
-    /// Waiting clients by the time of their next operation.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     pausing: BinaryHeap<Reverse<(u64, usize)>>,
     active: usize,
-    looked_ns: u64,
-    looked: Usage,
+    checked_ns: u64,
+    checked: Usage,
 }
 
-/// Source of help for a saturated loop.
 pub trait Relief<'a, 'o> {
     /// True if one more thread may start; the caller then must start it.
     fn may_begin(&self) -> bool;
@@ -57,9 +55,9 @@ impl<'a, 'o> Turns<'a, 'o> {
         clock: &Clock,
     ) -> Result<Self, (LoopError, Vec<ClientSlot<'a, 'o>>)> {
         let watching = Poll::new(clock).and_then(|poll| {
-            for (place, slot) in slots.iter().enumerate() {
+            for (index, slot) in slots.iter().enumerate() {
                 if slot.watched {
-                    poll.watch(slot.work.descriptor(), place, slot.writing)?;
+                    poll.watch(slot.work.descriptor(), index, slot.writing)?;
                 }
             }
             Ok(poll)
@@ -82,8 +80,8 @@ impl<'a, 'o> Turns<'a, 'o> {
             origin_ns: 0,
             enter_ns: u64::MAX,
             active: 0,
-            looked_ns: 0,
-            looked: Usage::default(),
+            checked_ns: 0,
+            checked: Usage::default(),
         })
     }
 
@@ -94,12 +92,12 @@ impl<'a, 'o> Turns<'a, 'o> {
         relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
-        for place in 0..self.slots.len() {
-            self.advance(place);
+        for index in 0..self.slots.len() {
+            self.advance(index);
         }
         self.turn_until_idle(cancellation, None)?;
         for slot in &mut self.slots {
-            if slot.doing == Doing::Parked && self.window.from_ns == 0 {
+            if slot.state == ClientState::Parked && self.window.from_ns == 0 {
                 slot.work.measurement_begins();
             }
         }
@@ -113,9 +111,9 @@ impl<'a, 'o> Turns<'a, 'o> {
                 return Ok(());
             }
         }
-        for place in 0..self.slots.len() {
-            if self.slots[place].doing == Doing::Parked {
-                self.advance(place);
+        for index in 0..self.slots.len() {
+            if self.slots[index].state == ClientState::Parked {
+                self.advance(index);
             }
         }
         self.go_on(cancellation, relief)
@@ -130,7 +128,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         clock::sharpen_timers();
         self.before = self.meter.read();
         self.start(origin_ns);
-        self.count_anew();
+        self.recount();
         self.go_on(cancellation, relief)
     }
 
@@ -149,7 +147,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         cancellation: &Cancellation,
         relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
-        (self.looked_ns, self.looked) = (self.clock.now_ns(), self.meter.read());
+        (self.checked_ns, self.checked) = (self.clock.now_ns(), self.meter.read());
         self.turn_until_idle(cancellation, Some(relief))?;
         // The window lasts to its end, so that the rate may be divided by all of it.
         let was_over = |slot: &ClientSlot<'a, 'o>| slot.leaving == ExitReason::Over;
@@ -193,8 +191,8 @@ impl<'a, 'o> Turns<'a, 'o> {
             if self.active == 0 {
                 return Ok(());
             }
-            if let Some(relief) = relief.filter(|_| now >= self.looked_ns + ns(LOOK_EVERY)) {
-                self.look(now, cancellation, relief)?;
+            if let Some(relief) = relief.filter(|_| now >= self.checked_ns + ns(CHECK_EVERY)) {
+                self.check(now, cancellation, relief)?;
             }
             if self.slots.len() == 1 && self.await_only_client(cancellation)? {
                 continue;
@@ -203,8 +201,8 @@ impl<'a, 'o> Turns<'a, 'o> {
             let first = first.map(|Reverse((at, _))| self.origin_ns + at);
             let ready = self.poll.wait(first.min(), now).map_err(LoopError)?;
             for at in 0..ready {
-                if let Some(place) = self.poll.client(at) {
-                    self.ready(place, cancellation)?;
+                if let Some(index) = self.poll.client(at) {
+                    self.ready(index, cancellation)?;
                 }
             }
         }
@@ -215,7 +213,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[inline]
     fn await_only_client(&mut self, cancellation: &Cancellation) -> Result<bool, LoopError> {
         let slot = &mut self.slots[0];
-        if slot.doing != Doing::Working || slot.writing {
+        if slot.state != ClientState::Working || slot.writing {
             return Ok(false);
         }
         match slot.work.await_ready() {
@@ -228,71 +226,70 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[cold]
     fn end_pauses(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
         let mut most = self.pausing.len();
-        while let Some(Reverse((at, place))) = self.pausing.peek().copied() {
+        while let Some(Reverse((at, index))) = self.pausing.peek().copied() {
             if self.origin_ns + at > now || most == 0 {
                 break;
             }
             most -= 1;
             self.pausing.pop();
-            let slot = &mut self.slots[place];
-            if slot.doing == Doing::Pausing && slot.due_ns == at {
-                slot.doing = Doing::Working;
+            let slot = &mut self.slots[index];
+            if slot.state == ClientState::Pausing && slot.due_ns == at {
+                slot.state = ClientState::Working;
                 let turn = slot.work.ready();
-                self.settle(place, turn, cancellation)?;
+                self.settle(index, turn, cancellation)?;
             }
         }
         Ok(())
     }
 
-    /// The operation in progress waits only for the time.
     #[cold]
-    fn pause(&mut self, place: usize, pause: Duration) -> Result<(), LoopError> {
+    fn pause(&mut self, index: usize, pause: Duration) -> Result<(), LoopError> {
         let at_ns = (self.clock.now_ns() - self.origin_ns).saturating_add(ns(pause));
-        let slot = &mut self.slots[place];
-        (slot.doing, slot.due_ns) = (Doing::Pausing, at_ns);
-        self.pausing.push(Reverse((at_ns, place)));
-        self.want_room(place, false)
+        let slot = &mut self.slots[index];
+        (slot.state, slot.due_ns) = (ClientState::Pausing, at_ns);
+        self.pausing.push(Reverse((at_ns, index)));
+        self.want_room(index, false)
     }
 
     /// Begins what is due. An operation that fails at once is queued after all others, so that it cannot keep them
     /// from their turn.
     fn begin_due(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
         let mut most = self.due.len();
-        while let Some(Reverse((at, place))) = self.due.peek().copied() {
+        while let Some(Reverse((at, index))) = self.due.peek().copied() {
             if self.origin_ns + at > now || most == 0 {
                 break;
             }
             most -= 1;
             self.due.pop();
-            let turn = self.begin(place, self.clock.now_ns());
-            self.settle(place, turn, cancellation)?;
+            let turn = self.begin(index, self.clock.now_ns());
+            self.settle(index, turn, cancellation)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn begin(&mut self, place: usize, now: u64) -> Turn {
-        let slot = &mut self.slots[place];
-        slot.doing = Doing::Working;
+    fn begin(&mut self, index: usize, now: u64) -> Turn {
+        let slot = &mut self.slots[index];
+        slot.state = ClientState::Working;
         slot.work.begin(now - self.origin_ns)
     }
 
     #[inline]
-    fn ready(&mut self, place: usize, cancellation: &Cancellation) -> Result<(), LoopError> {
-        let slot = &mut self.slots[place];
-        match slot.doing {
-            Doing::Working => {
+    fn ready(&mut self, index: usize, cancellation: &Cancellation) -> Result<(), LoopError> {
+        let slot = &mut self.slots[index];
+        match slot.state {
+            ClientState::Working => {
                 let turn = slot.work.ready();
-                self.settle(place, turn, cancellation)
+                self.settle(index, turn, cancellation)
             }
-            Doing::Waiting | Doing::Parked => {
+            ClientState::Waiting | ClientState::Parked => {
                 if let Turn::Finished(Err(Failure::Fatal(message))) = slot.work.ready() {
                     cancellation.fail(message);
                 }
                 Ok(())
             }
             // A connection that breaks during a pause is noticed by the next request.
-            Doing::Pausing | Doing::Mending | Doing::Over => Ok(()),
+            ClientState::Pausing | ClientState::Mending | ClientState::Over => Ok(()),
         }
     }
 
@@ -301,14 +298,14 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[inline]
     fn settle(
         &mut self,
-        place: usize,
+        index: usize,
         turn: Turn,
         cancellation: &Cancellation,
     ) -> Result<(), LoopError> {
         let turn = match turn {
             Turn::Finished(result) => {
-                self.finished(place, result, cancellation);
-                match self.begin_at_once(place, cancellation) {
+                self.finished(index, result, cancellation);
+                match self.begin_at_once(index, cancellation) {
                     Some(turn) => turn,
                     None => return Ok(()),
                 }
@@ -317,19 +314,19 @@ impl<'a, 'o> Turns<'a, 'o> {
         };
         match turn {
             Turn::Finished(result) => {
-                self.finished(place, result, cancellation);
+                self.finished(index, result, cancellation);
                 Ok(())
             }
-            Turn::Pausing(pause) => self.pause(place, pause),
-            turn => self.want_room(place, turn == Turn::Writing),
+            Turn::Pausing(pause) => self.pause(index, pause),
+            turn => self.want_room(index, turn == Turn::Writing),
         }
     }
 
     /// Begins the next operation without using the timer if it is already due.
     #[inline]
-    fn begin_at_once(&mut self, place: usize, cancellation: &Cancellation) -> Option<Turn> {
+    fn begin_at_once(&mut self, index: usize, cancellation: &Cancellation) -> Option<Turn> {
         let Reverse((at, first)) = self.due.peek().copied()?;
-        if first != place || cancellation.pulled() || !self.clock.may_begin() {
+        if first != index || cancellation.pulled() || !self.clock.may_begin() {
             return None;
         }
         let now = self.clock.now_ns();
@@ -337,62 +334,67 @@ impl<'a, 'o> Turns<'a, 'o> {
             return None;
         }
         self.due.pop();
-        Some(self.begin(place, now))
+        Some(self.begin(index, now))
     }
 
     fn finished(
         &mut self,
-        place: usize,
+        index: usize,
         result: Result<Done, Failure>,
         cancellation: &Cancellation,
     ) {
         self.active -= 1;
-        let work = &mut self.slots[place].work;
+        let work = &mut self.slots[index].work;
         let (now, counts) = self.clock.ended_ns(self.origin_ns + work.started_ns());
-        let ended = (now - self.origin_ns, counts);
-        match work.end(ended, result, &mut self.recorder, cancellation) {
-            Some(why) => self.set(place, Next::Leave(why)),
-            None if cancellation.pulled() => self.set(place, Next::Leave(cancellation.stopped())),
-            None => self.advance(place),
+        match work.end(
+            now - self.origin_ns,
+            counts,
+            result,
+            &mut self.recorder,
+            cancellation,
+        ) {
+            Some(why) => self.set(index, Next::Leave(why)),
+            None if cancellation.pulled() => self.set(index, Next::Leave(cancellation.stopped())),
+            None => self.advance(index),
         }
     }
 
     #[inline]
-    fn advance(&mut self, place: usize) {
-        let next = self.slots[place].work.next();
-        self.set(place, next);
+    fn advance(&mut self, index: usize) {
+        let next = self.slots[index].work.next();
+        self.set(index, next);
     }
 
     #[inline]
-    fn set(&mut self, place: usize, next: Next) {
-        let slot = &mut self.slots[place];
+    fn set(&mut self, index: usize, next: Next) {
+        let slot = &mut self.slots[index];
         match next {
             Next::At(at_ns) => {
-                slot.doing = Doing::Waiting;
+                slot.state = ClientState::Waiting;
                 slot.due_ns = at_ns;
-                self.due.push(Reverse((at_ns, place)));
+                self.due.push(Reverse((at_ns, index)));
                 self.active += 1;
             }
-            Next::Park => slot.doing = Doing::Parked,
+            Next::Park => slot.state = ClientState::Parked,
             Next::Mend => {
-                slot.doing = Doing::Mending;
+                slot.state = ClientState::Mending;
                 self.active += 1;
             }
             Next::Leave(why) => {
-                slot.doing = Doing::Over;
+                slot.state = ClientState::Over;
                 slot.leaving = why;
             }
         }
     }
 
-    fn want_room(&mut self, place: usize, wanted: bool) -> Result<(), LoopError> {
-        let slot = &mut self.slots[place];
+    fn want_room(&mut self, index: usize, wanted: bool) -> Result<(), LoopError> {
+        let slot = &mut self.slots[index];
         if slot.writing == wanted {
             return Ok(());
         }
         slot.writing = wanted;
         let descriptor = slot.work.descriptor();
-        let watched = self.poll.want_room(descriptor, place, wanted);
+        let watched = self.poll.want_room(descriptor, index, wanted);
         watched.map_err(LoopError)
     }
 
@@ -400,10 +402,13 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[cold]
     fn leave_waiting(&mut self, cancellation: &Cancellation) {
         self.due.clear();
-        for place in 0..self.slots.len() {
-            if matches!(self.slots[place].doing, Doing::Waiting | Doing::Mending) {
+        for index in 0..self.slots.len() {
+            if matches!(
+                self.slots[index].state,
+                ClientState::Waiting | ClientState::Mending
+            ) {
                 self.active -= 1;
-                self.set(place, Next::Leave(cancellation.stopped()));
+                self.set(index, Next::Leave(cancellation.stopped()));
             }
         }
     }
@@ -411,7 +416,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[cold]
     fn leave_all(&mut self, cancellation: &Cancellation) {
         for slot in &mut self.slots {
-            slot.doing = Doing::Over;
+            slot.state = ClientState::Over;
             if slot.leaving != ExitReason::Exhausted {
                 slot.leaving = cancellation.stopped();
             }
@@ -420,18 +425,19 @@ impl<'a, 'o> Turns<'a, 'o> {
 
     /// Checks connections, and hands half of the clients to another thread if this one is saturated.
     #[cold]
-    fn look(
+    fn check(
         &mut self,
         now: u64,
         cancellation: &Cancellation,
         relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
-        for place in 0..self.slots.len() {
-            self.look_after(place, now, cancellation)?;
+        for index in 0..self.slots.len() {
+            self.check_connection(index, now, cancellation)?;
         }
         let usage = self.meter.read();
-        let busy = usage.since(&self.looked).cpu.as_nanos() as f64 / (now - self.looked_ns) as f64;
-        (self.looked_ns, self.looked) = (now, usage);
+        let busy =
+            usage.since(&self.checked).cpu.as_nanos() as f64 / (now - self.checked_ns) as f64;
+        (self.checked_ns, self.checked) = (now, usage);
         if busy < SATURATED || self.active < 2 || !relief.may_begin() {
             return Ok(());
         }
@@ -442,29 +448,29 @@ impl<'a, 'o> Turns<'a, 'o> {
             forgotten.map_err(LoopError)?;
         }
         relief.begin(given, self.origin_ns);
-        self.count_anew();
+        self.recount();
         Ok(())
     }
 
     /// Separates a client from a connection that no longer answers, or gives it another one.
-    fn look_after(
+    fn check_connection(
         &mut self,
-        place: usize,
+        index: usize,
         now: u64,
         cancellation: &Cancellation,
     ) -> Result<(), LoopError> {
-        let slot = &mut self.slots[place];
+        let slot = &mut self.slots[index];
         let (at, recorder) = (now - self.origin_ns, &mut self.recorder);
-        let next = match slot.doing {
-            Doing::Working | Doing::Pausing if slot.work.is_overdue(at) => {
+        let next = match slot.state {
+            ClientState::Working | ClientState::Pausing if slot.work.is_overdue(at) => {
                 let forgotten = self.poll.forget(slot.work.descriptor());
                 forgotten.map_err(LoopError)?;
                 (slot.watched, slot.writing) = (false, false);
                 Some(slot.work.give_up(at, recorder, cancellation))
             }
-            Doing::Mending => match slot.work.mended(at, recorder, cancellation) {
+            ClientState::Mending => match slot.work.mended(at, recorder, cancellation) {
                 Some(next @ Next::At(_)) => {
-                    let watched = self.poll.watch(slot.work.descriptor(), place, false);
+                    let watched = self.poll.watch(slot.work.descriptor(), index, false);
                     watched.map_err(LoopError)?;
                     slot.watched = true;
                     Some(next)
@@ -475,22 +481,25 @@ impl<'a, 'o> Turns<'a, 'o> {
         };
         if let Some(next) = next {
             self.active -= 1;
-            self.set(place, next);
+            self.set(index, next);
         }
         Ok(())
     }
 
-    fn count_anew(&mut self) {
+    fn recount(&mut self) {
         self.due.clear();
         self.pausing.clear();
         self.active = 0;
-        for (place, slot) in self.slots.iter().enumerate() {
-            self.active += usize::from(!matches!(slot.doing, Doing::Parked | Doing::Over));
-            if slot.doing == Doing::Waiting {
-                self.due.push(Reverse((slot.due_ns, place)));
+        for (index, slot) in self.slots.iter().enumerate() {
+            self.active += usize::from(!matches!(
+                slot.state,
+                ClientState::Parked | ClientState::Over
+            ));
+            if slot.state == ClientState::Waiting {
+                self.due.push(Reverse((slot.due_ns, index)));
             }
-            if slot.doing == Doing::Pausing {
-                self.pausing.push(Reverse((slot.due_ns, place)));
+            if slot.state == ClientState::Pausing {
+                self.pausing.push(Reverse((slot.due_ns, index)));
             }
         }
     }

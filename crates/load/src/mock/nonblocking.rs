@@ -12,7 +12,6 @@ use crate::{Done, Failure, NonblockingClient, Request, Turn};
 
 /// Most bytes of an answer: a kind, a number, and text.
 const ANSWER_BYTES: usize = 128;
-/// Bytes of a request: a kind and a number.
 const REQUEST_BYTES: usize = 9;
 const HEAD_BYTES: usize = 13;
 
@@ -106,7 +105,6 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
 
 enum Server {
     Thread,
-    /// Answers come as events in virtual time.
     Events {
         clock: Arc<VirtualClock>,
         session: Box<Session>,
@@ -116,7 +114,7 @@ enum Server {
 
 impl Server {
     /// In virtual time, schedules the answer; if the mock is programmed to panic, the connection breaks.
-    fn asked(&mut self, index: u64, kind: u8) {
+    fn schedule_answer(&mut self, index: u64, kind: u8) {
         let Server::Events {
             clock,
             session,
@@ -151,7 +149,7 @@ impl Client {
     pub(super) fn ask(&mut self, index: u64, kind: u8) -> Turn {
         self.came = 0;
         if let Server::Events { .. } = self.server {
-            self.server.asked(index, kind);
+            self.server.schedule_answer(index, kind);
             return Turn::Reading;
         }
         let mut request = [kind; REQUEST_BYTES];

@@ -104,16 +104,16 @@ impl BlockingClient for Witness<'_> {
 
 #[test]
 fn indices_never_repeat_over_ramp_up_and_measurement() {
-    let seen = Mutex::new(Vec::new());
+    let indices = Mutex::new(Vec::new());
     let how = Drive {
         ramp_up: RampUp::Operations { per_job: 4 },
         ..plain(CLOSED, End::Operations { per_job: 6 })
     };
-    let outcome = run(&how, |_| vec![Box::new(Witness(&seen))]);
+    let outcome = run(&how, |_| vec![Box::new(Witness(&indices))]);
     assert_eq!((outcome.rows(), outcome.retries()), (18, 12));
     assert_eq!(outcome.clients[0].rows, 18);
-    let seen = seen.into_inner().unwrap();
-    assert_eq!(seen, (0..10).collect::<Vec<_>>());
+    let indices = indices.into_inner().unwrap();
+    assert_eq!(indices, (0..10).collect::<Vec<_>>());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn nothing_to_do_is_done_at_once() {
 struct Reported<'a> {
     clock: Clock,
     before: u64,
-    told: &'a AtomicU64,
+    reported: &'a AtomicU64,
 }
 
 impl BlockingClient for Reported<'_> {
@@ -141,13 +141,13 @@ impl BlockingClient for Reported<'_> {
     }
 
     fn measurement_begins(&mut self) {
-        self.told.store(self.before, Relaxed);
+        self.reported.store(self.before, Relaxed);
     }
 }
 
 #[test]
-fn an_operator_is_told_once_when_its_ramp_up_is_over() {
-    let told = AtomicU64::new(u64::MAX);
+fn a_client_is_notified_once_when_its_ramp_up_is_over() {
+    let reported = AtomicU64::new(u64::MAX);
     for (ramp_up, end, operations) in [
         (
             RampUp::Operations { per_job: 7 },
@@ -164,10 +164,10 @@ fn an_operator_is_told_once_when_its_ramp_up_is_over() {
             vec![Box::new(Reported {
                 clock: clock.clone(),
                 before: 0,
-                told: &told,
+                reported: &reported,
             })]
         });
-        assert_eq!(told.load(Relaxed), operations);
+        assert_eq!(reported.load(Relaxed), operations);
     }
 }
 

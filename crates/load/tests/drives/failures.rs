@@ -64,7 +64,7 @@ fn a_fatal_failure_stops_every_job() {
             why.contains(if panics {
                 "client 3 panicked"
             } else {
-                "told to give up"
+                "gives up"
             }),
             "{why}"
         );

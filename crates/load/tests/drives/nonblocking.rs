@@ -141,7 +141,7 @@ fn a_fatal_failure_stops_all_clients() {
     });
     assert_eq!(
         outcome.fatal.as_deref(),
-        Some("the mock was told to give up at operation 4")
+        Some("the mock gives up at operation 4")
     );
     // It fails after 4 ms; the operations of the others then end with the fifth.
     assert_eq!(outcome.elapsed, ms(5));
@@ -308,7 +308,7 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
 }
 
 #[test]
-fn several_threads_when_asked() {
+fn several_threads_on_request() {
     let (clock, _) = Clock::new_virtual();
     let nonblocking = Mock::new()
         .on(&clock)
@@ -353,7 +353,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
             self.0.as_raw_fd()
         }
         fn begin(&mut self, _request: load::Request) -> Turn {
-            panic!("told to")
+            panic!("on purpose")
         }
         fn ready(&mut self) -> Turn {
             Turn::Reading
@@ -374,6 +374,6 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
         ..plain(CLOSED, End::Time(AN_HOUR))
     };
     let outcome = in_loops(all, 2..=2, &how);
-    assert!(outcome.fatal.unwrap().contains("told to"));
+    assert!(outcome.fatal.unwrap().contains("on purpose"));
     assert!(time.elapsed() < ms(10), "{time:?}");
 }

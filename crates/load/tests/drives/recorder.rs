@@ -84,15 +84,15 @@ fn failures_are_counted_and_in_no_histogram() {
 
 /// An operation that is due in a drained window and ends after it counts, and is unfinished as well.
 #[test]
-fn what_ends_behind_the_window_is_told() {
+fn operations_that_end_after_the_window_are_reported() {
     let over = [timing(10, 20, 20, 90), timing(90, 95, 95, 130)];
-    let behind = [timing(130, 120, 130, 140)];
-    let (kind, tally) = recorded(true, &over, &behind);
+    let after = [timing(130, 120, 130, 140)];
+    let (kind, tally) = recorded(true, &over, &after);
     assert_eq!((kind.completed, kind.errors), (2, 1));
-    assert_eq!((tally.asked, tally.unfinished), (2, 1));
-    let (kind, tally) = recorded(false, &over, &behind);
+    assert_eq!((tally.due, tally.unfinished), (2, 1));
+    let (kind, tally) = recorded(false, &over, &after);
     assert_eq!((kind.completed, kind.errors), (1, 0));
-    assert_eq!((tally.asked, tally.unfinished), (2, 1));
+    assert_eq!((tally.due, tally.unfinished), (2, 1));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn connections_of_unlike_use_have_unlike_accounts() {
 
 /// Users who pause leave connections free, and a ramp-up is in no account: 5 users, each 10 ms apart and served for 2.
 #[test]
-fn time_in_which_nobody_asked_is_told_apart() {
+fn idle_time_is_separate() {
     for way in WAYS {
         let how = Drive {
             ramp_up: RampUp::Time(ms(40)),

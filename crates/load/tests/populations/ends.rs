@@ -71,7 +71,7 @@ fn a_fatal_failure_stops_everyone() {
         };
         let outcome = drive_population(&flock, pool, KINDS, &how);
         let why = outcome.fatal.unwrap();
-        assert_eq!(why, "the mock was told to give up at operation 20");
+        assert_eq!(why, "the mock gives up at operation 20");
         assert!(!outcome.interrupted);
         assert!(time.elapsed() <= ended, "{way:?}: {time:?}");
     }
@@ -88,7 +88,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
         ..plain(9, AN_HOUR)
     };
     let outcome = drive_population(&flock, blocking, KINDS, &how);
-    assert!(outcome.fatal.unwrap().contains("told to panic"));
+    assert!(outcome.fatal.unwrap().contains("panics at"));
 }
 
 /// A server that ends without an operation in progress.

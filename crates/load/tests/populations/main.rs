@@ -80,18 +80,18 @@ impl Log {
     }
 }
 
-struct Held<'a, C: ?Sized> {
+struct LoggedConnection<'a, C: ?Sized> {
     inner: Box<C>,
     log: &'a Log,
 }
 
-impl<C: ?Sized> Drop for Held<'_, C> {
+impl<C: ?Sized> Drop for LoggedConnection<'_, C> {
     fn drop(&mut self) {
         self.log.closed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl NonblockingClient for Held<'_, dyn NonblockingClient> {
+impl NonblockingClient for LoggedConnection<'_, dyn NonblockingClient> {
     fn descriptor(&self) -> i32 {
         self.inner.descriptor()
     }
@@ -104,7 +104,7 @@ impl NonblockingClient for Held<'_, dyn NonblockingClient> {
     }
 }
 
-impl BlockingClient for Held<'_, dyn BlockingClient> {
+impl BlockingClient for LoggedConnection<'_, dyn BlockingClient> {
     fn operate(&mut self, request: Request) -> Result<Done, Failure> {
         self.log.add(request.user, request.kind);
         self.inner.operate(request)
@@ -126,14 +126,18 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Clients
                 .nonblocking(count)
                 .unwrap()
                 .into_iter()
-                .map(|inner| Box::new(Held { inner, log }) as Box<dyn NonblockingClient + 'a>)
+                .map(|inner| {
+                    Box::new(LoggedConnection { inner, log }) as Box<dyn NonblockingClient + 'a>
+                })
                 .collect(),
             replace: None,
         },
         Way::Threads => Clients::Blocking(
             mock.sessions(count)
                 .into_iter()
-                .map(|inner| Box::new(Held { inner, log }) as Box<dyn BlockingClient + 'a>)
+                .map(|inner| {
+                    Box::new(LoggedConnection { inner, log }) as Box<dyn BlockingClient + 'a>
+                })
                 .collect(),
         ),
     }

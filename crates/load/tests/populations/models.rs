@@ -73,7 +73,7 @@ fn an_open_rate_shows_the_whole_stall() {
 /// A target that cannot keep up shows it: 100 arrivals in half a second, of which 10 ms each allow 50; the last of
 /// them ends with the window and is not in it.
 #[test]
-fn what_is_not_done_in_the_window_is_told() {
+fn unfinished_operations_are_reported() {
     for way in WAYS {
         let how = Drive {
             schedule: open(200.0),
@@ -81,7 +81,7 @@ fn what_is_not_done_in_the_window_is_told() {
         };
         let outcome = run(way, &Mock::new().latency(ms(10)), 1, Think::None, &how);
         assert_eq!((outcome.operations(), outcome.unfinished), (49, 51));
-        assert_eq!(outcome.asked, 100);
+        assert_eq!(outcome.due, 100);
         let total = outcome.total();
         // The one in progress is awaited. The other 50 have waited for 250 ms at most, no longer than the completed
         // ones.
@@ -116,7 +116,7 @@ fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
         let at_rate = run(way, &mock, 2, Think::None, &how);
         let total = at_rate.total();
         assert_eq!((total.completed, at_rate.unfinished), (300, 500));
-        assert_eq!((total.response.count(), at_rate.asked), (800, 800));
+        assert_eq!((total.response.count(), at_rate.due), (800, 800));
         assert_us(total.response.max_us(), ms(20_001));
         assert_eq!(total.response.count_above_us(1e6), 400);
         assert_us(total.waiting.percentile_us(99.9), ms(4980));
@@ -133,7 +133,7 @@ fn a_stall_as_long_as_the_window_is_in_the_histograms() {
             ..plain(2, ms(8000))
         };
         let outcome = run(way, &mock, 2, Think::None, &how);
-        assert_eq!((outcome.operations(), outcome.asked), (0, 0));
+        assert_eq!((outcome.operations(), outcome.due), (0, 0));
         assert_eq!(outcome.unfinished, 2);
         assert_us(outcome.total().response.min_us(), ms(20_001));
     }
@@ -166,7 +166,7 @@ fn arrivals_are_dealt_to_users_by_lot() {
 
 /// Kinds have separate figures, and a user's operations follow only from its own deck.
 #[test]
-fn kinds_are_told_apart_and_dealt_alike() {
+fn kinds_are_separate_and_dealt_alike() {
     let latencies = [ms(1), ms(30), ms(1)];
     let mock = Mock::new()
         .latencies_of_kinds(&latencies)
@@ -239,8 +239,8 @@ fn four_users_over_two(way: Way, mock: &Mock, log: &Log, how: &Drive<'_>) -> Out
 fn the_window_is_announced_once() {
     for way in WAYS {
         let (clock, _) = Clock::new_virtual();
-        let told = std::sync::Mutex::new(Vec::new());
-        let entering = || told.lock().unwrap().push(clock.instant_of(clock.now_ns()));
+        let calls = std::sync::Mutex::new(Vec::new());
+        let entering = || calls.lock().unwrap().push(clock.instant_of(clock.now_ns()));
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(2));
         let how = Drive {
@@ -250,21 +250,21 @@ fn the_window_is_announced_once() {
             ..plain(4, ms(200))
         };
         let outcome = four_users_over_two(way, &mock, &log, &how);
-        let told = told.lock().unwrap();
-        assert_eq!(*told, [outcome.started.unwrap()], "{way:?}");
+        let calls = calls.lock().unwrap();
+        assert_eq!(*calls, [outcome.started.unwrap()], "{way:?}");
     }
 }
 
 /// The observer of the sessions is called once, after the window, and before any of them is closed.
 #[test]
-fn leaving_is_told_while_all_sessions_are_open() {
+fn leaving_is_announced_while_all_sessions_are_open() {
     for way in WAYS {
         let (clock, _) = Clock::new_virtual();
         let log = Log::default();
-        let told = std::sync::Mutex::new(Vec::new());
+        let calls = std::sync::Mutex::new(Vec::new());
         let leaving = || {
             let closed = log.closed.load(std::sync::atomic::Ordering::Relaxed);
-            told.lock().unwrap().push((clock.now_ns(), closed));
+            calls.lock().unwrap().push((clock.now_ns(), closed));
         };
         let mock = Mock::new().on(&clock).latency(ms(2));
         let how = Drive {
@@ -273,8 +273,8 @@ fn leaving_is_told_while_all_sessions_are_open() {
             ..plain(4, ms(200))
         };
         let outcome = four_users_over_two(way, &mock, &log, &how);
-        let [(at_ns, closed)] = told.lock().unwrap()[..] else {
-            panic!("not told once: {way:?}")
+        let [(at_ns, closed)] = calls.lock().unwrap()[..] else {
+            panic!("not called once: {way:?}")
         };
         assert_eq!(closed, 0, "{way:?}");
         let ended = outcome.started.unwrap() + outcome.elapsed;

@@ -63,7 +63,7 @@ fn without_a_replacement_the_others_serve_all() {
     let mut pool = sound.nonblocking(2).unwrap();
     pool.extend(hangs.nonblocking(1).unwrap());
     let pool = pool.into_iter().map(|inner| {
-        Box::new(super::Held { inner, log: &log }) as Box<dyn load::NonblockingClient>
+        Box::new(super::LoggedConnection { inner, log: &log }) as Box<dyn load::NonblockingClient>
     });
     let pool = Clients::Nonblocking {
         clients: pool.collect(),

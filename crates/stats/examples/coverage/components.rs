@@ -24,7 +24,7 @@ fn side(level: f64, correlation: f64, random: &mut Random) -> Vec<f64> {
 pub fn components(trials: u32) {
     println!(
         "\nComponents of the scatter of pairs, {SLICES} slices of 10 % a side: mean estimates in %, and of studies in %: the 95 % interval \
-         of the share holds it / more than half from within is told / less than half is told\n"
+         of the share holds it / more than half from within is found / less than half is found\n"
     );
     println!(
         "| slices | from pair to pair | pairs | of a pair | within, true | within | between | interval holds | more seconds | more pairs |"
@@ -39,7 +39,7 @@ pub fn components(trials: u32) {
         for of_pair in [0.0, 0.01, 0.03, 0.064] {
             for pairs in [6, 10, 20] {
                 let truth = within / (within + of_pair * of_pair);
-                let found = study((pairs, of_pair, correlation), truth, trials);
+                let found = study(pairs, of_pair, correlation, truth, trials);
                 println!(
                     "| {kind} | {:.1} % | {pairs} | {} |",
                     of_pair * 100.0,
@@ -61,7 +61,7 @@ struct Found {
     pairs: f64,
 }
 
-fn study((pairs, of_pair, correlation): (usize, f64, f64), truth: f64, trials: u32) -> Found {
+fn study(pairs: usize, of_pair: f64, correlation: f64, truth: f64, trials: u32) -> Found {
     let mut random = Random::new(pairs as u64);
     let mut sums = Found::default();
     for _ in 0..trials {
@@ -74,7 +74,7 @@ fn study((pairs, of_pair, correlation): (usize, f64, f64), truth: f64, trials: u
                 ]
             })
             .collect();
-        let told: Vec<Pair<'_>> = blocks
+        let compared: Vec<Pair<'_>> = blocks
             .iter()
             .map(|[a, b]| Pair {
                 log_ratio: (mean(b).unwrap_or(1.0) / mean(a).unwrap_or(1.0)).ln(),
@@ -82,7 +82,7 @@ fn study((pairs, of_pair, correlation): (usize, f64, f64), truth: f64, trials: u
                 b,
             })
             .collect();
-        let Ok(found) = components::components(&told, true, 0.95) else {
+        let Ok(found) = components::components(&compared, true, 0.95) else {
             continue;
         };
         let share = found.within_share;

@@ -51,7 +51,7 @@ impl Scatter {
                 };
                 [side(1.0), side(ratio)]
             }
-            Self::Levels(instances) => study((pairs, 30), instances, ratio, random),
+            Self::Levels(instances) => study(pairs, instances, ratio, random),
         }
     }
 }
@@ -65,7 +65,7 @@ fn share(trials: u32, seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> 
 pub fn looked_at(trials: u32) {
     errors(trials);
     families(trials);
-    kept(trials);
+    final_coverage(trials);
     lengths(trials);
 }
 
@@ -110,7 +110,7 @@ fn families(trials: u32) {
 }
 
 /// Coverage of the interval with which a study ended, and the mean bias of its ratio.
-fn kept(trials: u32) {
+fn final_coverage(trials: u32) {
     println!(
         "\nThe interval with which studies until 3 % ended (100 pairs at most, spread 2 % a figure, no band) holds the truth, in %, and the mean of ln(ratio/truth), in %\n"
     );
@@ -162,11 +162,11 @@ fn lengths(trials: u32) {
                 let fixed = fixed(band, sd, truth);
                 let plans = [20, 40, 100, 200].map(|pairs| looks(pairs, 0.95));
                 let other = fleming(&plans[2]);
-                let cells = plans
+                let cells: Vec<String> = plans
                     .iter()
                     .chain([&other])
-                    .map(|looks| length(looks, (band, sd, truth), trials));
-                let cells: Vec<String> = cells.collect();
+                    .map(|looks| length(looks, band, sd, truth, trials))
+                    .collect();
                 println!(
                     "| {} % | {} % | {truth} | {fixed} | {} |",
                     band * 100.0,
@@ -190,7 +190,7 @@ fn fixed(band: f64, sd_log: f64, truth: f64) -> String {
     pairs.map_or_else(|| "> 1000".to_owned(), |pairs| pairs.to_string())
 }
 
-fn length(looks: &[Look], (band, sd, truth): (f64, f64, f64), trials: u32) -> String {
+fn length(looks: &[Look], band: f64, sd: f64, truth: f64, trials: u32) -> String {
     let most = looks.last().map_or(0, |look| look.pairs);
     let (plan, mut pairs) = (planned(looks, 1), 0);
     let found = share(trials, 14, |random| {

@@ -1,4 +1,4 @@
-//! The study behind "How sure a verdict is" in METHODOLOGY: which interval covers what it claims, how
+//! Simulations for "How sure a verdict is" in METHODOLOGY: which interval covers what it claims, how
 //! often a verdict is false, and how often there is none. Prints Markdown tables.
 //!
 //! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. `-- looks` prints
@@ -63,10 +63,10 @@ fn warm_ups() {
         (Noise::Autocorrelated, 0.03),
     ] {
         for cap_s in [60, 300] {
-            let (rested, _) = noise::warm_ups(2_000, (1.0, 1.0), (kind, sd), cap_s);
+            let (rested, _) = noise::warm_ups(2_000, 1.0, 1.0, kind, sd, cap_s);
             for tau_s in [30.0, 60.0, 120.0, 300.0] {
                 let cells = [0.4, 0.6, 0.8].map(|from| {
-                    let (ended, below) = noise::warm_ups(2_000, (from, tau_s), (kind, sd), cap_s);
+                    let (ended, below) = noise::warm_ups(2_000, from, tau_s, kind, sd, cap_s);
                     format!("{} / {}", pct(ended), pct(below))
                 });
                 println!(

@@ -4,6 +4,8 @@ use stats::compare::{Band, Direction, Verdict, judge};
 use stats::random::Random;
 use stats::ratio::paired;
 
+/// Slices of a side in a pair.
+const SLICES: usize = 30;
 /// Spread of one slice's rate: the ratio of two neighbours scatters by 14 %.
 const SLICE_SD: f64 = 0.10;
 /// Spread that the sessions of one pair have in common on each side; the next pair opens new ones.
@@ -19,12 +21,7 @@ pub enum Instances {
     OnePair,
 }
 
-pub fn study(
-    (pairs, slices): (usize, usize),
-    instances: Instances,
-    ratio: f64,
-    random: &mut Random,
-) -> [Vec<f64>; 2] {
+pub fn study(pairs: usize, instances: Instances, ratio: f64, random: &mut Random) -> [Vec<f64>; 2] {
     let mut fixed = [0.0; 2].map(|_: f64| INSTANCE_SD * random.normal());
     let mut sides = [Vec::new(), Vec::new()];
     for _ in 0..pairs {
@@ -37,10 +34,10 @@ pub fn study(
                 _ => fixed[side],
             };
             let of_pair = of_instance + SESSIONS_SD * random.normal();
-            let sum: f64 = (0..slices)
+            let sum: f64 = (0..SLICES)
                 .map(|_| (of_pair + SLICE_SD * random.normal()).exp())
                 .sum();
-            rates.push(sum / slices as f64 * if side == 1 { ratio } else { 1.0 });
+            rates.push(sum / SLICES as f64 * if side == 1 { ratio } else { 1.0 });
         }
     }
     sides
@@ -65,7 +62,7 @@ pub fn slices(trials: u32) {
             let mut random = Random::new(pairs as u64);
             let (mut held, mut found) = (0, 0);
             for _ in 0..trials {
-                let [a, b] = study((pairs, 30), instances, 1.03, &mut random);
+                let [a, b] = study(pairs, instances, 1.03, &mut random);
                 let Ok(ratio) = paired(&a, &b, 0.95) else {
                     continue;
                 };

@@ -84,16 +84,19 @@ pub fn compare(a: &[Vec<Step>], b: &[Vec<Step>], question: &RampQuestion) -> Ram
                     .collect()
             };
             let (all_a, all_b) = (side(a), side(b));
-            let (told_a, told_b) = told(&all_a, &all_b, question.design);
+            let (known_a, known_b) = select_known(&all_a, &all_b, question.design);
             let known = |side: &[Option<Bounds>]| -> Vec<Option<f64>> {
                 side.iter().map(|bounds| bounds.as_ref()?.known()).collect()
             };
-            let asked = question.on(Direction::HigherIsBetter);
             Figure {
                 a: known(&all_a),
                 b: known(&all_b),
-                comparison: compare_bounds(&told_a, &told_b, &asked),
-                left_out: a.len() + b.len() - told_a.len() - told_b.len(),
+                comparison: compare_bounds(
+                    &known_a,
+                    &known_b,
+                    &question.on(Direction::HigherIsBetter),
+                ),
+                left_out: a.len() + b.len() - known_a.len() - known_b.len(),
             }
         }),
         response_at_users: common
@@ -112,7 +115,7 @@ fn measured_at(ramps: &[Vec<Step>]) -> BTreeSet<u32> {
     ramps.iter().flatten().map(|step| step.users).collect()
 }
 
-fn told<T: Copy>(a: &[Option<T>], b: &[Option<T>], design: Design) -> (Vec<T>, Vec<T>) {
+fn select_known<T: Copy>(a: &[Option<T>], b: &[Option<T>], design: Design) -> (Vec<T>, Vec<T>) {
     match design {
         _ if design.is_paired() && a.len() == b.len() => {
             let pairs = a.iter().zip(b).filter_map(|(a, b)| (*a).zip(*b));
@@ -131,11 +134,10 @@ fn compared(
     question: &RampQuestion,
     direction: Direction,
 ) -> Figure {
-    let asked = question.on(direction);
-    let (told_a, told_b) = told(&a, &b, question.design);
+    let (known_a, known_b) = select_known(&a, &b, question.design);
     Figure {
-        left_out: a.len() + b.len() - told_a.len() - told_b.len(),
-        comparison: crate::compare::compare(&told_a, &told_b, &asked),
+        left_out: a.len() + b.len() - known_a.len() - known_b.len(),
+        comparison: crate::compare::compare(&known_a, &known_b, &question.on(direction)),
         a,
         b,
     }

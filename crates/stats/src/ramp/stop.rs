@@ -114,12 +114,12 @@ mod tests {
             .map(|(i, ms)| step(i * 100, f64::from(i), ms));
         let (users, stop) = stops(rule, ramp);
         assert_eq!(users, 500, "one alone was not enough");
-        let told = Stop::OverLimit {
+        let expected = Stop::OverLimit {
             users: 500,
             response_ms: 52.0,
             limit_ms: 50.0,
         };
-        assert_eq!(stop, Some(told));
+        assert_eq!(stop, Some(expected));
     }
 
     #[test]
@@ -127,12 +127,12 @@ mod tests {
         let ramp = (1..).map(|i| asymptotic(i * 20));
         let (users, stop) = stops(StopRule::new(None), ramp);
         assert_eq!(users, 160, "the third beyond saturation at 100");
-        let told = Stop::Flat {
+        let expected = Stop::Flat {
             since_users: 100,
             users: 160,
             completed_per_s: 100.0,
         };
-        assert_eq!(stop, Some(told));
+        assert_eq!(stop, Some(expected));
     }
 
     /// Steps of half a percent rise by 1.5 % in three, which is more than 1 %, but not when noise takes it away;
@@ -154,12 +154,12 @@ mod tests {
         };
         let ramp = [step(100, 1.0, 10.0), failing].into_iter();
         let (users, stop) = stops(StopRule::new(None), ramp);
-        let told = Stop::Errors {
+        let expected = Stop::Errors {
             users: 200,
             errors_pct: 1.25,
             limit_pct: 1.0,
         };
-        assert_eq!((users, stop), (200, Some(told)));
+        assert_eq!((users, stop), (200, Some(expected)));
         assert_eq!(StopRule::new(None).judge(&[]), None);
         let unknown = step(100, 1.0, f64::NAN);
         let rule = StopRule::new(Some(1.0));

@@ -204,7 +204,9 @@ fn a_comparison_decides_as_its_parts_do() {
 /// Rates of equal intervals of jobs that send statement after statement, as many as each kind's share, with its length in s.
 fn rates_of_a_closed_load(
     kinds: &[(f64, f64)],
-    (jobs, intervals, interval_s): (usize, usize, f64),
+    jobs: usize,
+    intervals: usize,
+    interval_s: f64,
     random: &mut Random,
 ) -> Vec<f64> {
     // Sessions have been active for a long time when the first interval begins.
@@ -243,12 +245,15 @@ fn a_stationary_load_is_seldom_called_a_trend() {
     let cases = long.iter().chain(&short).map(|shape| (&mixed[..], *shape));
     // Half of the time goes to statements of 1 s; in windows of 3 s they would make steps that are real.
     let cases = cases.chain(long.map(|shape| (&rare[..], shape)));
-    for (kinds, shape) in cases {
+    for (kinds, (jobs, intervals, interval_s)) in cases {
         let trends = share(TRIALS, 42, |random| {
-            let rates = rates_of_a_closed_load(kinds, shape, random);
+            let rates = rates_of_a_closed_load(kinds, jobs, intervals, interval_s, random);
             stats::steady::judge(&rates, 0.1) == Steady::Trend
         });
-        assert!(trends <= FALSE_TREND_MAX, "{kinds:?} {shape:?}: {trends}");
+        assert!(
+            trends <= FALSE_TREND_MAX,
+            "{kinds:?} {jobs} jobs, {intervals} intervals of {interval_s} s: {trends}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use stats::multiple::confidence_of_each;
 use stats::random::Random;
 
 const TRIALS: u32 = 1_000;
-/// 3.5 standard errors of 5 % in so many trials.
+/// 3.5 standard errors of 5 % in this many trials.
 const SLACK: f64 = 0.024;
 
 fn share(seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> f64 {
@@ -17,7 +17,7 @@ fn share(seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> f64 {
     hits as f64 / f64::from(TRIALS)
 }
 
-/// How often any interval of any of so many metrics misses the truth by the last of 20 pairs.
+/// How often any interval of any of `count` metrics misses the truth by the last of 20 pairs.
 fn errors(kind: Noise, count: usize, looks_at_95: bool) -> f64 {
     let looks = looks(20, confidence_of_each(0.95, count));
     let mut plan = planned(&looks, count);

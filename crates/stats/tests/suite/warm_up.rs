@@ -14,7 +14,7 @@ fn a_slow_approach_is_not_called_rest() {
             (Noise::Autocorrelated, 0.03),
         ] {
             for cap_s in [60, 300] {
-                let (_, below) = warm_ups(TRIALS, (0.4, tau_s), (kind, sd), cap_s);
+                let (_, below) = warm_ups(TRIALS, 0.4, tau_s, kind, sd, cap_s);
                 assert!(
                     below <= 0.05,
                     "τ = {tau_s} s, {kind:?} {sd}, {cap_s} s: {below}"
@@ -26,8 +26,8 @@ fn a_slow_approach_is_not_called_rest() {
 
 #[test]
 fn a_target_at_rest_is_found_to_be() {
-    let (found, _) = warm_ups(TRIALS, (1.0, 1.0), (Noise::Normal, 0.03), 60);
+    let (found, _) = warm_ups(TRIALS, 1.0, 1.0, Noise::Normal, 0.03, 60);
     assert!(found > 0.75, "{found}");
-    let (found, _) = warm_ups(TRIALS, (1.0, 1.0), (Noise::Normal, 0.01), 30);
+    let (found, _) = warm_ups(TRIALS, 1.0, 1.0, Noise::Normal, 0.01, 30);
     assert!(found > 0.95, "{found}");
 }

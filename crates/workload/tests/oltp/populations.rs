@@ -248,7 +248,7 @@ fn a_server_that_stands_still_is_in_the_response_times() {
     });
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
     assert_eq!((outcome.operations(), outcome.unfinished), (0, 150));
-    assert_eq!(outcome.asked, 150);
+    assert_eq!(outcome.due, 150);
     let response = outcome.total().response;
     assert_eq!(response.count(), 150);
     assert_eq!(response.count_above_us(3.9e6), 4);

@@ -8,20 +8,22 @@ use stats::ratio::paired;
 
 pub type Sides = [Vec<f64>; 2];
 
-/// Pairs and confidence of each look, for one of so many primary metrics.
+/// Pairs and confidence of each look, for one of `metrics` primary metrics.
 pub fn planned(looks: &[Look], metrics: usize) -> Vec<(usize, f64)> {
     let pairs = looks.iter().map(|look| look.pairs);
     let confidences = confidences(looks, confidence_of_each(0.95, metrics));
     pairs.zip(confidences).collect()
 }
 
-fn interval([a, b]: &Sides, (pairs, confidence): (usize, f64)) -> Option<Interval> {
+fn interval([a, b]: &Sides, pairs: usize, confidence: f64) -> Option<Interval> {
     let ratio = paired(&a[..pairs], &b[..pairs], confidence).ok();
     ratio.map(|ratio| ratio.interval)
 }
 
 pub fn any_misses(sides: &Sides, plan: &[(usize, f64)], truth: f64) -> bool {
-    let mut intervals = plan.iter().filter_map(|look| interval(sides, *look));
+    let mut intervals = plan
+        .iter()
+        .filter_map(|(pairs, confidence)| interval(sides, *pairs, *confidence));
     intervals.any(|interval| !interval.covers(truth))
 }
 
@@ -32,9 +34,9 @@ pub fn stopped(
     effect: f64,
 ) -> (usize, Option<Interval>) {
     let mut last = (0, None);
-    for look in plan {
-        let interval = interval(sides, *look);
-        last = (look.0, interval);
+    for (pairs, confidence) in plan {
+        let interval = interval(sides, *pairs, *confidence);
+        last = (*pairs, interval);
         if interval.is_some_and(|interval| is_settled(&interval, band, effect)) {
             break;
         }
@@ -49,7 +51,7 @@ fn is_settled(interval: &Interval, band: f64, effect: f64) -> bool {
     verdict != Verdict::Inconclusive || excluded == Verdict::Equivalent
 }
 
-/// Pairs of so many metrics without any effect; half of each figure's noise is common to all of them.
+/// Pairs of `count` metrics without any effect; half of each figure's noise is common to all of them.
 pub fn metrics(kind: Noise, count: usize, pairs: usize, random: &mut Random) -> Vec<Sides> {
     let common = measure(kind, Order::Lot, pairs, 0.02, 1.0, random);
     let joined = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).collect();

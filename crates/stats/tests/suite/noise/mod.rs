@@ -94,8 +94,10 @@ const ROUND_S: usize = 5;
 /// constant of the approach from the share `from`.
 pub fn warm_ups(
     trials: u32,
-    (from, tau_s): (f64, f64),
-    (kind, sd): (Noise, f64),
+    from: f64,
+    tau_s: f64,
+    kind: Noise,
+    sd: f64,
     cap_s: usize,
 ) -> (f64, f64) {
     let mut random = Random::new(17);
@@ -104,13 +106,13 @@ pub fn warm_ups(
         let scatter = noise(kind, cap_s * PER_S, &mut random);
         let truth =
             |i: usize| 1.0 - (1.0 - from) * (-(i as f64 + 0.5) / PER_S as f64 / tau_s).exp();
-        let seen: Vec<f64> = scatter
+        let observed: Vec<f64> = scatter
             .iter()
             .enumerate()
             .map(|(i, z)| truth(i) * (sd * z).exp())
             .collect();
         let rounds = (2..=cap_s / ROUND_S).map(|round| round * ROUND_S * PER_S);
-        if let Some(end) = rounds.into_iter().find(|end| is_at_rest(&seen[..*end])) {
+        if let Some(end) = rounds.into_iter().find(|end| is_at_rest(&observed[..*end])) {
             ended += 1;
             below += u32::from(truth(end - 1) < 0.97);
         }

@@ -9,7 +9,6 @@ use crate::series::KindInterval;
 /// Most intervals that wait to be taken; later counts go to the newest.
 const WAITING_MAX: usize = 64;
 
-/// Operations that ended in some intervals, of one kind or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KindCounts {
     pub response: Coarse,
@@ -53,7 +52,6 @@ impl KindIntervals {
 #[derive(Debug, Default)]
 pub(crate) struct IntervalQueue {
     waiting: BTreeMap<u64, KindIntervals>,
-    /// First interval that was never taken.
     next: u64,
     /// Newest interval at the last call of `take`.
     newest: Option<u64>,
@@ -63,22 +61,23 @@ impl IntervalQueue {
     pub fn add(
         &mut self,
         index: u64,
-        (cells, service): (&[KindInterval], &[Coarse]),
+        cells: &[KindInterval],
+        service: &[Coarse],
         interval_ns: u64,
     ) {
         let index = match self.waiting.last_key_value() {
             Some((last, _)) if self.waiting.len() >= WAITING_MAX => *last,
             _ => index,
         };
-        let told = self.waiting.entry(index).or_default();
-        told.length = Duration::from_nanos(interval_ns);
-        if told.kinds.len() < cells.len() {
-            (told.kinds).resize_with(cells.len(), KindCounts::default);
+        let counts = self.waiting.entry(index).or_default();
+        counts.length = Duration::from_nanos(interval_ns);
+        if counts.kinds.len() < cells.len() {
+            (counts.kinds).resize_with(cells.len(), KindCounts::default);
         }
-        for ((told, cell), service) in told.kinds.iter_mut().zip(cells).zip(service) {
-            told.response.merge(&cell.response);
-            told.service.merge(service);
-            told.errors += cell.errors;
+        for ((kind, cell), service) in counts.kinds.iter_mut().zip(cells).zip(service) {
+            kind.response.merge(&cell.response);
+            kind.service.merge(service);
+            kind.errors += cell.errors;
         }
     }
 
@@ -91,14 +90,14 @@ impl IntervalQueue {
         let rest = self.waiting.split_off(&until);
         let taken = std::mem::replace(&mut self.waiting, rest);
         let mut sum: Option<KindIntervals> = None;
-        for (index, told) in taken {
+        for (index, counts) in taken {
             let sum = sum.get_or_insert_default();
             if index >= self.next {
                 // Intervals without operations count as time as well.
-                sum.length += told.length * u32::try_from(index + 1 - self.next).unwrap_or(1);
+                sum.length += counts.length * u32::try_from(index + 1 - self.next).unwrap_or(1);
                 self.next = index + 1;
             }
-            sum.merge(&told);
+            sum.merge(&counts);
         }
         sum
     }
@@ -108,16 +107,16 @@ impl IntervalQueue {
 mod tests {
     use super::*;
 
-    fn add(told: &mut IntervalQueue, index: u64, times: u64) {
+    fn add(queue: &mut IntervalQueue, index: u64, times: u64) {
         let mut cell = KindInterval::default();
         let mut service = Coarse::default();
         (0..times).for_each(|_| cell.response.record_ns(1_000));
         (0..times).for_each(|_| service.record_ns(500));
-        told.add(index, (&[cell], &[service]), 1_000_000_000);
+        queue.add(index, &[cell], &[service], 1_000_000_000);
     }
 
-    fn take(told: &mut IntervalQueue) -> Option<(u64, u64)> {
-        let taken = told.take()?;
+    fn take(queue: &mut IntervalQueue) -> Option<(u64, u64)> {
+        let taken = queue.take()?;
         let total = taken.total();
         assert_eq!(total.response.count(), total.service.count());
         Some((total.response.count(), taken.length.as_secs()))
@@ -125,32 +124,36 @@ mod tests {
 
     #[test]
     fn an_interval_is_whole_when_it_is_taken() {
-        let mut told = IntervalQueue::default();
-        assert_eq!(take(&mut told), None);
-        add(&mut told, 0, 5);
-        assert_eq!(take(&mut told), None, "the other thread has not told");
-        add(&mut told, 0, 7);
-        add(&mut told, 1, 1);
-        assert_eq!(take(&mut told), Some((12, 1)));
-        assert_eq!(take(&mut told), Some((1, 1)), "nothing newer came");
-        add(&mut told, 0, 2);
-        add(&mut told, 4, 3);
-        assert_eq!(take(&mut told), Some((2, 0)), "a straggler");
-        assert_eq!(take(&mut told), Some((3, 3)), "with the pause before it");
+        let mut queue = IntervalQueue::default();
+        assert_eq!(take(&mut queue), None);
+        add(&mut queue, 0, 5);
+        assert_eq!(
+            take(&mut queue),
+            None,
+            "the other thread has not added its counts"
+        );
+        add(&mut queue, 0, 7);
+        add(&mut queue, 1, 1);
+        assert_eq!(take(&mut queue), Some((12, 1)));
+        assert_eq!(take(&mut queue), Some((1, 1)), "nothing newer came");
+        add(&mut queue, 0, 2);
+        add(&mut queue, 4, 3);
+        assert_eq!(take(&mut queue), Some((2, 0)), "a straggler");
+        assert_eq!(take(&mut queue), Some((3, 3)), "with the pause before it");
     }
 
     #[test]
-    fn kinds_are_told_apart() {
-        let mut told = IntervalQueue::default();
+    fn kinds_are_separate() {
+        let mut queue = IntervalQueue::default();
         let mut cells = [KindInterval::default(), KindInterval::default()];
         let mut service = [Coarse::default(), Coarse::default()];
         cells[1].response.record_ns(1_000);
         service[1].record_ns(500);
         cells[0].errors = 2;
-        told.add(0, (&cells, &service), 1_000_000_000);
-        told.add(0, (&cells, &service), 1_000_000_000);
-        assert_eq!(told.take(), None);
-        let taken = told.take().unwrap();
+        queue.add(0, &cells, &service, 1_000_000_000);
+        queue.add(0, &cells, &service, 1_000_000_000);
+        assert_eq!(queue.take(), None);
+        let taken = queue.take().unwrap();
         let counts = taken.kinds.iter().map(|k| (k.service.count(), k.errors));
         assert_eq!(counts.collect::<Vec<_>>(), [(0, 4), (2, 0)]);
         assert_eq!(
@@ -161,10 +164,10 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_stays_within_bounds_and_loses_nothing() {
-        let mut told = IntervalQueue::default();
-        (0..500).for_each(|index| add(&mut told, index, 1));
-        assert_eq!(told.waiting.len(), WAITING_MAX);
-        let all = [take(&mut told), take(&mut told)].into_iter().flatten();
+        let mut queue = IntervalQueue::default();
+        (0..500).for_each(|index| add(&mut queue, index, 1));
+        assert_eq!(queue.waiting.len(), WAITING_MAX);
+        let all = [take(&mut queue), take(&mut queue)].into_iter().flatten();
         assert_eq!(all.map(|(count, _)| count).sum::<u64>(), 500);
     }
 }

@@ -40,7 +40,7 @@ pub(super) enum Lookup<'a> {
 }
 
 /// Follows `path` from `facts`; elements of the list count only if they pass `only`.
-pub(super) fn look<'a>(
+pub(super) fn resolve<'a>(
     facts: &'a Value,
     path: &str,
     only: &BTreeMap<String, Vec<String>>,
@@ -67,11 +67,11 @@ pub(super) fn look<'a>(
             value.is_some_and(|value| values.contains(&value))
         })
     };
-    let seen = list.iter().filter(passes).map(|element| FoundFact {
+    let found = list.iter().filter(passes).map(|element| FoundFact {
         element: Some(element),
         value: follow(element, after.trim_start_matches('/')).and_then(known),
     });
-    Lookup::Facts(seen.collect())
+    Lookup::Facts(found.collect())
 }
 
 fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
