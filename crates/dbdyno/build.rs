@@ -1,4 +1,4 @@
-//! Embeds the studies anew when a file is added to them; the compiler by itself only sees changed files.
+//! Embeds the studies again if a file is added, because the compiler notices only changed files.
 fn main() {
     println!("cargo::rerun-if-changed=../../plans/studies");
 }

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line: verbs and options.
 
 pub mod backup;
 pub mod check;
@@ -22,16 +22,15 @@ use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
-use crate::say::takes_colour;
-use crate::watch::WatchArguments;
-use archive::{Alternative, Screened};
+use crate::console::takes_colour;
+use crate::event_outputs::WatchArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 use length::length;
 
 pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
-pub use judging::{BandAsked, FailOn, Judging};
+pub use judging::{BandOption, FailOn, Judging};
 pub use layout::{LayoutArguments, LayoutVerb};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
@@ -52,11 +51,10 @@ pub use vdbench::VdbenchArguments;
 3 measured, but a check failed · 4 a limit was missed, or a verdict named by --fail-on occurred · 130 interrupted"
 )]
 pub struct Arguments {
-    /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
     /// Archive of results (default: $DBDYNO_ARCHIVE, or archive.dbdyno in your data directory)
-    // Behind the arguments of every verb, however many verbs there are: clap counts both together.
+    // The options of every verb come after its own: clap counts both together.
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub archive: Option<PathBuf>,
     /// Log the steps of a run to standard error; -vv also logs what each step waits for
@@ -67,7 +65,7 @@ pub struct Arguments {
     pub log: Option<PathBuf>,
 }
 
-/// The verbs by what their user wants, as the help lists them.
+/// Groups of verbs in the help, by purpose.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "study", "observe"]),
     (
@@ -80,7 +78,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Shell", &["completions"]),
 ];
 
-/// Shows the answer to a question, or what makes no sense, and ends the process.
+/// Prints help, or an error of usage, and ends the process.
 fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();
@@ -90,13 +88,13 @@ fn exit(error: &clap::Error) -> ! {
     } else {
         error.render().to_string()
     };
-    // It repeats what was typed.
+    // The message repeats arguments, which may hold passwords.
     let _ = write!(std::io::stderr().lock(), "{}", without_secrets(&text));
     std::process::exit(error.exit_code())
 }
 
 impl Arguments {
-    /// What was typed; ends the process where that is a question or makes no sense.
+    /// The parsed arguments; ends the process on a request for help or an error of usage.
     pub fn parse_from_typed(typed: &CommandLine) -> Self {
         let mut command = Self::grouped();
         let matches = command.try_get_matches_from_mut(typed.arguments());
@@ -104,7 +102,7 @@ impl Arguments {
         parsed.unwrap_or_else(|error| exit(&error))
     }
 
-    /// The command, whose help lists the verbs in groups; clap has groups for options alone.
+    /// The command with grouped verbs in its help; clap has groups for options only.
     pub fn grouped() -> clap::Command {
         let command = Self::command();
         let about = |name: &str| {
@@ -183,7 +181,6 @@ pub enum Verb {
     },
 }
 
-/// `dbdyno compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// Baseline run: number, label, or "last"; or the name of a study, alone
@@ -206,7 +203,6 @@ pub struct CompareArguments {
     pub judging: Judging,
 }
 
-/// `dbdyno judge`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 all limits met · 3 the run is incomplete or was altered after it was measured, whatever \
@@ -226,7 +222,6 @@ pub struct JudgeArguments {
     pub json: bool,
 }
 
-/// `dbdyno ab`.
 #[derive(Debug, Args)]
 pub struct AbArguments {
     /// Built-in plan or path of a plan file; required unless --resume is given
@@ -236,12 +231,6 @@ pub struct AbArguments {
         hide_default_value = true
     )]
     pub plan: String,
-    /// Text of the plan, from verbs that have one
-    #[arg(skip)]
-    pub plan_text: Option<String>,
-    /// The sides of a study of more than two
-    #[arg(skip)]
-    pub sides: Vec<SideAsked>,
     /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
     /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
     /// itself (A/A)
@@ -300,23 +289,11 @@ pub struct AbArguments {
     pub judging: Judging,
 }
 
-/// One side of a study of more than two.
-#[derive(Debug, Clone, Default)]
-pub struct SideAsked {
-    /// What is set for it alone, as with --a.
-    pub settings: Vec<SecretText>,
-    /// Its row of a screening's design.
-    pub screened: Option<Screened>,
-    /// What it is, where all pairs are compared.
-    pub alternative: Option<Alternative>,
-}
-
-/// `dbdyno list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// What to list
+    /// Kind of item to list
     pub what: Listing,
-    /// Of references: the one to show whole, with every row, figure, note and place
+    /// Reference to show completely, with every row, figure, note and source (only for references)
     pub name: Option<String>,
     /// Only runs of this plan
     #[arg(long, value_name = "PLAN")]
@@ -329,7 +306,6 @@ pub struct ListArguments {
     pub since: Option<String>,
 }
 
-/// The beginning of a time as the archive has it.
 fn since(text: &str) -> Result<String, String> {
     let is_date = text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-01".len();
     if is_date {
@@ -341,7 +317,6 @@ fn since(text: &str) -> Result<String, String> {
     Ok(time.to_string())
 }
 
-/// What `dbdyno list` can show.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Listing {
     /// Component tests
@@ -358,7 +333,6 @@ pub enum Listing {
     Runs,
 }
 
-/// `dbdyno export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// Run: number, label, or "last"
@@ -371,7 +345,6 @@ pub struct ExportArguments {
     pub prices: Option<PathBuf>,
 }
 
-/// Forms of an export.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Format {
     /// Everything, histograms included (docs/FORMAT.md)
@@ -382,7 +355,6 @@ pub enum Format {
     Markdown,
 }
 
-/// `dbdyno live`.
 #[derive(Debug, Args)]
 pub struct LiveArguments {
     /// Run: number, label, or "last"
@@ -399,13 +371,11 @@ pub struct LiveArguments {
     pub once: bool,
 }
 
-/// A speed of a replay.
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|n: &f64| (1e-3..=1e6).contains(n));
     speed.ok_or_else(|| "expected a number from 0.001 to 1000000".to_owned())
 }
 
-/// `dbdyno report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// Run: number, label, or "last"
@@ -430,7 +400,6 @@ pub struct ReportArguments {
     pub output: PathBuf,
 }
 
-/// `dbdyno host`.
 #[derive(Debug, Args)]
 pub struct HostArguments {
     /// Print JSON (docs/HOST.md)

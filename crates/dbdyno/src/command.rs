@@ -14,17 +14,18 @@ pub mod judge;
 pub mod layout;
 pub mod list;
 pub mod live;
-mod many;
 pub mod observe;
 pub mod olap;
 pub mod oltp;
 mod plan_text;
 mod prices;
 pub mod report;
+mod requests;
 mod resumed;
 pub mod run;
 pub mod runs;
 pub mod shell;
+mod sides;
 pub mod study;
 mod twin;
 pub mod vdbench;
@@ -41,22 +42,21 @@ use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 
 use crate::arguments::{Judging, ServerHost};
-use crate::place;
-use crate::say::{JsonForTerminal, Output, printable, takes_colour};
-use crate::watch::Watched;
+use crate::console::{JsonForTerminal, Output, printable, takes_colour};
+use crate::event_outputs::Watched;
+use crate::locations;
 
-/// Loads the run called `name` from the archive.
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
     let name: RunName = name.parse()?;
-    Ok(Archive::open_read_only(place::archive(archive)?)?.load_run(&name)?)
+    Ok(Archive::open_read_only(locations::archive(archive)?)?.load_run(&name)?)
 }
 
-/// Loads the run called `name`, or all sides of the study called so, A first.
+/// Loads the run `name`, or all sides of the study `name`, A first.
 fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> {
-    let kept = Archive::open_read_only(place::archive(archive)?)?;
-    match kept.load_run(&name.parse()?) {
+    let store = Archive::open_read_only(locations::archive(archive)?)?;
+    match store.load_run(&name.parse()?) {
         Ok(run) => Ok(vec![run]),
-        Err(unknown @ ArchiveError::UnknownRun { .. }) => match sides_of(&kept, name) {
+        Err(unknown @ ArchiveError::UnknownRun { .. }) => match sides_of(&store, name) {
             Ok(sides) if sides.iter().all(|run| run.study.is_some()) => Ok(sides),
             _ => Err(unknown.into()),
         },
@@ -64,19 +64,16 @@ fn load_run_or_study(name: &str, archive: &Option<PathBuf>) -> Result<Vec<Run>> 
     }
 }
 
-/// The runs of all sides of a study, A first.
-///
-/// # Errors
-/// When there is none of this name, or one of its runs is gone.
-fn sides_of(kept: &Archive, name: &str) -> Result<Vec<Run>> {
-    let load = |number| kept.load_run(&RunName::Label(SideLabel::new(name, number).to_string()));
+/// The runs of all sides of a study, A first; an error if one of them is gone.
+fn sides_of(store: &Archive, name: &str) -> Result<Vec<Run>> {
+    let load = |number| store.load_run(&RunName::Label(SideLabel::new(name, number).to_string()));
     let first = load(0)?;
     let sides = first.study.as_ref().map_or(2, |study| study.sides as usize);
     let more = (1..sides.clamp(2, SIDES_MAX)).map(|number| Ok(load(number)?));
     std::iter::once(Ok(first)).chain(more).collect()
 }
 
-/// What the machine's owner states in a platform file; nothing without one.
+/// The statements of a platform file; empty without one.
 fn stated(platform: Option<&Path>) -> Result<Stated> {
     match platform {
         Some(path) => Ok(Stated::load(path)?),
@@ -84,7 +81,6 @@ fn stated(platform: Option<&Path>) -> Result<Stated> {
     }
 }
 
-/// What was said about the machine of the servers.
 fn server_host(said: &ServerHost) -> Result<HostAsked> {
     Ok(HostAsked::parse(
         said.address.as_deref(),
@@ -92,7 +88,6 @@ fn server_host(said: &ServerHost) -> Result<HostAsked> {
     )?)
 }
 
-/// The tests of a directory, or those that are built in.
 fn library(directory: Option<&Path>) -> Result<Library> {
     let library = match directory {
         Some(directory) => Library::from_directory(directory),
@@ -101,19 +96,19 @@ fn library(directory: Option<&Path>) -> Result<Library> {
     Ok(library.map_err(lab::LabError::from)?)
 }
 
-/// The seed that is asked for, or a new one: the same for everybody would be the same lot in every study.
-fn seed(asked: Option<u64>) -> u64 {
+/// The requested seed, or a new one: a constant default would draw the same order in every study.
+fn seed(requested: Option<u64>) -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    // Keys of hash maps are drawn by the operating system. Half of the bits, so that somebody can type it.
-    asked.unwrap_or_else(|| RandomState::new().hash_one(()) >> 32)
+    // The operating system draws the keys of hash maps. Half of the bits keep the seed short enough to type.
+    requested.unwrap_or_else(|| RandomState::new().hash_one(()) >> 32)
 }
 
-/// Prints to standard output without control characters; a reader that has gone away is no error.
+/// Prints to standard output without control characters; a closed reader is no error.
 fn print(text: &str) -> Result<()> {
     print_with(|out| out.write_all(printable(text).as_bytes()))
 }
 
-/// The same of a text that is coloured, and whose parts were cleaned when it was.
+/// Prints a coloured text whose parts were cleaned before.
 fn print_coloured(text: &str) -> Result<()> {
     if wants_colour() {
         print_with(|out| out.write_all(text.as_bytes()))
@@ -122,12 +117,11 @@ fn print_coloured(text: &str) -> Result<()> {
     }
 }
 
-/// The same of JSON, where such a character is escaped.
 fn print_json(text: &str) -> Result<()> {
     print_json_with(|out| out.write_all(text.as_bytes()))
 }
 
-/// The same of JSON that is written piece by piece.
+/// Prints JSON that is written in pieces.
 fn print_json_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     print_with(|out| write(&mut JsonForTerminal::new(out)))
 }
@@ -140,7 +134,7 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
     }
 }
 
-/// How results are judged on the terminal.
+/// The amount of detail in results on the terminal.
 fn shown(judging: &Judging) -> ::report::Shown {
     ::report::Shown {
         width: terminal_columns(),
@@ -149,7 +143,7 @@ fn shown(judging: &Judging) -> ::report::Shown {
     }
 }
 
-/// Tells a verdict to whoever watches: as on a terminal of usual width, without colours.
+/// Sends a verdict to watchers, without colours and for a terminal of usual width.
 fn tell(watched: &Watched, judging: &Judging, render: impl Fn(::report::Shown) -> String) {
     watched.tell(|| StreamEvent::Verdict {
         text: render(::report::Shown {
@@ -160,7 +154,7 @@ fn tell(watched: &Watched, judging: &Judging, render: impl Fn(::report::Shown) -
     });
 }
 
-/// Columns of the terminal on standard output; wide enough for a whole row when there is none.
+/// Columns of the terminal on standard output; without one, enough for a whole row.
 fn terminal_columns() -> usize {
     let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     from_environment.or_else(window_columns).unwrap_or(120)

@@ -1,5 +1,5 @@
-//! The command line as it was typed. Every user of the machine can read it while dbdyno runs, so passwords in it are
-//! overwritten at once, and no message repeats them.
+//! The command line as typed. Every user of the machine can read it while dbdyno runs, so that passwords in it are overwritten at once, and
+//! no message repeats them.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -11,22 +11,22 @@ use std::sync::OnceLock;
 
 use engine::secrets_in;
 
-/// What stands in the place of a password, for `ps` and in messages.
+/// Replacement of a password's characters, for `ps` and in messages.
 const OVERWRITTEN: u8 = b'x';
 const SHOWN: &str = "…";
 
-/// Arguments with what may be a password, and how messages show them.
+/// Arguments with a possible password, and their form in messages.
 static SECRETS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
 pub struct CommandLine {
     arguments: Vec<OsString>,
-    /// Whether no password is left where other users can read it.
+    /// True if no password is left where other users can read it.
     is_overwritten: bool,
 }
 
 impl CommandLine {
-    /// Takes the arguments of this process and overwrites their passwords. Before any thread is started: it changes
-    /// memory of the process.
+    /// Takes the arguments of this process and overwrites their passwords. It must precede the first thread because it changes memory of
+    /// the process.
     pub fn take() -> Self {
         let arguments: Vec<OsString> = std::env::args_os().collect();
         let secrets: Vec<Vec<Range<usize>>> = arguments
@@ -35,7 +35,6 @@ impl CommandLine {
             .collect();
         let is_overwritten = overwrite(&arguments, &secrets).is_ok();
         let shown = arguments.iter().zip(&secrets);
-        // Taken once.
         let _ = SECRETS.set(
             shown
                 .flat_map(|(a, secrets)| shown_as(a, secrets))
@@ -47,12 +46,11 @@ impl CommandLine {
         }
     }
 
-    /// The arguments, the program's name first.
     pub fn arguments(&self) -> &[OsString] {
         &self.arguments
     }
 
-    /// What to tell somebody who typed a password.
+    /// A warning after a password on the command line.
     pub fn warning(&self) -> Option<String> {
         let mut texts = self.arguments.iter().filter_map(|a| a.to_str());
         let better = texts.find_map(|text| endings(text).find_map(better_place))?;
@@ -66,7 +64,7 @@ impl CommandLine {
         ))
     }
 
-    /// Settings of other clients that were typed in a target's URL and have no effect.
+    /// Settings of other clients in a target's URL that have no effect.
     pub fn notes(&self) -> Vec<String> {
         let texts = self.arguments.iter().filter_map(|a| a.to_str());
         let urls = texts
@@ -75,20 +73,20 @@ impl CommandLine {
     }
 }
 
-/// Where else the password of a URL could be; nothing where it has none.
+/// A safer location for the password of a URL; `None` without a password.
 fn better_place(text: &str) -> Option<&'static str> {
     let url = engines::parse(text).ok()?;
     url.password.as_ref()?;
     engines::password_places(&url)
 }
 
-/// A text with what stands behind each of its equals signs: `--b=target=URL`, `target=URL`, `URL`.
+/// The text, and its rest after each equals sign: `--b=target=URL`, `target=URL`, `URL`.
 fn endings(text: &str) -> impl Iterator<Item = &str> {
     let behind = text.match_indices('=').map(|(at, _)| &text[at + 1..]);
     std::iter::once(text).chain(behind)
 }
 
-/// The text without the passwords that were typed, and without those of URLs that it repeats from elsewhere.
+/// The text without typed passwords, and without those of quoted URLs.
 pub fn without_secrets(text: &str) -> String {
     let secrets = SECRETS.get().map(Vec::as_slice).unwrap_or_default();
     let mut text = without_passwords_of_urls(text);
@@ -100,7 +98,7 @@ pub fn without_secrets(text: &str) -> String {
     text
 }
 
-/// The text with every URL in it without its password, as far as a URL reaches in a sentence.
+/// The text with the password removed from every URL; a URL ends where a sentence would end it.
 fn without_passwords_of_urls(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || c == '"';
     let mut shown = String::with_capacity(text.len());
@@ -123,7 +121,7 @@ fn without_passwords_of_urls(text: &str) -> String {
     shown
 }
 
-/// Every text by which a message may repeat an argument, with what is shown instead.
+/// Every text by which a message may repeat an argument, with its replacement.
 fn shown_as(argument: &OsString, secrets: &[Range<usize>]) -> Vec<(String, String)> {
     let Some(text) = argument.to_str() else {
         return Vec::new();
@@ -139,7 +137,7 @@ fn shown_as(argument: &OsString, secrets: &[Range<usize>]) -> Vec<(String, Strin
         .collect()
 }
 
-/// Overwrites these parts of the arguments where the kernel shows them to everybody.
+/// Overwrites these parts of the arguments in the memory that the kernel publishes.
 fn overwrite(arguments: &[OsString], secrets: &[Vec<Range<usize>>]) -> io::Result<()> {
     if secrets.iter().all(Vec::is_empty) {
         return Ok(());
@@ -154,7 +152,7 @@ fn overwrite(arguments: &[OsString], secrets: &[Vec<Range<usize>>]) -> io::Resul
         expected.extend_from_slice(argument.as_bytes());
         expected.push(0);
     }
-    // Written through the kernel, which checks the addresses: a wrong one is an error, and no crash.
+    // The write goes through the kernel, which checks the addresses: a wrong one is an error instead of a crash.
     let memory = OpenOptions::new()
         .read(true)
         .write(true)
@@ -170,7 +168,7 @@ fn overwrite(arguments: &[OsString], secrets: &[Vec<Range<usize>>]) -> io::Resul
     Ok(())
 }
 
-/// Address of the arguments: field 48 of `/proc/self/stat`, counted behind the name, which may hold anything.
+/// Address of the arguments: field 48 of `/proc/self/stat`, counted after the name, which may hold any character.
 fn arguments_begin(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let begin = fields.split_whitespace().nth(48 - 3)?.parse().ok()?;
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_typed_a_password_learns_where_it_belongs() {
+    fn a_typed_password_gets_a_warning_with_a_better_location() {
         let warning = |argument: &str| {
             let line = CommandLine {
                 arguments: vec![argument.into()],

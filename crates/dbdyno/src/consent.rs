@@ -1,4 +1,4 @@
-//! Asks before much is written: the guard for other people's disks.
+//! Consent before large writes: the guard for other people's disks.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal};
@@ -10,17 +10,17 @@ use engine::{Reach, TargetUrl};
 use host::Room;
 use lab::{Plan, Registry};
 
+use crate::console::say;
 use crate::exit::InvalidInput;
-use crate::say::say;
 
 const GB: f64 = 1e9;
-/// Part of the free room from which is asked, however little is written.
+/// Part of the free space above which dbdyno asks, however little is written.
 const ROOM_SHARE: f64 = 0.5;
 
-/// Above this much, its user is asked when nothing else is said.
+/// Default volume (10^9 bytes) above which dbdyno asks.
 const ASK_ABOVE_GB_DEFAULT: f64 = 10.0;
 
-/// What its user allows before anything is touched.
+/// Permissions of the user.
 #[derive(Debug, Clone, Args)]
 pub struct Permission {
     /// Start without asking, however much will be written
@@ -52,10 +52,7 @@ fn gigabytes(text: &str) -> Result<f64, String> {
 }
 
 impl Permission {
-    /// Tells the URLs of servers that others may be at work, when their user said so.
-    ///
-    /// # Errors
-    /// When no target is a server that others could use.
+    /// Marks the URLs of servers as shared if the user allows other active sessions; an error if no target is such a server.
     pub fn share(&self, urls: &[TargetUrl]) -> Result<Vec<TargetUrl>> {
         let mut urls = urls.to_vec();
         if !self.shared {
@@ -80,10 +77,7 @@ impl Permission {
         }
     }
 
-    /// Says how much a plan writes, and asks when that is much.
-    ///
-    /// # Errors
-    /// When the user does not agree, or nobody is there to be asked.
+    /// Announces the volume of a plan, and asks if it is large.
     pub fn ask(&self, forecasts: &[Forecast]) -> Result<()> {
         let written: u64 = forecasts.iter().map(|f| f.written_bytes).sum();
         if written == 0 {
@@ -97,10 +91,7 @@ impl Permission {
         }
     }
 
-    /// Asks whether something is meant; `otherwise` is what else its user can do.
-    ///
-    /// # Errors
-    /// When the user does not agree, or nobody is there to be asked.
+    /// Asks for consent; `otherwise` names the alternative.
     pub fn agree(&self, reason: &str, otherwise: &str) -> Result<()> {
         if self.yes {
             return Ok(());
@@ -133,45 +124,45 @@ impl Permission {
                 size(written)
             ));
         }
-        // Targets on one file system share its room, which others may write to between two looks at it.
+        // Targets on one file system share its free space, which others may use up between two samples.
         let mut rooms: BTreeMap<u64, (AtOnce, Room, &Path)> = BTreeMap::new();
         for forecast in forecasts {
-            if let Some(place) = &forecast.place
-                && let Some(room) = room(place)
+            if let Some(location) = &forecast.location
+                && let Some(room) = room(location)
             {
                 let shared = rooms.entry(room.device);
-                let shared = shared.or_insert_with(|| (AtOnce::default(), room, place));
-                shared.0.add(forecast, place);
+                let shared = shared.or_insert_with(|| (AtOnce::default(), room, location));
+                shared.0.add(forecast, location);
             }
         }
         let full = rooms
             .into_values()
             .find(|(needed, free, _)| needed.bytes() as f64 > free.free_bytes as f64 * ROOM_SHARE);
-        full.map(|(needed, free, place)| {
+        full.map(|(needed, free, location)| {
             format!(
                 "the plan needs up to {} at once, more than half of the {} free in {}",
                 size(needed.bytes()),
                 size(free.free_bytes),
-                place.display()
+                location.display()
             )
         })
     }
 }
 
-/// What is on one file system at the same time.
+/// Data on one file system at the same time.
 #[derive(Default)]
 struct AtOnce<'f> {
-    /// Of a file that stays as large as it was, whichever side fills it.
-    kept: BTreeMap<&'f Path, u64>,
-    /// What goes with the block of its side, by side.
+    /// Files that do not shrink, whichever side fills them.
+    lasting: BTreeMap<&'f Path, u64>,
+    /// Data that disappear after the block of their side.
     of_sides: BTreeMap<usize, u64>,
 }
 
 impl<'f> AtOnce<'f> {
-    fn add(&mut self, forecast: &Forecast, place: &'f Path) {
-        if forecast.is_kept {
-            let kept = self.kept.entry(place).or_default();
-            *kept = (*kept).max(forecast.room_bytes);
+    fn add(&mut self, forecast: &Forecast, location: &'f Path) {
+        if forecast.is_lasting {
+            let lasting = self.lasting.entry(location).or_default();
+            *lasting = (*lasting).max(forecast.room_bytes);
         } else {
             *self.of_sides.entry(forecast.side).or_default() += forecast.room_bytes
         }
@@ -179,33 +170,30 @@ impl<'f> AtOnce<'f> {
 
     fn bytes(&self) -> u64 {
         let largest = self.of_sides.values().max().copied();
-        self.kept.values().sum::<u64>() + largest.unwrap_or_default()
+        self.lasting.values().sum::<u64>() + largest.unwrap_or_default()
     }
 }
 
-/// What one target is going to write, and where.
+/// Expected writes of one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forecast {
     written_bytes: u64,
     room_bytes: u64,
-    /// File or directory of this machine that the data go to.
-    place: Option<PathBuf>,
-    /// Whether what is there stays as large when its side is done.
-    is_kept: bool,
-    /// Sides of a study that are measured one after the other have different numbers.
+    /// Local file or directory of the data.
+    location: Option<PathBuf>,
+    /// True if the data keep their size after the side's block.
+    is_lasting: bool,
+    /// Number of the study side; sides measured in succession have different numbers.
     side: usize,
 }
 
 impl Forecast {
-    /// The same of a side that takes turns with others.
+    /// The forecast for a side that alternates with others.
     pub fn of_side(self, side: usize) -> Self {
         Self { side, ..self }
     }
 
-    /// Of every target of a plan. In a study (`blocks`) every repetition begins with empty tables.
-    ///
-    /// # Errors
-    /// A URL, test or size that is wrong in itself.
+    /// Forecasts for every target of a plan. In a study (`blocks`) every repetition begins with empty tables.
     pub fn of(
         plan: &Plan,
         workloads: &Registry,
@@ -224,12 +212,12 @@ impl Forecast {
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),
-                place: engines::data_place(url),
-                // A server without a directory of its own is removed with its data; files do not shrink.
-                is_kept: engines::file(url).is_some(),
+                location: engines::data_place(url),
+                // A server in a temporary directory is removed with its data; files do not shrink.
+                is_lasting: engines::file(url).is_some(),
                 side: 0,
             };
-            // What nothing is stored in writes nothing.
+            // Targets without storage write nothing.
             let stores = |url: &&TargetUrl| {
                 engines::find(url)
                     .is_ok_and(|engine| !matches!(engine.reach(), Reach::Nowhere | Reach::Replica))
@@ -267,8 +255,8 @@ mod tests {
         Forecast {
             written_bytes,
             room_bytes,
-            place: Some(std::env::temp_dir()),
-            is_kept: false,
+            location: Some(std::env::temp_dir()),
+            is_lasting: false,
             side: 0,
         }
     }
@@ -282,31 +270,31 @@ mod tests {
                 free_bytes: 3000,
             })
         };
-        let asked = |forecasts: &[Forecast]| ten.too_much(1, forecasts, room);
+        let too_much = |forecasts: &[Forecast]| ten.too_much(1, forecasts, room);
         let sides = |room_bytes: [u64; 3]| -> Vec<Forecast> {
             let sides = room_bytes.into_iter().enumerate();
             let sides = sides.map(|(side, bytes)| forecast(1, bytes).of_side(side));
             sides.collect()
         };
-        assert_eq!(asked(&sides([1000, 1400, 1400])), None);
-        let reason = asked(&sides([1000, 1600, 1000])).unwrap();
+        assert_eq!(too_much(&sides([1000, 1400, 1400])), None);
+        let reason = too_much(&sides([1000, 1600, 1000])).unwrap();
         assert!(reason.contains("half of"), "{reason}");
-        // Files of their own stay; one that all sides fill is there once.
-        let kept = |names: [&str; 3]| -> Vec<Forecast> {
+        // Separate files add up; a common file counts once.
+        let lasting = |names: [&str; 3]| -> Vec<Forecast> {
             let files = sides([1000; 3]).into_iter().zip(names);
             let files = files.map(|(side, name)| Forecast {
-                is_kept: true,
-                place: Some(std::env::temp_dir().join(name)),
+                is_lasting: true,
+                location: Some(std::env::temp_dir().join(name)),
                 ..side
             });
             files.collect()
         };
-        assert_eq!(asked(&kept(["one", "one", "one"])), None);
-        assert!(asked(&kept(["one", "two", "three"])).is_some());
+        assert_eq!(too_much(&lasting(["one", "one", "one"])), None);
+        assert!(too_much(&lasting(["one", "two", "three"])).is_some());
     }
 
     #[test]
-    fn much_is_asked_for_and_little_is_not() {
+    fn large_writes_need_consent() {
         let ten = permission(10.0, false);
         let nowhere = |_: &Path| None;
         assert_eq!(ten.too_much(9_000_000_000, &[], nowhere), None);
@@ -315,14 +303,14 @@ mod tests {
             reason.contains("11 GB") && reason.contains("10 GB"),
             "{reason}"
         );
-        // Two targets that each take a third of the free room take more than half together, also where others write
-        // to the file system between two looks at it.
-        let looks = Cell::new(0);
+        // Two targets that each take a third of the free space take more than half together, even if others write to the file system
+        // between two samples.
+        let samples = Cell::new(0);
         let room = |_: &Path| {
-            looks.set(looks.get() + 1);
+            samples.set(samples.get() + 1);
             Some(Room {
                 device: 1,
-                free_bytes: 3000 + looks.get(),
+                free_bytes: 3000 + samples.get(),
             })
         };
         assert_eq!(ten.too_much(1, &[forecast(1, 1000)], room), None);
@@ -330,9 +318,9 @@ mod tests {
         let reason = ten.too_much(1, &[third(), third()], room).unwrap();
         assert!(reason.contains("half of"), "{reason}");
         let elsewhere = |_: &Path| {
-            looks.set(looks.get() + 1);
+            samples.set(samples.get() + 1);
             Some(Room {
-                device: looks.get(),
+                device: samples.get(),
                 free_bytes: 3000,
             })
         };
@@ -345,7 +333,7 @@ mod tests {
             let urls = urls.iter().map(|url| engines::parse(url).unwrap());
             urls.collect()
         };
-        let told = permission(1.0, true)
+        let shared = permission(1.0, true)
             .share(&urls(&[
                 "postgres://u:p@h/d",
                 "postgres://u@h/d?sslmode=disable",
@@ -353,7 +341,7 @@ mod tests {
                 "sqlite:x",
             ]))
             .unwrap();
-        let texts: Vec<String> = told.iter().map(TargetUrl::to_string).collect();
+        let texts: Vec<String> = shared.iter().map(TargetUrl::to_string).collect();
         assert_eq!(
             texts,
             [
@@ -363,7 +351,7 @@ mod tests {
                 "sqlite:x",
             ]
         );
-        assert_eq!(told[0].password.as_ref().unwrap().expose(), "p");
+        assert_eq!(shared[0].password.as_ref().unwrap().expose(), "p");
         let error = permission(1.0, true)
             .share(&urls(&["sqlite:x"]))
             .unwrap_err();

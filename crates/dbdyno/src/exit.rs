@@ -22,7 +22,7 @@ use workload::oltp::OltpError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Measured and valid, or done what was asked.
+    /// Measured and valid, or completed as requested.
     Fine = 0,
     /// The environment failed: unreachable, full, damaged.
     Environment = 1,
@@ -31,10 +31,9 @@ pub enum Status {
     /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
     /// over any limit. In `check`: a run would be refused, or a check of the engine failed.
     CheckFailed = 3,
-    /// Measured, but judged below what was asked for: a limit missed or without a valid figure under it, a
-    /// verdict of --fail-on.
+    /// Measured, but below the requirement: a limit missed or without a valid figure, or a verdict of --fail-on.
     Missed = 4,
-    /// `vdbench` ended in any other way than fine: the one status of the original, -99, as a shell sees it.
+    /// Any failure of `vdbench`: the original's only status, -99, as a shell sees it.
     VdbenchFailed = 157,
     Interrupted = 130,
 }
@@ -50,36 +49,63 @@ impl From<Status> for ExitCode {
 #[error("{0}")]
 pub struct InvalidInput(pub String);
 
-/// What an error means to the command. Libraries know keys of plans; flags and verbs are known here alone.
+/// The exit status and advice of an error. Libraries know keys of plans; only this file knows flags and verbs.
 trait Outcome: std::error::Error + 'static {
     fn status(&self) -> Status;
 
-    /// What to do, in words of the command line; nothing where the error says it.
+    /// Advice in terms of the command line; `None` if the error already contains it.
     fn advice(&self) -> Option<String> {
         None
     }
 }
 
-macro_rules! invalid_input {
-    ($($error:ty),*) => {
-        $(impl Outcome for $error {
+/// Lists the errors that the command knows: those that are always invalid input, and those with an implementation below.
+macro_rules! known_errors {
+    (invalid_input: [$($invalid:ty),* $(,)?], others: [$($other:ty),* $(,)?]) => {
+        $(impl Outcome for $invalid {
             fn status(&self) -> Status {
                 Status::InvalidInput
             }
         })*
+
+        fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
+            $(if let Some(error) = error.downcast_ref::<$invalid>() {
+                return Some(error);
+            })*
+            $(if let Some(error) = error.downcast_ref::<$other>() {
+                return Some(error);
+            })*
+            None
+        }
     };
 }
 
-invalid_input!(
-    InvalidInput,
-    AddressError,
-    MetricError,
-    ReferenceError,
-    SlaError,
-    PriceError,
-    StatedError,
-    verdict::fleet::FleetError,
-    workload::twin::TwinError
+known_errors!(
+    invalid_input: [
+        InvalidInput,
+        AddressError,
+        MetricError,
+        ReferenceError,
+        SlaError,
+        PriceError,
+        StatedError,
+        verdict::fleet::FleetError,
+        workload::twin::TwinError,
+    ],
+    others: [
+        LabError,
+        OltpError,
+        OlapError,
+        ColumnarError,
+        FleetError,
+        ArchiveError,
+        TargetError,
+        UrlError,
+        DocumentError,
+        ExecutionError,
+        LayoutError,
+        CompareError,
+    ]
 );
 
 impl Outcome for LabError {
@@ -88,7 +114,7 @@ impl Outcome for LabError {
             Self::Interrupted { .. } => Status::Interrupted,
             Self::Plan(_) | Self::Url(_) | Self::NotLoaded { .. } => Status::InvalidInput,
             Self::Archive(error) => error.status(),
-            // Of a run: a statement that its plan brought.
+            // The statement came from the run's plan.
             Self::Target(error) if error.kind == ErrorKind::Statement => Status::InvalidInput,
             Self::Target(_) | Self::Unreadable(_) | Self::Host(_) | Self::Broken { .. } => {
                 Status::Environment
@@ -277,12 +303,7 @@ impl Outcome for OlapError {
     fn advice(&self) -> Option<String> {
         let advice = match self {
             Self::Absent => "run: dbdyno olap load --scale SF --target URL",
-            Self::NotWhole { scale } => {
-                return Some(format!(
-                    "run: dbdyno olap load --scale {scale} --target URL"
-                ));
-            }
-            Self::Refreshed { scale } => {
+            Self::NotWhole { scale } | Self::Refreshed { scale } => {
                 return Some(format!(
                     "run: dbdyno olap load --scale {scale} --target URL"
                 ));
@@ -396,48 +417,17 @@ impl Outcome for LayoutError {
     }
 }
 
-/// What the command knows of an error.
-fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
-    fn of<'e, E: Outcome>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
-        error.downcast_ref::<E>().map(|error| error as &dyn Outcome)
-    }
-    let types = [
-        of::<LabError>,
-        of::<OltpError>,
-        of::<OlapError>,
-        of::<ColumnarError>,
-        of::<FleetError>,
-        of::<verdict::fleet::FleetError>,
-        of::<ArchiveError>,
-        of::<TargetError>,
-        of::<InvalidInput>,
-        of::<UrlError>,
-        of::<ReferenceError>,
-        of::<StatedError>,
-        of::<DocumentError>,
-        of::<AddressError>,
-        of::<PriceError>,
-        of::<SlaError>,
-        of::<ExecutionError>,
-        of::<LayoutError>,
-        of::<CompareError>,
-        of::<MetricError>,
-        of::<workload::twin::TwinError>,
-    ];
-    types.iter().find_map(|of| of(error))
-}
-
-/// The first of a chain of causes that the command knows.
+/// The first known error of a chain of causes.
 fn outcome(error: &anyhow::Error) -> Option<&dyn Outcome> {
     error.chain().find_map(known)
 }
 
-/// The status that an error deserves; of one that nobody knows, that of a failed environment.
+/// The status of an error; an unknown one counts as a failed environment.
 pub fn status_of(error: &anyhow::Error) -> Status {
     outcome(error).map_or(Status::Environment, Outcome::status)
 }
 
-/// An error and its causes in one line, with what to do.
+/// An error and its causes in one line, with advice.
 pub fn sentence(error: &anyhow::Error) -> String {
     let Some(advice) = outcome(error).and_then(Outcome::advice) else {
         return format!("{error:#}");

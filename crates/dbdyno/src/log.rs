@@ -1,5 +1,4 @@
-//! The log: what was begun, how long it took, and what is being waited for. Only the control path writes to it, never
-//! the measured one.
+//! The log of steps, durations and current waits. Only the control path writes to it, never the measured one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
@@ -19,27 +18,24 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::command_line::without_secrets;
+use crate::console::printable;
 use crate::output;
-use crate::say::printable;
 
-/// What takes longer is told again and again while it lasts.
-const TOLD_EVERY: Duration = Duration::from_secs(5);
+/// Interval at which a long step is reported again.
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(500);
-/// The longest text of a field: a statement's beginning tells which it is.
+/// Longest text of a field: the beginning of a statement identifies it.
 const FIELD_CHARS_MAX: usize = 160;
 
-/// Whether lines of the log go to standard error.
+/// True if lines of the log go to standard error.
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Whether lines of the log go to standard error, where they and a bar of progress would tear each other.
+/// True if lines of the log go to standard error, where they would collide with a progress bar.
 pub fn is_shown() -> bool {
     IS_SHOWN.load(Ordering::Relaxed)
 }
 
-/// Begins to log: to standard error what `verbose` counts (1: the steps of a run; 2: everything), and to a file everything.
-///
-/// # Errors
-/// When the file cannot be made.
+/// Starts logging: to standard error by `verbose` (1: the steps of a run; 2: everything), and everything to a file.
 pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     let mut sinks: Vec<Sink> = Vec::new();
     match verbose {
@@ -70,7 +66,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
         .spawn(move || {
             loop {
                 std::thread::sleep(LOOK);
-                watched.tell_waits(Instant::now());
+                watched.report_waits(Instant::now());
             }
         })
         .context("no thread can be started for the log")?;
@@ -78,7 +74,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     tracing::subscriber::set_global_default(subscriber).context("a log is already being written")
 }
 
-/// Whether a file begins as a log does: a time, and what happened then.
+/// True if a file begins like a log, with a time and an event.
 fn is_log(begin: &[u8]) -> bool {
     let text = String::from_utf8_lossy(begin);
     let mut words = text.split_whitespace();
@@ -89,20 +85,18 @@ fn is_log(begin: &[u8]) -> bool {
 
 type Sink = (Level, Box<dyn Write + Send>);
 
-/// Spans and events as lines.
 #[derive(Clone)]
 struct Log {
     sinks: Arc<Mutex<Vec<Sink>>>,
-    /// By the number in which they began.
+    /// Open spans in the order of their start.
     open: Arc<Mutex<BTreeMap<u64, Open>>>,
 }
 
-/// Something that was begun and has not ended.
 struct Open {
     text: String,
     level: Level,
     begun: Instant,
-    told: Instant,
+    reported: Instant,
     thread: ThreadId,
 }
 
@@ -114,16 +108,16 @@ impl Log {
         let text = printable(&text);
         for (least, sink) in lock(&self.sinks).iter_mut() {
             if level <= *least {
-                // That nobody reads it, or that the disk is full, ends no measurement.
+                // An unwritable log must not end a measurement.
                 let _ = writeln!(sink, "{now} {text}");
             }
         }
     }
 
-    /// Of every thread what it waits for, if that takes long.
-    fn tell_waits(&self, now: Instant) {
+    /// Reports the long waits of every thread.
+    fn report_waits(&self, now: Instant) {
         let mut open = lock(&self.open);
-        // Of each thread what was begun, one within the other, and the number of the innermost.
+        // The nested spans of each thread, and the number of the innermost.
         let mut chains: HashMap<ThreadId, (Vec<&str>, u64)> = HashMap::new();
         for (id, waited) in open.iter() {
             let chain = chains.entry(waited.thread).or_default();
@@ -136,9 +130,9 @@ impl Log {
         let mut lines = Vec::new();
         for (texts, innermost) in chains {
             if let Some(waited) = open.get_mut(&innermost)
-                && now.duration_since(waited.told) >= TOLD_EVERY
+                && now.duration_since(waited.reported) >= REPORT_INTERVAL
             {
-                waited.told = now;
+                waited.reported = now;
                 let since = now.duration_since(waited.begun).as_secs_f64();
                 lines.push((waited.level, format!("waits   {texts}, since {since:.0} s")));
             }
@@ -161,7 +155,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
             text: fields.0,
             level,
             begun: now,
-            told: now,
+            reported: now,
             thread: std::thread::current().id(),
         };
         lock(&self.open).insert(id.into_u64(), open);
@@ -188,7 +182,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
     }
 }
 
-/// The name of a span with its fields, or the words of an event.
+/// The name of a span with its fields, or the text of an event.
 struct Fields(String);
 
 impl Visit for Fields {
@@ -198,7 +192,6 @@ impl Visit for Fields {
         if short.len() < value.len() {
             short.push('…');
         }
-        // Writing to a String cannot fail.
         let _ = match field.name() {
             "message" => write!(self.0, " {short}"),
             name => write!(self.0, " {name}={short}"),
@@ -229,21 +222,21 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_is_told_with_its_time_and_what_it_is_a_part_of() {
-        let kept = Buffer::default();
+    fn long_waits_are_logged_with_their_time_and_context() {
+        let buffer = Buffer::default();
         let log = Log {
-            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
+            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(buffer.clone()))])),
             open: Arc::default(),
         };
         let subscriber = tracing_subscriber::registry().with(log.clone());
         tracing::subscriber::with_default(subscriber, || {
             let _point = tracing::info_span!("point", test = "T611").entered();
             let statement = tracing::debug_span!("statement", sql = "CHECKPOINT").entered();
-            log.tell_waits(Instant::now() + TOLD_EVERY);
+            log.report_waits(Instant::now() + REPORT_INTERVAL);
             drop(statement);
             tracing::info!("all is well");
         });
-        let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
+        let text = String::from_utf8(lock(&buffer.0).clone()).unwrap();
         assert!(is_log(text.as_bytes()), "{text}");
         let lines: Vec<&str> = text.lines().map(|l| l.split_once(' ').unwrap().1).collect();
         assert_eq!(lines[0], "starts  point test=\"T611\"");
@@ -265,15 +258,15 @@ mod tests {
     #[test]
     fn a_long_statement_is_cut() {
         let sql = "x".repeat(1000);
-        let kept = Buffer::default();
+        let buffer = Buffer::default();
         let log = Log {
-            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
+            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(buffer.clone()))])),
             open: Arc::default(),
         };
         tracing::subscriber::with_default(tracing_subscriber::registry().with(log), || {
             tracing::debug!("{sql}");
         });
-        let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
+        let text = String::from_utf8(lock(&buffer.0).clone()).unwrap();
         assert!(text.len() < 400 && text.ends_with("…\n"), "{text}");
     }
 }

@@ -4,13 +4,13 @@ mod arguments;
 mod command;
 mod command_line;
 mod consent;
+mod console;
+mod event_outputs;
 mod exit;
+mod locations;
 mod log;
 mod output;
-mod place;
 mod progress;
-mod say;
-mod watch;
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use arguments::{Arguments, Verb};
 use command_line::CommandLine;
 use exit::Status;
 
-/// The stack of the command: the limit of the shell may be too low for its arguments alone.
+/// The stack of the command: the shell's limit may be too low for parsing its arguments.
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         let named = std::thread::Builder::new().name("main".into());
         match named.stack_size(STACK_BYTES).spawn_scoped(scope, run) {
-            // A panic has said what it is.
+            // The panic has already printed its message.
             Ok(thread) => thread.join().unwrap_or(ExitCode::from(101)),
             Err(_) => dbdyno(&command_line),
         }
@@ -40,10 +40,10 @@ fn dbdyno(command_line: &CommandLine) -> ExitCode {
     let arguments = Arguments::parse_from_typed(command_line);
     let result = log::begin(arguments.verbose, arguments.log.as_deref());
     if let Some(warning) = command_line.warning() {
-        say::say(&format!("dbdyno: warning: {warning}"));
+        console::say(&format!("dbdyno: warning: {warning}"));
     }
     for note in command_line.notes() {
-        say::say(&format!("dbdyno: note: {note}"));
+        console::say(&format!("dbdyno: note: {note}"));
     }
     let result = result.and_then(|()| carry_out(arguments));
     match result {
@@ -51,14 +51,14 @@ fn dbdyno(command_line: &CommandLine) -> ExitCode {
         Err(error) => {
             let sentence = exit::sentence(&error);
             tracing::info!("{sentence}");
-            // What fails because its session was broken off does not say that its user wanted that.
+            // An error caused by the interruption of its session does not mention the interruption.
             let (status, why) = match exit::status_of(&error) {
                 Status::Environment if lab::signal::has_broken_off() => {
                     (Status::Interrupted, "interrupted: ")
                 }
                 status => (status, ""),
             };
-            say::say(&format!("dbdyno: {why}{sentence}"));
+            console::say(&format!("dbdyno: {why}{sentence}"));
             status.into()
         }
     }
@@ -66,7 +66,7 @@ fn dbdyno(command_line: &CommandLine) -> ExitCode {
 
 fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
     match arguments.verb {
-        Verb::Run(run) => command::run::run(run, &arguments.archive),
+        Verb::Run(run) => command::run::run(&run.into(), &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
         Verb::Study(study) => command::study::study(&study, &arguments.archive),
         Verb::Observe(observe) => command::observe::observe(&observe, &arguments.archive),

@@ -1,4 +1,4 @@
-//! Files that the command writes for others to read.
+//! Files that the command writes.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -7,32 +7,31 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::say::{leave_output_to_page, say};
+use crate::console::{leave_output_to_page, say};
 
-/// With this every database of SQLite begins, and so every archive.
+/// Header of every SQLite database, and so of every archive.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
-/// What stands at a path, and so how it is written to.
+/// The way of writing to an existing path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Destination {
     /// Nothing, or a file: a new file takes the name.
     File,
-    /// What is written to where it is, because it is no file, or not by this name.
+    /// Written in place, because it is a pipe, a device or a link.
     Through,
-    /// What is not written to.
+    /// Never written, for this reason.
     Refused(&'static str),
 }
 
-/// Writes a file whole or not at all, so that a full disk leaves an old one as it was; what is no file (a pipe, a
-/// terminal, /dev/null) is written to and never replaced. `what` and `option` name the file's content and the
-/// argument that chose its place, for the sentence when it cannot be.
+/// Writes a file completely or not at all, so that a full disk leaves an old one unchanged; a pipe, a terminal or /dev/null is written to
+/// and never replaced. `what` and `option` name the content and the argument with the path, for the error.
 pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     if is_standard_output(path) {
         leave_output_to_page();
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(std::io::stdout().flush()?);
     }
-    let write = || match place(path)? {
+    let write = || match destination(path)? {
         Destination::File => replace(path, text),
         Destination::Through => write_through(path, text),
         Destination::Refused(reason) => bail!("{reason}"),
@@ -45,7 +44,7 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     })
 }
 
-/// As [`write()`], and says on standard error that it did where that is not the page itself.
+/// Writes like [`write()`], and reports the file on standard error unless it is standard output.
 pub fn write_and_tell(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     write(path, text, what, option)?;
     if !is_standard_output(path) {
@@ -54,21 +53,17 @@ pub fn write_and_tell(path: &Path, text: &str, what: &str, option: &str) -> Resu
     Ok(())
 }
 
-/// Whether a path stands for standard output. Opened by its name a file would be written from its beginning, over what is
-/// there already.
+/// True if a path means standard output. Opened by its name, a redirected file would be overwritten from its beginning.
 pub fn is_standard_output(path: &Path) -> bool {
     let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     names.iter().any(|name| path == Path::new(name))
 }
 
-/// How much of a file shows what it is.
+/// Size of a beginning that identifies a file.
 const BEGINNING_BYTES: u64 = 4096;
 
-/// Opens a file whose place dbdyno or its user chose once, to be written anew: what is there is emptied when it is empty or
-/// `is_own` knows it by its beginning, and stays as it is otherwise. Pipes, terminals and /dev/null are written to.
-///
-/// # Errors
-/// When something else is there, or the file cannot be made.
+/// Opens a file that dbdyno or its user wrote before: an empty file, or one whose beginning `is_own` recognises, is truncated; any other is
+/// refused. Pipes, terminals and /dev/null are written to.
 pub fn renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<File> {
     if !is_there_to_renew(path, is_own)? {
         return Ok(File::create_new(path)?);
@@ -80,10 +75,7 @@ pub fn renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<File> {
     Ok(file)
 }
 
-/// Whether something is there that [`renew`] would write anew; nothing is changed.
-///
-/// # Errors
-/// When something else is there, or nothing and no directory for it.
+/// True if [`renew`] would overwrite an existing file; changes nothing.
 pub fn is_there_to_renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<bool> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -116,7 +108,7 @@ pub fn is_there_to_renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<
     Ok(true)
 }
 
-fn place(path: &Path) -> Result<Destination> {
+fn destination(path: &Path) -> Result<Destination> {
     match path.symlink_metadata() {
         Ok(found) => Ok(place_of(found.mode())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Destination::File),
@@ -124,11 +116,10 @@ fn place(path: &Path) -> Result<Destination> {
     }
 }
 
-/// By the mode of what is there.
 fn place_of(mode: u32) -> Destination {
     match mode & libc::S_IFMT {
         libc::S_IFREG => Destination::File,
-        // Where a link leads is the kernel's to decide: it protects links in folders that are everybody's.
+        // The kernel follows the link, because it protects links in world-writable directories.
         libc::S_IFLNK | libc::S_IFIFO | libc::S_IFCHR => Destination::Through,
         libc::S_IFDIR => Destination::Refused("it is a directory"),
         libc::S_IFBLK => Destination::Refused("it is a block device"),
@@ -148,11 +139,11 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     };
     let mut file = tempfile::Builder::new()
         .prefix(".dbdyno-output-")
-        // A temporary file belongs to its user alone; what is written here is made to be passed on.
+        // A temporary file is private to its user, but this one is for others.
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
-    // Behind a crash the name must not stand for a file without its content.
+    // After a crash the name must not refer to an empty file.
     file.as_file().sync_all()?;
     file.persist(path)?;
     File::open(directory)?.sync_all()?;
@@ -160,7 +151,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 }
 
 fn write_through(path: &Path, text: &str) -> Result<()> {
-    // Where a link leads is looked at before it is opened: a device may do something when it is.
+    // A link's target is examined before it is opened, because opening a device may have an effect.
     let found = path.metadata().context("it is a dangling symbolic link")?;
     if let Destination::Refused(reason) = place_of(found.mode()) {
         bail!("{reason}");
@@ -211,7 +202,7 @@ mod tests {
         path
     }
 
-    /// A terminal: a character device that anybody may have, and that cannot be replaced by a file.
+    /// A terminal: a character device that any user can open and no file can replace.
     fn terminal() -> (File, PathBuf) {
         use std::os::fd::FromRawFd;
         // SAFETY: posix_openpt has no preconditions; what it gives is owned here.
@@ -283,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_and_what_it_leads_to_is_written() {
+    fn a_link_stays_and_its_target_is_written() {
         let folder = folder();
         let (link, file) = (folder.path().join("link"), folder.path().join("file"));
         symlink(&file, &link).unwrap();

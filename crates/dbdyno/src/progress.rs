@@ -1,4 +1,4 @@
-//! Progress on the terminal: elapsed, remaining, the point at work and its rate.
+//! Progress on the terminal: elapsed and remaining time, the current point and its rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,12 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use lab::Observer;
 use load::Progress;
 
-use crate::say::{printable, say, takes_colour};
-use crate::watch::Watched;
+use crate::console::{printable, say, takes_colour};
+use crate::event_outputs::Watched;
 
 const REFRESH: Duration = Duration::from_millis(250);
 
-/// Shows a run: a bar on a terminal, a line per point elsewhere.
+/// Display of a run: a bar on a terminal, or a line per point.
 pub struct Screen {
     bar: ProgressBar,
     on_terminal: bool,
@@ -27,10 +27,9 @@ pub struct Screen {
     entered: bool,
     seed: Option<u64>,
     may_stop: bool,
-    /// Who watches from outside.
     watched: Watched,
     label: Option<String>,
-    /// Whether neither the run nor its points are told, beside the bar.
+    /// True if neither the run nor its points are printed besides the bar.
     is_brief: bool,
 }
 
@@ -42,7 +41,6 @@ struct Current {
 }
 
 impl Screen {
-    /// A screen on standard error.
     pub fn new() -> Self {
         let on_terminal = takes_colour(&std::io::stderr()) && !crate::log::is_shown();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -63,7 +61,7 @@ impl Screen {
         }
     }
 
-    /// The same, of a run that is watched from outside as well.
+    /// A screen whose events also go to watchers.
     pub fn watched(watched: Watched) -> Self {
         Self {
             watched,
@@ -71,7 +69,6 @@ impl Screen {
         }
     }
 
-    /// Tells whoever watches that the run is over.
     pub fn run_ends<T>(&self, result: &anyhow::Result<T>) {
         self.watched.tell(|| StreamEvent::RunEnds {
             run: self.label.clone(),
@@ -85,7 +82,7 @@ impl Screen {
             .tell(|| StreamEvent::Remark { text: text.into() });
     }
 
-    /// A screen of a run whose points are nobody's result: a bar on a terminal, nothing elsewhere.
+    /// A screen for a run whose points are no results: a bar on a terminal, nothing elsewhere.
     pub fn of_points_unsaid() -> Self {
         Self {
             is_brief: true,
@@ -93,17 +90,17 @@ impl Screen {
         }
     }
 
-    /// The seed of what the run draws, told when it begins.
+    /// Stores the seed for the line at the run's start.
     pub fn drawn_with(&mut self, seed: u64) {
         self.seed = Some(seed);
     }
 
-    /// The run may stop before all its points are measured.
+    /// Allows the run to stop before all its points are measured.
     pub fn may_stop(&mut self, may_stop: bool) {
         self.may_stop = may_stop;
     }
 
-    /// What writes lines above the progress.
+    /// A function that prints lines above the progress.
     pub fn teller(&self) -> impl Fn(&str) + use<> {
         let (bar, watched) = (self.bar.clone(), self.watched.clone());
         move |text| {
@@ -112,7 +109,7 @@ impl Screen {
         }
     }
 
-    /// Whether the run stands in the archive, from where it can be resumed.
+    /// True if the archive contains the run, so that it can be resumed.
     pub fn entered(&self) -> bool {
         self.entered
     }
@@ -125,7 +122,6 @@ impl Screen {
         is_first.then(|| format!("dbdyno: warning: {} {note}", point.key.test))
     }
 
-    /// Puts the terminal back as it was.
     pub fn close(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(ticker) = self.ticker.take() {
@@ -163,13 +159,13 @@ fn style() -> ProgressStyle {
             "left",
             |state: &ProgressState, out: &mut dyn std::fmt::Write| {
                 let left = left(state.pos(), state.len(), state.elapsed());
-                // What cannot be written to a line of progress is not missed.
+                // A lost line of progress does no harm.
                 let _ = left.map(|left| write!(out, " · about {} left", HumanDuration(left)));
             },
         )
 }
 
-/// How long it takes at the pace so far; before the first point is measured, nobody knows.
+/// Remaining time at the current pace; unknown before the first point.
 fn left(done: u64, all: Option<u64>, elapsed: Duration) -> Option<Duration> {
     let left = all?.checked_sub(done)?;
     (done > 0).then(|| elapsed.mul_f64(left as f64 / done as f64))
@@ -181,7 +177,7 @@ impl Current {
         if operations == 0 {
             return format!("{} · preparing", self.text);
         }
-        // The rate counts from the first operation seen, not from the preparation.
+        // The rate counts from the first observed operation, because preparation comes first.
         let elapsed_s = self.begun.elapsed().as_secs_f64().max(1e-3);
         format!(
             "{} · {operations} operations, {:.0}/s",
@@ -322,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_told_from_the_first_point_on() {
+    fn the_remaining_time_is_shown_from_the_first_point_on() {
         let minute = Duration::from_secs(60);
         assert_eq!(left(0, Some(4), minute), None);
         assert_eq!(left(1, Some(4), minute), Some(3 * minute));

@@ -1,4 +1,4 @@
-//! Whatever is wrong ends with one clear sentence, the right exit status, and nothing changed.
+//! Every invalid input ends with one clear sentence, the right exit status, and nothing changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,19 +10,21 @@ use std::process::Command;
 use common::{DBDYNO, Ended, TINY, Workspace, need_duckdb};
 use rusqlite::Connection;
 
-/// Wrong in itself: status 2 and no archive is made.
-fn is_wrong(place: &Workspace, arguments: &[&str], expected: &str) {
-    let ended = place.dbdyno(arguments);
+/// Invalid input: status 2, and no archive is created.
+fn is_wrong(workspace: &Workspace, arguments: &[&str], expected: &str) {
+    let ended = workspace.dbdyno(arguments);
     assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
     let sentence = ended.sentence();
     assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
     assert!(ended.stdout.is_empty(), "{}", ended.stdout);
-    assert!(!place.archive().exists(), "{arguments:?} made an archive");
+    assert!(
+        !workspace.archive().exists(),
+        "{arguments:?} made an archive"
+    );
 }
 
-/// The environment failed: status 1.
-fn fails(place: &Workspace, arguments: &[&str], expected: &str) {
-    let ended = place.dbdyno(arguments);
+fn fails(workspace: &Workspace, arguments: &[&str], expected: &str) {
+    let ended = workspace.dbdyno(arguments);
     assert_eq!(ended.status, 1, "{arguments:?}: {}", ended.stderr);
     let sentence = ended.sentence();
     assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
@@ -30,7 +32,7 @@ fn fails(place: &Workspace, arguments: &[&str], expected: &str) {
 
 #[test]
 fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let cases = [
         ("sample_ms", "sampel_ms", "did you mean \"sample_ms\"?"),
         ("jobs", "job", "did you mean \"jobs\"?"),
@@ -43,17 +45,17 @@ fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
         ("[[step]]", "[[step", "not TOML"),
     ];
     for (right, wrong, expected) in cases {
-        let plan = place.file("plan.toml", &TINY.replace(right, wrong));
-        is_wrong(&place, &["run", &plan, "--target", "sqlite:"], expected);
+        let plan = workspace.file("plan.toml", &TINY.replace(right, wrong));
+        is_wrong(&workspace, &["run", &plan, "--target", "sqlite:"], expected);
     }
-    is_wrong(&place, &["run", "quik"], "did you mean \"quick\"?");
-    is_wrong(&place, &["run", "no/such.toml"], "no built-in plan");
-    is_wrong(&place, &["run", "/dev/zero"], "more than 4194304 bytes");
+    is_wrong(&workspace, &["run", "quik"], "did you mean \"quick\"?");
+    is_wrong(&workspace, &["run", "no/such.toml"], "no built-in plan");
+    is_wrong(&workspace, &["run", "/dev/zero"], "more than 4194304 bytes");
 }
 
 #[test]
 fn a_wrong_setting_is_refused() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let cases = [
         ("nonsense", "is not KEY=VALUE"),
         ("=1", "is not KEY=VALUE"),
@@ -68,22 +70,22 @@ fn a_wrong_setting_is_refused() {
         ("step.jobs=[0]", "between 1 and"),
         ("step.tests=[\"T999\"]", "no test \"T999\""),
     ];
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     for (setting, expected) in cases {
-        is_wrong(&place, &["run", &plan, "--set", setting], expected);
+        is_wrong(&workspace, &["run", &plan, "--set", setting], expected);
     }
-    is_wrong(&place, &["run", &plan, "--repeat", "0"], "repeat = 0");
+    is_wrong(&workspace, &["run", &plan, "--repeat", "0"], "repeat = 0");
     for label in ["last", "7", "run-1", "ref:x", ""] {
         is_wrong(
-            &place,
+            &workspace,
             &["run", &plan, "--name", label],
             "cannot be the label",
         );
     }
-    // Nothing of it left a directory for the default targets.
+    // None of these leaves a directory for the default targets.
     let work = ["run", plan.as_str(), "--work-dir", "work", "--name", "last"];
-    is_wrong(&place, &work, "cannot be the label");
-    assert!(!place.path("work").exists() || is_empty(&place.path("work")));
+    is_wrong(&workspace, &work, "cannot be the label");
+    assert!(!workspace.path("work").exists() || is_empty(&workspace.path("work")));
 }
 
 fn is_empty(directory: &Path) -> bool {
@@ -92,8 +94,8 @@ fn is_empty(directory: &Path) -> bool {
 
 #[test]
 fn a_wrong_target_is_refused() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     let cases = [
         ("plain", "has no scheme"),
         ("/data/bench.db", "has no scheme"),
@@ -106,73 +108,72 @@ fn a_wrong_target_is_refused() {
         ("two\nlines", "has no scheme"),
     ];
     for (url, expected) in cases {
-        is_wrong(&place, &["run", &plan, "--target", url], expected);
+        is_wrong(&workspace, &["run", &plan, "--target", url], expected);
     }
-    assert!(!place.path("x").exists(), "a target was touched");
+    assert!(!workspace.path("x").exists(), "a target was touched");
     let twice = |a: &str, b: &str| {
         let arguments = ["run", &plan, "--target", a, "--target", b];
-        is_wrong(&place, &arguments, "named twice");
+        is_wrong(&workspace, &arguments, "named twice");
     };
     twice("sqlite:bench.db", "sqlite:bench.db");
     twice("sqlite:bench.db", "sqlite:./bench.db");
     twice("sqlite:bench.db", "sqlite:bench.db?cache_mb=8");
-    twice("sqlite:bench.db", &place.url("sqlite", "bench.db"));
-    assert!(!place.path("bench.db").exists(), "a target was touched");
+    twice("sqlite:bench.db", &workspace.url("sqlite", "bench.db"));
+    assert!(!workspace.path("bench.db").exists(), "a target was touched");
 }
 
 #[test]
 fn a_wrong_library_is_refused() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     fails(
-        &place,
+        &workspace,
         &["run", &plan, "--library", "absent"],
         "cannot be read",
     );
-    let library = place.library();
+    let library = workspace.library();
     let library_argument = library.to_str().unwrap();
     let arguments = ["run", &plan, "--library", library_argument];
     std::fs::write(library.join("T132.toml"), "code = \"T132\"\ncolour = 3\n").unwrap();
-    is_wrong(&place, &arguments, "colour");
+    is_wrong(&workspace, &arguments, "colour");
     std::fs::write(library.join("T132.toml"), "code = \n").unwrap();
-    is_wrong(&place, &arguments, "T132.toml");
+    is_wrong(&workspace, &arguments, "T132.toml");
 }
 
 #[test]
 fn an_unreachable_target_is_the_environments_fault() {
     need_duckdb();
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     for url in ["sqlite:absent/x.db", "duckdb:absent/x.db"] {
-        fails(&place, &["run", &plan, "--target", url], "absent/x.db");
+        fails(&workspace, &["run", &plan, "--target", url], "absent/x.db");
     }
-    place.file(
+    workspace.file(
         "text",
         "this is no database, whatever its name may promise\n"
             .repeat(99)
             .as_str(),
     );
     for url in ["sqlite:text", "duckdb:text"] {
-        fails(&place, &["run", &plan, "--target", url], "text");
+        fails(&workspace, &["run", &plan, "--target", url], "text");
     }
-    place.file("work", "a file where a directory should be");
+    workspace.file("work", "a file where a directory should be");
     fails(
-        &place,
+        &workspace,
         &["run", &plan, "--work-dir", "work/below"],
         "--work-dir",
     );
     assert!(
-        !place.fine(&["list", "runs"]).stdout.contains("tiny"),
+        !workspace.fine(&["list", "runs"]).stdout.contains("tiny"),
         "a run was entered"
     );
 }
 
-/// The name of the last side is taken: that is said before a server is asked for, and no other side is entered.
 #[test]
-fn a_study_whose_name_is_taken_is_refused_before_its_targets_are_opened() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    place.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
+fn a_study_with_a_taken_name_is_refused_before_its_targets_are_opened() {
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    workspace.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
     let study = [
         "ab",
         &plan,
@@ -183,51 +184,51 @@ fn a_study_whose_name_is_taken_is_refused_before_its_targets_are_opened() {
         "--yes",
         "--name",
     ];
-    let ended = place.dbdyno(&[&study[..], &["s"]].concat());
+    let ended = workspace.dbdyno(&[&study[..], &["s"]].concat());
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("\"s-b\" is taken"),
         "{}",
         ended.stderr
     );
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert!(!runs.contains("s-a"), "{runs}");
-    fails(&place, &[&study[..], &["free"]].concat(), "absent/x.db");
+    fails(&workspace, &[&study[..], &["free"]].concat(), "absent/x.db");
 }
 
 #[test]
-fn somebody_elses_database_is_left_as_it_is() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let connection = Connection::open(place.path("theirs.db")).unwrap();
+fn another_users_database_is_left_unchanged() {
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let connection = Connection::open(workspace.path("theirs.db")).unwrap();
     connection
         .execute_batch("CREATE TABLE customer (name)")
         .unwrap();
     drop(connection);
-    let before = std::fs::read(place.path("theirs.db")).unwrap();
+    let before = std::fs::read(workspace.path("theirs.db")).unwrap();
     fails(
-        &place,
+        &workspace,
         &["run", &plan, "--target", "sqlite:theirs.db"],
         "\"customer\"",
     );
-    assert!(std::fs::read(place.path("theirs.db")).unwrap() == before);
+    assert!(std::fs::read(workspace.path("theirs.db")).unwrap() == before);
 
-    // Nor is an archive a target.
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    let before = std::fs::read(place.archive()).unwrap();
+    // An archive is no target either.
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    let before = std::fs::read(workspace.archive()).unwrap();
     fails(
-        &place,
+        &workspace,
         &["run", &plan, "--target", "sqlite:archive.dbdyno"],
         "not a table of dbdyno",
     );
-    assert!(std::fs::read(place.archive()).unwrap() == before);
+    assert!(std::fs::read(workspace.archive()).unwrap() == before);
 }
 
 #[test]
 fn an_archive_that_cannot_be_used_is_left_as_it_is() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    let whole = std::fs::read(place.archive()).unwrap();
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    let whole = std::fs::read(workspace.archive()).unwrap();
     let marks = |at: usize, value: i32| {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
@@ -244,9 +245,9 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
         (b"Dear diary, ".repeat(99), "is not a dbdyno archive"),
         (b"short".to_vec(), "is not a dbdyno archive"),
     ];
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     for (bytes, expected) in cases {
-        std::fs::write(place.path("bad.dbdyno"), &bytes).unwrap();
+        std::fs::write(workspace.path("bad.dbdyno"), &bytes).unwrap();
         for verb in [
             &["run", &plan, "--target", "sqlite:"][..],
             &["run", "--resume", "last"],
@@ -255,36 +256,36 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
             &["report", "last"],
         ] {
             fails(
-                &place,
+                &workspace,
                 &[verb, &["--archive", "bad.dbdyno"]].concat(),
                 expected,
             );
-            let after = std::fs::read(place.path("bad.dbdyno")).unwrap();
+            let after = std::fs::read(workspace.path("bad.dbdyno")).unwrap();
             assert!(after == bytes, "{verb:?} changed the archive ({expected})");
         }
     }
-    assert!(!place.path("dbdyno-report.html").exists());
+    assert!(!workspace.path("dbdyno-report.html").exists());
 }
 
 #[test]
 fn an_archive_that_cannot_be_made_is_the_environments_fault() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    place.file("file", "not a directory");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    workspace.file("file", "not a directory");
     let below = ["--archive", "file/a.dbdyno"];
     let run = ["run", plan.as_str(), "--target", "sqlite:t.db"];
-    fails(&place, &[&run[..], &below].concat(), "cannot be opened");
+    fails(&workspace, &[&run[..], &below].concat(), "cannot be opened");
     assert!(
-        !place.path("t.db").exists(),
+        !workspace.path("t.db").exists(),
         "the target was touched for nothing"
     );
     fails(
-        &place,
+        &workspace,
         &[&run[..], &["--archive", "."]].concat(),
         "it is a directory",
     );
     fails(
-        &place,
+        &workspace,
         &[&["export", "last"][..], &below].concat(),
         "cannot be opened",
     );
@@ -292,22 +293,22 @@ fn an_archive_that_cannot_be_made_is_the_environments_fault() {
 
 #[test]
 fn without_an_archive_there_is_nothing_to_show_or_resume() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for verb in [
         &["export", "last"][..],
         &["report", "last"],
         &["run", "--resume", "last"],
     ] {
-        fails(&place, verb, "there is no archive");
-        assert!(!place.archive().exists(), "{verb:?} made an archive");
+        fails(&workspace, verb, "there is no archive");
+        assert!(!workspace.archive().exists(), "{verb:?} made an archive");
     }
 }
 
 #[test]
 fn unknown_names_are_refused() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
-    let before = std::fs::read(place.archive()).unwrap();
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
+    let before = std::fs::read(workspace.archive()).unwrap();
     let cases: [(&[&str], &str); 8] = [
         (&["export", "after"], "no run called \"after\""),
         (&["export", "2"], "no run called \"2\""),
@@ -325,72 +326,74 @@ fn unknown_names_are_refused() {
         (&["run", "--resume", "last"], "is complete"),
     ];
     for (arguments, expected) in cases {
-        let ended = place.dbdyno(arguments);
+        let ended = workspace.dbdyno(arguments);
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         let sentence = ended.sentence();
         assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
         assert!(
-            std::fs::read(place.archive()).unwrap() == before,
+            std::fs::read(workspace.archive()).unwrap() == before,
             "{arguments:?}"
         );
     }
-    assert!(!place.path("dbdyno-report.html").exists());
+    assert!(!workspace.path("dbdyno-report.html").exists());
 }
 
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_old_one() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    place.file("file", "not a directory");
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.file("file", "not a directory");
     fails(
-        &place,
+        &workspace,
         &["report", "last", "-o", "file/page.html"],
         "choose another file",
     );
-    std::fs::create_dir(place.path("directory")).unwrap();
+    std::fs::create_dir(workspace.path("directory")).unwrap();
     fails(
-        &place,
+        &workspace,
         &["report", "last", "-o", "directory"],
         "choose another file",
     );
-    assert!(is_empty(&place.path("directory")));
+    assert!(is_empty(&workspace.path("directory")));
 }
 
-/// Nor does anything that is written for others take the place of the archive, or of a device.
 #[test]
-fn the_archive_is_not_written_over_by_what_is_made_from_it() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    let limits = place.file(
+fn outputs_do_not_overwrite_their_archive() {
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    let limits = workspace.file(
         "sla.toml",
         "[[limit]]\nmetric = \"T132.errors\"\nat_most = 0\n",
     );
-    std::os::unix::fs::symlink(place.archive(), place.path("link")).unwrap();
-    let before = std::fs::read(place.archive()).unwrap();
+    std::os::unix::fs::symlink(workspace.archive(), workspace.path("link")).unwrap();
+    let before = std::fs::read(workspace.archive()).unwrap();
     for to in ["archive.dbdyno", "link"] {
-        fails(&place, &["report", "last", "-o", to], "is an archive");
+        fails(&workspace, &["report", "last", "-o", to], "is an archive");
         let judged = ["judge", "last", "--sla", &limits, "--junit", to];
-        fails(&place, &judged, "is an archive");
-        assert!(std::fs::read(place.archive()).unwrap() == before, "{to}");
+        fails(&workspace, &judged, "is an archive");
+        assert!(
+            std::fs::read(workspace.archive()).unwrap() == before,
+            "{to}"
+        );
     }
 }
 
 #[test]
 fn a_log_overwrites_no_archive() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "kept"]).status, 0);
-    let archive = place.archive().display().to_string();
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "kept"]).status, 0);
+    let archive = workspace.archive().display().to_string();
     fails(
-        &place,
+        &workspace,
         &["list", "runs", "--log", &archive],
         "choose another file with --log",
     );
-    place.fine(&["export", "kept"]);
+    workspace.fine(&["export", "kept"]);
 }
 
 #[test]
 fn a_wrong_command_line_has_status_2() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let cases: [&[&str]; 8] = [
         &[],
         &["measure"],
@@ -402,27 +405,27 @@ fn a_wrong_command_line_has_status_2() {
         &["list", "colours"],
     ];
     for arguments in cases {
-        let ended = place.dbdyno(arguments);
+        let ended = workspace.dbdyno(arguments);
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         assert!(ended.stdout.is_empty() && !ended.stderr.is_empty());
     }
 }
 
-/// Runs a shell line in the place; `$D` is the command.
-fn shell(place: &Workspace, line: &str) -> Ended {
+/// Runs a shell line in the workspace; `$D` is the command.
+fn shell(workspace: &Workspace, line: &str) -> Ended {
     let mut command = Command::new("bash");
     command
         .args(["-c", &format!("set -o pipefail; {line}")])
         .env("D", DBDYNO)
-        .env("DBDYNO_ARCHIVE", place.archive())
-        .current_dir(place.path(""));
+        .env("DBDYNO_ARCHIVE", workspace.archive())
+        .current_dir(workspace.path(""));
     Ended::of(command.output().unwrap())
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let place = Workspace::new();
-    let ended = place.run(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
+    let workspace = Workspace::new();
+    let ended = workspace.run(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     for verb in [
         "export last",
@@ -431,14 +434,17 @@ fn a_reader_that_goes_away_is_no_error() {
         "list runs",
         "--help",
     ] {
-        let ended = shell(&place, &format!("\"$D\" {verb} | true"));
+        let ended = shell(&workspace, &format!("\"$D\" {verb} | true"));
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
     }
-    // The progress of a run is read by nobody either, and the run goes on.
-    let ended = shell(&place, "\"$D\" run plan.toml --target sqlite: 2>&1 | true");
+    // A run continues without a reader of its progress.
+    let ended = shell(
+        &workspace,
+        "\"$D\" run plan.toml --target sqlite: 2>&1 | true",
+    );
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    let ended = shell(&place, "\"$D\" run plan.toml --target sqlite: 2>&- >&-");
+    let ended = shell(&workspace, "\"$D\" run plan.toml --target sqlite: 2>&- >&-");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert_eq!(runs.matches(" complete ").count(), 3, "{runs}");
 }

@@ -1,5 +1,5 @@
-//! What a database holds besides the tables of a plan stays as it is, whatever is measured there: a database with
-//! everything that dbdyno can load goes through the verbs and studies, and every row of it is compared.
+//! Other contents of a database stay unchanged by any measurement: a database with everything that dbdyno can load goes through the verbs
+//! and studies, and every row of it is compared.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,7 +22,7 @@ jobs = [1]
 mode = "time"
 seconds = 0.2
 "#;
-/// A user's own script, whose data stay; it has nothing to do with any other table.
+/// A user's script, whose data stay, unrelated to any other table.
 const SCRIPT: &str = r#"name = "script"
 sample_ms = 50
 [[step]]
@@ -43,7 +43,7 @@ name = "read"
 sql = "SELECT id FROM dbdyno_own"
 rows = 1
 "#;
-/// Loads that would replace what is there: of order entry by its size, of the analytical database by its scale.
+/// Loads that would replace existing data: order entry of another size, the analytical database of another scale.
 const LARGER: [(&str, &str); 2] = [
     (
         "larger.toml",
@@ -55,7 +55,7 @@ const LARGER: [(&str, &str); 2] = [
     ),
 ];
 
-/// What measures in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
+/// Verbs that measure in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
 const VERBS: [&str; 9] = [
     "ab components.toml --target ORDERS --pairs 1 --yes",
     "ab script.toml --target ORDERS --pairs 1 --yes",
@@ -67,39 +67,39 @@ const VERBS: [&str; 9] = [
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
     "columnar lift --from QUERIES --level query-high --memory 200MB",
 ];
-/// The same, where it costs least: in a file, and in the database of a server.
+/// The cheapest places for the same: a file, and a server's database.
 const IN_A_FILE: &str = "check --engine --yes --target ORDERS";
 const IN_A_SERVER: [&str; 2] = [
     "columnar run --from QUERIES --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB --yes",
     "observe --target ORDERS --for 1s",
 ];
 
-/// A database with its order entry, and the place of its analytical tables.
+/// A database with order entry, and the URL of its analytical tables.
 struct Loaded {
-    place: Workspace,
+    workspace: Workspace,
     url: String,
     queries: String,
 }
 
 impl Loaded {
-    fn new(place: Workspace, url: String, queries: String) -> Self {
-        place.file("components.toml", LIBRARY);
-        place.file("script.toml", SCRIPT);
+    fn new(workspace: Workspace, url: String, queries: String) -> Self {
+        workspace.file("components.toml", LIBRARY);
+        workspace.file("script.toml", SCRIPT);
         for (file, plan) in LARGER {
-            place.file(file, plan);
+            workspace.file(file, plan);
         }
-        place.load_order_entry(&url);
-        place.fine(&["olap", "load", "--target", &queries, "--scale", "0.01"]);
-        place.fine(&["run", "components.toml", "--target", &url]);
-        place.fine(&["run", "script.toml", "--target", &url]);
+        workspace.load_order_entry(&url);
+        workspace.fine(&["olap", "load", "--target", &queries, "--scale", "0.01"]);
+        workspace.fine(&["run", "components.toml", "--target", &url]);
+        workspace.fine(&["run", "script.toml", "--target", &url]);
         Self {
-            place,
+            workspace,
             url,
             queries,
         }
     }
 
-    /// Goes through everything that measures in it; what would replace something is refused.
+    /// Runs every verb and study in it; those that would replace data are refused.
     fn go_through(&self, more: &[&str], after_each: &dyn Fn(&str)) {
         for verb in VERBS.iter().chain(more) {
             let words = verb.split_whitespace().map(|word| match word {
@@ -107,13 +107,15 @@ impl Loaded {
                 "QUERIES" => &self.queries,
                 word => word,
             });
-            let ended = self.place.dbdyno(&words.collect::<Vec<_>>());
-            // A verdict is not what is looked at.
+            let ended = self.workspace.dbdyno(&words.collect::<Vec<_>>());
+            // The verdict does not matter here.
             assert!(matches!(ended.status, 0 | 3), "{verb}: {}", ended.stderr);
             after_each(verb);
         }
         for ((plan, _), url) in LARGER.iter().zip([&self.url, &self.queries]) {
-            let refused = self.place.dbdyno(&["run", plan, "--target", url, "--yes"]);
+            let refused = self
+                .workspace
+                .dbdyno(&["run", plan, "--target", url, "--yes"]);
             assert_eq!(refused.status, 2, "{plan}: {}", refused.stderr);
             assert!(
                 refused.sentence().contains("--replace"),
@@ -140,7 +142,7 @@ fn a_database_of_a_server_keeps_everything() {
     let loaded = Loaded::new(Workspace::new(), url, queries);
     let before = of_server(&server);
     assert!(before.len() > 20, "{before:?}");
-    // Every row after each of them would take most of the time.
+    // Comparing every row after each verb would take most of the time.
     loaded.go_through(&IN_A_SERVER, &|_| {});
     assert_kept(&before, &of_server(&server), "all of them");
 }
@@ -148,11 +150,11 @@ fn a_database_of_a_server_keeps_everything() {
 #[test]
 fn files_keep_everything() {
     need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let files = ["orders.db", "queries.db"];
-    let [url, queries] = files.map(|file| place.url("sqlite", file));
-    let paths = files.map(|file| place.path(file));
-    let loaded = Loaded::new(place, url, queries);
+    let [url, queries] = files.map(|file| workspace.url("sqlite", file));
+    let paths = files.map(|file| workspace.path(file));
+    let loaded = Loaded::new(workspace, url, queries);
     let tables = || paths.each_ref().map(|path| of_file(path));
     let before = tables();
     assert!(before.iter().all(|tables| tables.len() > 8), "{before:?}");
@@ -163,20 +165,18 @@ fn files_keep_everything() {
     });
 }
 
-/// Tables that a plan of this test works on, in a state of their own, and the register of what tells tables apart: one that
-/// was loaded again has another identity.
+/// True except for the working tables of this test's plan, and the register of table identities, which a reload changes.
 fn is_compared(table: &str) -> bool {
     !["dbdyno_changed", "dbdyno_tables"].contains(&table)
 }
 
-/// Every table that was there is there with its rows; plans may have made others.
+/// Every earlier table still exists with its rows; plans may have created others.
 fn assert_kept(before: &Tables, after: &Tables, verb: &str) {
     for (table, rows) in before {
         assert_eq!(after.get(table), Some(rows), "{table}, after {verb}");
     }
 }
 
-/// Every table of a server's database, with the digest of its rows.
 fn of_server(server: &LocalServer) -> Tables {
     let tables = "SELECT schemaname || '.' || tablename FROM pg_tables \
                   WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
@@ -193,7 +193,7 @@ fn of_server(server: &LocalServer) -> Tables {
     names.zip(digests.lines().map(str::to_owned)).collect()
 }
 
-/// Every table of a SQLite file, with its rows added up.
+/// Every table of a SQLite file, with a digest of its rows.
 fn of_file(path: &std::path::Path) -> Tables {
     let database = rusqlite::Connection::open(path).unwrap();
     let texts = |sql: &str| -> Vec<String> {

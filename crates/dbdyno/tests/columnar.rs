@@ -1,4 +1,4 @@
-//! Lifted tables as their users meet them.
+//! The column-store verbs from the user's point of view.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
@@ -6,19 +6,19 @@ mod common;
 use common::{Workspace, faults, point_of, points, repository};
 use serde_json::Value;
 
-fn lift(place: &Workspace, url: &str, level: &str) -> Value {
-    let ended = place.fine(&[
+fn populate(workspace: &Workspace, url: &str, level: &str) -> Value {
+    let ended = workspace.fine(&[
         "columnar", "lift", "--from", url, "--level", level, "--json",
     ]);
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
 #[test]
-fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
+fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let url = place.url("sqlite", "olap");
-    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "olap");
+    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let mut bytes = Vec::new();
     let mut checksums = Vec::new();
     for level in [
@@ -28,7 +28,7 @@ fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
         "capacity-low",
         "capacity-high",
     ] {
-        let lifted = lift(&place, &url, level);
+        let lifted = populate(&workspace, &url, level);
         assert_eq!(
             (&lifted["valid"], &lifted["level"]),
             (&true.into(), &level.into())
@@ -36,7 +36,7 @@ fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
         let tables = lifted["tables"].as_array().unwrap();
         let table = tables.iter().find(|t| t["table"] == "lineitem").unwrap();
         assert_eq!(table["rows"], 60_175);
-        // So few of the engine's pieces of memory say nothing, of a file they do.
+        // So few of the engine's memory pages show no compression; a file's pages do.
         let is_file = level.starts_with("capacity");
         assert_eq!(
             table["compress_factor"].as_f64().is_some_and(|f| f > 2.0),
@@ -63,12 +63,12 @@ fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
 }
 
 #[test]
-fn lines_say_what_was_lifted_and_bad_words_are_refused() {
+fn lines_list_populated_tables_and_bad_options_are_refused() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let url = place.url("sqlite", "olap");
-    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    let said = place.fine(&[
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "olap");
+    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let said = workspace.fine(&[
         "columnar",
         "lift",
         "--from",
@@ -116,18 +116,18 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
             "unknown engine",
         ),
     ] {
-        let ended = place.dbdyno(&[&["columnar", "lift"], arguments].concat());
+        let ended = workspace.dbdyno(&[&["columnar", "lift"], arguments].concat());
         assert_eq!(ended.status, status, "{}", ended.stderr);
         assert!(ended.stderr.contains(says), "{}", ended.stderr);
     }
 }
 
 #[test]
-fn the_study_sets_levels_beside_the_disk() {
+fn the_study_compares_levels_with_disk() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let url = place.url("sqlite", "olap");
-    let ended = place.dbdyno(&[
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "olap");
+    let ended = workspace.dbdyno(&[
         "columnar",
         "run",
         "--from",
@@ -151,10 +151,10 @@ fn the_study_sets_levels_beside_the_disk() {
         "--yes",
     ]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let all = points(&exported);
-    // The load, eight tables and all of them at two levels, five points on three targets, and before and behind them
-    // three changes on disk, which both levels followed; order entry alone, and three points with each target.
+    // The load, eight tables and their sum at two levels, five points on three targets, and before and after them three changes on disk,
+    // followed by both levels; order entry alone, and three points with each target.
     let changes = 2 * (3 + 2 * 6);
     let mixed = 1 + 3 * 3;
     let count = 1 + 2 * 9 + 3 * 5 + changes + mixed;
@@ -196,15 +196,15 @@ fn the_study_sets_levels_beside_the_disk() {
     }
     let alone = of("MIXED-OLTP-ALONE", "sqlite");
     for target in ["sqlite", "duckdb+query-high", "duckdb+capacity-low"] {
-        let beside = of("MIXED-OLTP", target);
-        assert_eq!(beside["seed"], alone["seed"], "other inputs than alone");
-        assert!(beside["new_orders_per_min"].as_f64().unwrap() > 0.0);
-        // One user's passes of two queries.
-        let asked = of("MIXED-OLAP", target)["operations"].as_f64().unwrap();
-        assert!(asked >= 2.0 && asked % 2.0 == 0.0, "{asked}");
+        let during = of("MIXED-OLTP", target);
+        assert_eq!(during["seed"], alone["seed"], "other inputs than alone");
+        assert!(during["new_orders_per_min"].as_f64().unwrap() > 0.0);
+        // One user runs whole passes of two queries.
+        let operations = of("MIXED-OLAP", target)["operations"].as_f64().unwrap();
+        assert!(operations >= 2.0 && operations % 2.0 == 0.0, "{operations}");
     }
-    let page = place.path("page.html");
-    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "In-memory column store",
@@ -220,16 +220,16 @@ fn the_study_sets_levels_beside_the_disk() {
     }
 }
 
-/// On one server: order entry in a schema beside that of the queries. What is measured means nothing on a busy machine;
-/// that both loads went on, with the inputs of order entry alone, and that nothing broke, does.
+/// Order entry and queries in two schemas of one server. A busy machine makes the figures meaningless, so that the test checks only that
+/// both loads ran, with the inputs of order entry alone, and without errors.
 #[test]
 fn order_entry_and_queries_go_on_in_one_server() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = "name = 'mixed'\nsample_ms = 100\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
         [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         users = 2\n[step.olap]\ndo = 'run'\nqueries = '1,6,14'\nstreams = 2\n";
-    let plan = place.file("plan.toml", plan);
-    let ended = place.dbdyno(&[
+    let plan = workspace.file("plan.toml", plan);
+    let ended = workspace.dbdyno(&[
         "run",
         &plan,
         "--target",
@@ -237,7 +237,7 @@ fn order_entry_and_queries_go_on_in_one_server() {
         "--yes",
     ]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 1 + 4);
     let of = |test: &str| {
         let point = point_of(&exported, test);
@@ -254,37 +254,36 @@ fn order_entry_and_queries_go_on_in_one_server() {
             (&2.into(), &alone["seed"])
         );
     }
-    // Whole passes of three queries by each of two users, all within the window of order entry.
-    let asked = queries["operations"].as_f64().unwrap();
-    assert!(asked >= 6.0 && asked % 3.0 == 0.0, "{asked}");
-    let [window_s, asked_s] = [users, queries].map(|p| p["elapsed_s"].as_f64().unwrap());
+    // Each of two users runs whole passes of three queries within the window of order entry.
+    let operations = queries["operations"].as_f64().unwrap();
+    assert!(operations >= 6.0 && operations % 3.0 == 0.0, "{operations}");
+    let [window_s, queries_s] = [users, queries].map(|p| p["elapsed_s"].as_f64().unwrap());
     assert!(
-        asked_s >= 0.5 && window_s >= asked_s,
-        "{window_s} {asked_s}"
+        queries_s >= 0.5 && window_s >= queries_s,
+        "{window_s} {queries_s}"
     );
-    let page = place.path("page.html");
-    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("with queries on the rows, postgres"));
     assert!(!page.contains("Sizes on disk and in memory"));
 }
 
-/// On the same tables, and on a copy that follows them: what moves is proven by its snapshots.
 #[test]
 fn order_entry_and_queries_go_on_on_the_same_tables() {
     common::need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = "name = 'htap'\nsample_ms = 100\n[[step]]\nuse = 'mixed'\nseconds = 0.3\n[step.oltp]\ndo = 'run'\n\
         warehouses = 1\nwarehouse_rows = 'tenth'\nusers = 2\n[step.olap]\ndo = 'run'\ntables = 'order-entry'\nfollow_seconds = 0\n";
-    let plan = place.file("plan.toml", plan);
-    let source = place.url("sqlite", "a");
+    let plan = workspace.file("plan.toml", plan);
+    let source = workspace.url("sqlite", "a");
     let copies = ["duckdb+query-high:", "duckdb+capacity-low:"];
     let targets = [
         "--target", &source, "--target", copies[0], "--target", copies[1],
     ];
-    let ended = place.dbdyno(&[&["run", &plan, "--yes"], &targets[..]].concat());
+    let ended = workspace.dbdyno(&[&["run", &plan, "--yes"], &targets[..]].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 4 + 3);
     let missing = exported["missing"].to_string();
     assert!(missing.contains("copy_cannot_follow"), "{missing}");
@@ -292,12 +291,12 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
         let test = point["test"].as_str().unwrap();
         assert_eq!(faults(point), [""; 0], "{test}");
         if test.starts_with("HTAP-OLTP") {
-            // How many is the machine's affair.
+            // The rate depends on the machine.
             assert!(point["new_orders_per_min"].as_f64().is_some(), "{point}");
             continue;
         }
-        let asked = point["operations"].as_f64().unwrap();
-        assert!(asked >= 8.0 && asked % 8.0 == 0.0, "{asked}");
+        let operations = point["operations"].as_f64().unwrap();
+        assert!(operations >= 8.0 && operations % 8.0 == 0.0, "{operations}");
         assert!(point["queries_per_min"].as_f64().unwrap() > 0.0);
         let notes = point["notes"].to_string();
         assert!(notes.contains("asked_in_snapshots"), "{notes}");
@@ -311,21 +310,21 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
             "{ages_ms:?}"
         );
     }
-    let page = place.path("page.html");
-    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("Order entry and queries on the same tables"));
     assert!(page.contains("Freshness of the copies that followed order entry"));
 }
 
 #[test]
-fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
+fn sizes_are_predicted_and_bad_options_are_refused() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let url = place.url("sqlite", "olap");
-    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "olap");
+    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     let size = |more: &[&str]| {
-        place.dbdyno(
+        workspace.dbdyno(
             &[
                 &["columnar", "size", "--from", &url, "--level", "query-high"],
                 more,
@@ -343,7 +342,7 @@ fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
         "4",
     ]);
     let said: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let lifted = lift(&place, &url, "query-high");
+    let lifted = populate(&workspace, &url, "query-high");
     let (whole, truth) = (
         &said["levels"][0]["memory_bytes"],
         lifted["memory_bytes"].as_f64(),

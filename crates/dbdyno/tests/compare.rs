@@ -1,4 +1,4 @@
-//! Two configurations measured in turn and compared, on the real thing.
+//! Two configurations, measured in alternation and compared.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,12 +9,12 @@ use std::time::Duration;
 use common::{TINY, Workspace, points, repository};
 use serde_json::Value;
 
-/// One repetition of a plan that is done in a quarter of a second.
-fn ab(place: &Workspace, more: &[&str]) -> common::Ended {
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
+/// One repetition of a plan that takes a quarter of a second.
+fn ab(workspace: &Workspace, more: &[&str]) -> common::Ended {
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
     let fixed = ["ab", plan.as_str(), "--target", url.as_str()];
-    place.dbdyno(&[&fixed, more].concat())
+    workspace.dbdyno(&[&fixed, more].concat())
 }
 
 fn json(text: &str) -> Value {
@@ -23,10 +23,10 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
-    let place = Workspace::new();
-    // Twice the jobs on a machine of two cores or more: an effect that no noise hides.
+    let workspace = Workspace::new();
+    // Twice the jobs on a machine of two cores or more: an effect that exceeds any noise.
     let ended = ab(
-        &place,
+        &workspace,
         &[
             "--b",
             "step.jobs=[2]",
@@ -55,8 +55,8 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let primary = &compared["metrics"][0];
     assert_eq!(primary["values_b"].as_array().unwrap().len(), 6);
 
-    // The points lie in time as the lot fell, and both sides of a pair have the same keys.
-    let (a, b) = (place.export("jobs-a"), place.export("jobs-b"));
+    // The points follow the drawn order, and both sides of a pair have the same keys.
+    let (a, b) = (workspace.export("jobs-a"), workspace.export("jobs-b"));
     let order = a["run"]["study"]["order"].as_str().unwrap();
     assert_eq!(
         (order.len(), &b["run"]["study"]["order"]),
@@ -81,28 +81,30 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     };
     assert_eq!(seeds(&a), seeds(&b));
 
-    // The same comparison later, from the archive alone.
-    let later = place.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
+    // The archive alone gives the same comparison.
+    let later = workspace.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
     assert_eq!(json(&later.stdout), compared);
-    what_the_change_costs(&place);
-    let text = place.fine(&["compare", "jobs-a", "jobs-b", "--all"]).stdout;
+    what_the_change_costs(&workspace);
+    let text = workspace
+        .fine(&["compare", "jobs-a", "jobs-b", "--all"])
+        .stdout;
     assert!(text.contains("6 pairs, measured alternately"), "{text}");
 }
 
-/// Prices of both sides, as JSON, in words and on a page.
-fn what_the_change_costs(place: &Workspace) {
+/// Prices of both sides in JSON, text and page.
+fn what_the_change_costs(workspace: &Workspace) {
     let prices = |name: &str, list: u32| {
         let text = format!(
             "currency = \"USD\"\n[[item]]\npart = \"server\"\nquantity = 1\nlist = {list}\nsource = \"s\"\ndate = \"2026\"\n"
         );
-        place.file(name, &text)
+        workspace.file(name, &text)
     };
     let (one, other) = (prices("a.toml", 1000), prices("b.toml", 1500));
     let (a, b) = (format!("A={one}"), format!("jobs-b={other}"));
-    let asked = [
+    let command = [
         "compare", "jobs-a", "jobs-b", "--prices", &a, "--prices", &b,
     ];
-    let found = json(&place.fine(&[&asked[..], &["--json"]].concat()).stdout);
+    let found = json(&workspace.fine(&[&command[..], &["--json"]].concat()).stdout);
     let change = &found["prices"]["change"];
     assert_eq!(
         (&change["extra_net"], &change["no_ratios_because"]),
@@ -115,14 +117,14 @@ fn what_the_change_costs(place: &Workspace) {
         (number(&cost["price_of_performance"]["low"]) - expected).abs() < 1e-9,
         "{cost}"
     );
-    let text = place.fine(&asked).stdout;
+    let text = workspace.fine(&command).stdout;
     assert!(
         text.contains("B costs 500 USD more than A: 1,500 instead of 1,000 USD net"),
         "{text}"
     );
-    let page = place.path("priced.html");
+    let page = workspace.path("priced.html");
     let page = page.to_str().unwrap();
-    place.fine(&[
+    workspace.fine(&[
         "report",
         "jobs-b",
         "--against",
@@ -134,22 +136,23 @@ fn what_the_change_costs(place: &Workspace) {
     ]);
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("A and B cost the same: 1,000 USD net."));
-    let exported = place.fine(&["export", "jobs-a", "--prices", &one]).stdout;
+    let exported = workspace
+        .fine(&["export", "jobs-a", "--prices", &one])
+        .stdout;
     assert_eq!(json(&exported)["prices"]["total_net"], 1000.0);
-    let twice = place.dbdyno(&[
+    let twice = workspace.dbdyno(&[
         "compare", "jobs-a", "jobs-b", "--prices", &one, "--prices", &other,
     ]);
     assert_eq!(twice.status, 2, "{}", twice.stderr);
 }
 
 #[test]
-fn a_metric_that_got_worse_fails_the_command_when_asked() {
-    let place = Workspace::new();
+fn a_metric_that_got_worse_fails_the_command_on_request() {
+    let workspace = Workspace::new();
     let plan = repository("bench/aa/mock.toml");
     let library = repository("bench/aa/library");
-    // Eleven times slower by sleeping, which does not compete for a processor, and so many pairs that two or three in which
-    // others took the machine away do not decide.
-    let measured = place.dbdyno(&[
+    // B sleeps for eleven times as long, which needs no CPU, and the pairs are so many that two or three disturbed ones do not decide.
+    let measured = workspace.dbdyno(&[
         "ab",
         plan.to_str().unwrap(),
         "--library",
@@ -166,65 +169,69 @@ fn a_metric_that_got_worse_fails_the_command_when_asked() {
         "slow",
     ]);
     assert_eq!(measured.status, 0, "{}", measured.stderr);
-    let judged = place.dbdyno(&["compare", "slow-a", "slow-b", "--fail-on", "worse"]);
+    let judged = workspace.dbdyno(&["compare", "slow-a", "slow-b", "--fail-on", "worse"]);
     assert_eq!(judged.status, 4, "{}", judged.stdout);
     assert!(judged.stdout.contains("slow_down_pct"), "{}", judged.stdout);
-    let other_way = place.dbdyno(&["compare", "slow-b", "slow-a", "--fail-on", "worse"]);
+    let other_way = workspace.dbdyno(&["compare", "slow-b", "slow-a", "--fail-on", "worse"]);
     assert_eq!(other_way.status, 0, "{}", other_way.stdout);
 }
 
 #[test]
 fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for name in ["one", "two"] {
-        assert_eq!(place.run(TINY, &["--name", name]).status, 0);
+        assert_eq!(workspace.run(TINY, &["--name", name]).status, 0);
     }
-    let compared = place.fine(&["compare", "one", "two"]).stdout;
+    let compared = workspace.fine(&["compare", "one", "two"]).stdout;
     assert!(
         compared.contains("No verdict: with one repetition per side"),
         "{compared}"
     );
     assert!(compared.contains("not interleaved"), "{compared}");
-    let longer = place.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
+    let longer = workspace.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
     assert_eq!(longer.status, 0);
-    let refused = place.dbdyno(&["compare", "one", "longer"]);
+    let refused = workspace.dbdyno(&["compare", "one", "longer"]);
     assert_eq!(refused.status, 2);
     assert!(
         refused.sentence().contains("measured differently"),
         "{}",
         refused.stderr
     );
-    let anyway = place.fine(&["compare", "one", "longer", "--anyway"]).stdout;
+    let anyway = workspace
+        .fine(&["compare", "one", "longer", "--anyway"])
+        .stdout;
     assert!(
         anyway.contains("measured differently: the length of a point"),
         "{anyway}"
     );
-    // A page sets beside each other what its reader asks for, with that label.
-    place.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
-    let page = std::fs::read_to_string(place.path("both.html")).unwrap();
+    // The reader of a page may compare different measurements, which are labelled as such.
+    workspace.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
+    let page = std::fs::read_to_string(workspace.path("both.html")).unwrap();
     assert!(page.contains("measured differently: the length of a point"));
     assert!(!page.contains("Not compared") && !page.contains("--anyway"));
 }
 
-/// A side that cannot begin leaves no study behind that would look as if it went on for ever.
+/// A side that cannot begin leaves no study that would seem to be in progress.
 #[test]
 fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
-    let other = format!("target={}", place.url("sqlite", "no such folder/bench.db"));
-    let asked = ["ab", &plan, "--target", &url, "--b", &other];
-    let refused = place.dbdyno(&asked);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
+    let other = format!(
+        "target={}",
+        workspace.url("sqlite", "no such folder/bench.db")
+    );
+    let command = ["ab", &plan, "--target", &url, "--b", &other];
+    let refused = workspace.dbdyno(&command);
     assert_eq!(refused.status, 1, "{}", refused.stderr);
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert!(!runs.contains("ab-"), "{runs}");
 }
 
-/// Fewer pairs than any verdict takes are measured only when that is meant.
 #[test]
 fn a_study_that_can_end_in_no_verdict_needs_consent() {
-    let place = Workspace::new();
-    let refused = ab(&place, &["--pairs", "5", "--name", "few"]);
+    let workspace = Workspace::new();
+    let refused = ab(&workspace, &["--pairs", "5", "--name", "few"]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
     assert!(
@@ -232,15 +239,15 @@ fn a_study_that_can_end_in_no_verdict_needs_consent() {
             && sentence.contains("needs 6; if that is intended, add --yes"),
         "{sentence}"
     );
-    assert!(!place.archive().exists(), "nothing was begun");
-    let meant = ab(&place, &["--pairs", "2", "--name", "few", "--yes"]);
+    assert!(!workspace.archive().exists(), "nothing was begun");
+    let meant = ab(&workspace, &["--pairs", "2", "--name", "few", "--yes"]);
     assert_eq!(meant.status, 0, "{}", meant.stderr);
     assert!(meant.stdout.contains("no verdict"), "{}", meant.stdout);
 }
 
 #[test]
-fn what_is_wrong_in_itself_measures_nothing() {
-    let place = Workspace::new();
+fn invalid_input_measures_nothing() {
+    let workspace = Workspace::new();
     let cases: [(&[&str], &str); 7] = [
         (&["--b", "step.sise=quick"], "sise"),
         (&["--b", "target.cash_mb=8"], "cash_mb"),
@@ -251,7 +258,7 @@ fn what_is_wrong_in_itself_measures_nothing() {
         (&["--primary", "T132.speed"], "speed"),
     ];
     for (arguments, expected) in cases {
-        let ended = ab(&place, arguments);
+        let ended = ab(&workspace, arguments);
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         assert!(
             ended.stderr.contains(expected),
@@ -259,17 +266,17 @@ fn what_is_wrong_in_itself_measures_nothing() {
             ended.stderr
         );
     }
-    let unknown = place.dbdyno(&["compare", "nobody", "last"]);
+    let unknown = workspace.dbdyno(&["compare", "nobody", "last"]);
     assert_ne!(unknown.status, 0);
-    assert_eq!(place.dbdyno(&["ab", "--resume", "nothing"]).status, 2);
+    assert_eq!(workspace.dbdyno(&["ab", "--resume", "nothing"]).status, 2);
 }
 
 #[test]
 fn a_killed_study_is_resumed_to_its_end() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
-    let mut child = place
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
+    let mut child = workspace
         .command(&[
             "ab", &plan, "--target", &url, "--pairs", "20", "--name", "cut",
         ])
@@ -277,28 +284,28 @@ fn a_killed_study_is_resumed_to_its_end() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // Killed once something of it is safe.
+    // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = place.dbdyno(&["export", "cut-a"]);
+        let exported = workspace.dbdyno(&["export", "cut-a"]);
         if exported.status == 0 && points(&json(&exported.stdout)).len() >= 2 {
             break;
         }
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = points(&place.export("cut-a")).len();
+    let before = points(&workspace.export("cut-a")).len();
     assert!((1..20).contains(&before), "{before}");
-    let resumed = place.fine(&["ab", "--resume", "cut", "--json"]);
+    let resumed = workspace.fine(&["ab", "--resume", "cut", "--json"]);
     assert_eq!(json(&resumed.stdout)["repetitions_a"], 20);
     for run in ["cut-a", "cut-b"] {
-        let exported = place.export(run);
+        let exported = workspace.export(run);
         assert_eq!(
             (points(&exported).len(), &exported["run"]["valid"]),
             (20, &true.into())
         );
     }
-    let again = place.dbdyno(&["ab", "--resume", "cut"]);
+    let again = workspace.dbdyno(&["ab", "--resume", "cut"]);
     assert_eq!(again.status, 2);
     assert!(again.sentence().contains("complete"), "{}", again.stderr);
 }

@@ -1,5 +1,5 @@
-//! Whatever lies where dbdyno would write, also as root: a file of somebody else, a link to one or to nothing, a pipe, a
-//! device, a folder. It stays as it is.
+//! Existing objects at dbdyno's output paths, also as root: another user's file, a link to a file or to nothing, a pipe, a device, a
+//! directory. They stay unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,7 +14,6 @@ use common::{TINY, Workspace};
 
 const PRECIOUS: &[u8] = b"precious bytes of somebody else\n";
 
-/// What lies there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
     File,
@@ -29,16 +28,13 @@ use Node::{Dangling, Device, File as Foreign, Folder, Link, Pipe};
 
 const NODES: [Node; 6] = [Foreign, Link, Dangling, Pipe, Device, Folder];
 
-/// A path that a command writes.
 struct Case {
-    /// In the place of the test.
     path: &'static str,
     arguments: &'static [&'static str],
-    /// What the command works with; it refuses the rest.
+    /// Objects with which the command succeeds; it refuses the others.
     fine: &'static [Node],
-    /// What its user names to be written to, so that its bytes change.
+    /// Objects that the user names as output, so that their bytes change.
     written: &'static [Node],
-    /// What is not tried.
     without: &'static [Node],
 }
 
@@ -61,7 +57,7 @@ const fn named(path: &'static str, arguments: &'static [&'static str]) -> Case {
 }
 
 impl Node {
-    /// Puts it at `path`; what links lead to lies in `outside`.
+    /// Creates it at `path`; links lead to `outside`.
     fn put(self, path: &Path, outside: &Path) {
         match self {
             Foreign => fs::write(path, PRECIOUS).unwrap(),
@@ -76,7 +72,7 @@ impl Node {
         }
     }
 
-    /// What became of it; nothing when it is as it was.
+    /// Its damage; `None` if it is unchanged.
     fn harm(self, path: &Path, outside: &Path) -> Option<&'static str> {
         let Ok(found) = fs::symlink_metadata(path) else {
             return Some("it is gone");
@@ -107,26 +103,26 @@ fn ended(command: &mut Command) -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-/// A place with a plan, parameters and a folder of pages, and an archive with a run where the command needs one.
-fn place(case: &Case) -> (Workspace, PathBuf) {
-    let place = Workspace::new();
-    place.file("tiny.toml", TINY);
+/// A workspace with a plan, parameters, a directory of pages, and an archive with a run if the command needs one.
+fn workspace(case: &Case) -> (Workspace, PathBuf) {
+    let workspace = Workspace::new();
+    workspace.file("tiny.toml", TINY);
     let parameters = "sd=sd1,lun=data,size=1m\nwd=wd1,sd=sd1,xfersize=4k,rdpct=50\nrd=rd1,wd=wd1,iorate=100,elapsed=2\n";
-    place.file("parm.txt", parameters);
+    workspace.file("parm.txt", parameters);
     for folder in ["pages", "man", "outside"] {
-        fs::create_dir(place.path(folder)).unwrap();
+        fs::create_dir(workspace.path(folder)).unwrap();
     }
-    let outside = place.path("outside");
+    let outside = workspace.path("outside");
     fs::write(outside.join("file"), PRECIOUS).unwrap();
     if ["report", "judge"].contains(&case.arguments[0]) {
-        let ended = place.run(TINY, &[]);
+        let ended = workspace.run(TINY, &[]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
-        place.file(
+        workspace.file(
             "sla.toml",
             "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n",
         );
     }
-    (place, outside)
+    (workspace, outside)
 }
 
 fn assert_spared(cases: &[Case]) {
@@ -136,14 +132,14 @@ fn assert_spared(cases: &[Case]) {
     let mut wrong = Vec::new();
     for case in cases {
         for node in NODES.iter().filter(|node| !case.without.contains(node)) {
-            let (place, outside) = place(case);
-            let path = place.path(case.path);
+            let (workspace, outside) = workspace(case);
+            let path = workspace.path(case.path);
             node.put(&path, &outside);
-            // Who opens a pipe to write to it waits for a reader.
+            // Opening a pipe for writing waits for a reader.
             let mut reader = File::options();
             let reader =
                 (*node == Pipe).then(|| reader.read(true).write(true).open(&path).unwrap());
-            let ended = place.dbdyno(case.arguments);
+            let ended = workspace.dbdyno(case.arguments);
             drop(reader);
             let what = format!("{} as {node:?}, {:?}", case.path, case.arguments);
             let harm = node.harm(&path, &outside);
@@ -217,12 +213,12 @@ fn pages_and_journals_of_vdbench() {
     ]);
 }
 
-/// Who names a file to `-o` wants it written, through links as well; nobody else does.
+/// A file named with `-o` is written, even through links; no other path is.
 #[test]
 fn reports_manual_pages_and_logs() {
     assert_spared(&[
         Case {
-            // More than a pipe holds: it waits for its reader.
+            // The output exceeds a pipe's buffer, so that a pipe would wait for its reader.
             without: &[Pipe],
             ..named("page.html", &["report", "last", "-o", "page.html"])
         },
@@ -230,7 +226,7 @@ fn reports_manual_pages_and_logs() {
             "x.xml",
             &["judge", "last", "--sla", "sla.toml", "--junit", "x.xml"],
         ),
-        // What is there is looked at before the server, which cannot be reached.
+        // Outputs are checked before the server, which is unreachable.
         case(
             "mine.toml",
             &[

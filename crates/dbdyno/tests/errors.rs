@@ -1,4 +1,4 @@
-//! Every error that a user can cause on purpose, in its words: a change of words is reviewed as one.
+//! Snapshots of every error that a user can cause on purpose, so that a change of words is reviewed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,18 +9,18 @@ use std::fmt::Write;
 use common::{TINY, Workspace, need_duckdb};
 use rusqlite::Connection;
 
-/// What each command line says on standard error, with its exit status.
-fn said(place: &Workspace, lines: &[&str]) -> String {
+/// Standard error and exit status of each command line.
+fn said(workspace: &Workspace, lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines {
         let arguments: Vec<&str> = line.split(' ').collect();
-        let ended = place.dbdyno(&arguments);
+        let ended = workspace.dbdyno(&arguments);
         assert_ne!(ended.status, 0, "{line} is no error");
-        let own = place.path("");
+        let own = workspace.path("");
         let own = own.to_str().unwrap();
         let stderr = ended.stderr.replace(own.trim_end_matches('/'), "DIR");
         writeln!(text, "$ dbdyno {line}").unwrap();
-        // What is said of a run before is no error, and some of it changes from run to run.
+        // Progress before the error differs from run to run.
         let is_progress = |l: &&str| {
             ["run ", "writes ", "pages: "]
                 .iter()
@@ -33,30 +33,30 @@ fn said(place: &Workspace, lines: &[&str]) -> String {
     text
 }
 
-/// A place with a plan, a measured run called "before", somebody's database, a text, and a folder.
+/// A workspace with a plan, a measured run "before", another user's database, a text, and a directory.
 fn furnished() -> Workspace {
-    let place = Workspace::new();
-    let measured = place.run(TINY, &["--name", "before"]);
+    let workspace = Workspace::new();
+    let measured = workspace.run(TINY, &["--name", "before"]);
     assert_eq!(measured.status, 0, "{}", measured.stderr);
-    let theirs = Connection::open(place.path("theirs.db")).unwrap();
+    let theirs = Connection::open(workspace.path("theirs.db")).unwrap();
     theirs
         .execute_batch("CREATE TABLE customer (name)")
         .unwrap();
-    place.file(
+    workspace.file(
         "text",
         &"this is no database, whatever its name\n".repeat(99),
     );
-    std::fs::create_dir(place.path("folder")).unwrap();
-    place
+    std::fs::create_dir(workspace.path("folder")).unwrap();
+    workspace
 }
 
 #[test]
 fn plans_and_settings() {
-    let place = furnished();
-    place.file("broken.toml", "name = \"x\"\n[[step\n");
-    place.file("empty.toml", "");
+    let workspace = furnished();
+    workspace.file("broken.toml", "name = \"x\"\n[[step\n");
+    workspace.file("empty.toml", "");
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "run quik",
             "run no/such.toml",
@@ -85,9 +85,9 @@ fn plans_and_settings() {
 #[test]
 fn targets() {
     need_duckdb();
-    let place = furnished();
+    let workspace = furnished();
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "run plan.toml --target plain",
             "run plan.toml --target sqlit:x",
@@ -123,14 +123,14 @@ fn targets() {
 
 #[test]
 fn archives_runs_and_reports() {
-    let place = furnished();
-    place.file(
+    let workspace = furnished();
+    workspace.file(
         "limits.toml",
         "[[limit]]\nmetric = \"T132.nosuch\"\nat_most = 1\n",
     );
-    place.file("broken.toml", "[[limit\n");
+    workspace.file("broken.toml", "[[limit\n");
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "run plan.toml --target sqlite:x --archive text",
             "run plan.toml --target sqlite:x --archive folder",
@@ -163,9 +163,9 @@ fn archives_runs_and_reports() {
 
 #[test]
 fn studies() {
-    let place = furnished();
+    let workspace = furnished();
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "ab quik --b repeat=2",
             "ab plan.toml --target sqlite:ab.db --pairs 0 --b target.cache_mb=8",
@@ -196,13 +196,13 @@ fn studies() {
 
 #[test]
 fn slices() {
-    let place = furnished();
-    place.file(
+    let workspace = furnished();
+    workspace.file(
         "timed.toml",
         "name = \"t\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nmode = \"time\"\nseconds = 2.0\n",
     );
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "ab timed.toml --target sqlite:ab.db --interleave 5ms --yes",
             "ab timed.toml --target sqlite:ab.db --interleave 500ms --yes",
@@ -215,8 +215,8 @@ fn slices() {
 #[test]
 fn workloads() {
     need_duckdb();
-    let place = furnished();
-    place.fine(&[
+    let workspace = furnished();
+    workspace.fine(&[
         "olap",
         "load",
         "--target",
@@ -225,7 +225,7 @@ fn workloads() {
         "0.01",
     ]);
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "oltp load --target sqlite:o.db --warehouses 0",
             "oltp load --target duckdb: --warehouses 1",
@@ -257,25 +257,25 @@ fn workloads() {
 
 #[test]
 fn storage_and_host() {
-    let place = furnished();
-    place.file(
+    let workspace = furnished();
+    workspace.file(
         "short.txt",
         "sd=sd1,lun=x\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=1\n",
     );
-    place.file(
+    workspace.file(
         "typo.txt",
         "sd=sd1,lun=x\nwd=wd1,sd=sd1,xfersise=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
     );
-    place.file(
+    workspace.file(
         "unknown.txt",
         "sd=sd1,lun=x\nwd=wd1,sd=sd2,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
     );
-    place.file(
+    workspace.file(
         "absent.txt",
         "sd=sd1,lun=absent\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
     );
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "vdbench -f absent",
             "vdbench -f text",
@@ -296,25 +296,25 @@ fn storage_and_host() {
 #[test]
 fn fleets() {
     need_duckdb();
-    let place = furnished();
+    let workspace = furnished();
     let head = "system,time,side,operation,low_us,high_us,count\n";
-    place.file("ms.csv", &head.replace("_us", "_ms"));
-    place.file(
+    workspace.file("ms.csv", &head.replace("_us", "_ms"));
+    workspace.file(
         "overlap.csv",
         &format!(
             "{head}a,2026-01-31T12:00:00Z,before,write,0,120,5\n\
              a,2026-01-31T12:00:00Z,before,write,100,1000,5\n"
         ),
     );
-    place.file(
+    workspace.file(
         "before.csv",
         &format!("{head}a,2026-01-31T12:00:00Z,before,write,0,120,5\n"),
     );
-    place.fine(&["fleet", "import", "before.csv"]);
-    // A target without devices, so that its run has no times of them whatever the rights.
-    place.fine(&["run", "plan.toml", "--target", "mock:", "--name", "nowhere"]);
+    workspace.fine(&["fleet", "import", "before.csv"]);
+    // A target without devices, whose run has no device times with any rights.
+    workspace.fine(&["run", "plan.toml", "--target", "mock:", "--name", "nowhere"]);
     insta::assert_snapshot!(said(
-        &place,
+        &workspace,
         &[
             "fleet import absent.csv",
             "fleet import folder",

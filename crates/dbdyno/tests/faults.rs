@@ -1,4 +1,4 @@
-//! Ctrl-C, full disks and a clock that steps: one sentence, and every finished point kept.
+//! Ctrl-C, full disks and a clock that steps: one sentence, and every finished point stored.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,28 +13,27 @@ use std::time::{Duration, Instant};
 use common::{Ended, TINY, Workspace, need_duckdb, points};
 use disk::Disk;
 
-/// More than anything takes here, even on a loaded machine.
+/// Exceeds every step here, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a command whose standard error can be read while it runs.
-fn start(place: &Workspace, arguments: &[&str]) -> Child {
-    place
+fn start(workspace: &Workspace, arguments: &[&str]) -> Child {
+    workspace
         .command(arguments)
         .stdout(Stdio::null())
-        .stderr(File::create(place.path("stderr")).unwrap())
+        .stderr(File::create(workspace.path("stderr")).unwrap())
         .spawn()
         .unwrap()
 }
 
-fn said(place: &Workspace) -> String {
-    std::fs::read_to_string(place.path("stderr")).unwrap()
+fn said(workspace: &Workspace) -> String {
+    std::fs::read_to_string(workspace.path("stderr")).unwrap()
 }
 
-/// Waits until a point was reported as finished.
-fn await_a_point(place: &Workspace) {
+fn await_a_point(workspace: &Workspace) {
     let begun = Instant::now();
-    while !said(place).contains(" · J ") {
-        assert!(begun.elapsed() < PATIENCE, "{}", said(place));
+    while !said(workspace).contains(" · J ") {
+        assert!(begun.elapsed() < PATIENCE, "{}", said(workspace));
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -45,8 +44,8 @@ fn interrupt(child: &Child) {
     assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
 }
 
-/// Waits for the end of a child, killing it when it takes longer than `longest`.
-fn end(place: &Workspace, mut child: Child, longest: Duration) -> Ended {
+/// Waits for the end of a child, and kills it after `longest`.
+fn end(workspace: &Workspace, mut child: Child, longest: Duration) -> Ended {
     let begun = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -55,64 +54,64 @@ fn end(place: &Workspace, mut child: Child, longest: Duration) -> Ended {
         if begun.elapsed() > longest {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("still there after {longest:?}: {}", said(place));
+            panic!("still there after {longest:?}: {}", said(workspace));
         }
         std::thread::sleep(Duration::from_millis(5));
     };
     Ended {
         status: status.code().unwrap_or(-1),
         stdout: String::new(),
-        stderr: said(place),
+        stderr: said(workspace),
     }
 }
 
 #[test]
 fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", &TINY.replace("0.05", "0.3"));
+    let url = workspace.url("sqlite", "bench.db");
     let run = [
         "run", &plan, "--target", &url, "--repeat", "6", "--name", "stopped",
     ];
-    let child = start(&place, &run);
-    await_a_point(&place);
+    let child = start(&workspace, &run);
+    await_a_point(&workspace);
     interrupt(&child);
-    let ended = end(&place, child, PATIENCE);
+    let ended = end(&workspace, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
         sentence.contains("interrupted") && sentence.contains("--resume stopped"),
         "{sentence}"
     );
-    let before = place.export("stopped");
-    let kept = points(&before).len();
-    assert!((1..6).contains(&kept), "{kept} points");
+    let before = workspace.export("stopped");
+    let stored = points(&before).len();
+    assert!((1..6).contains(&stored), "{stored} points");
     assert_eq!(before["run"]["state"], "interrupted");
     assert!(
-        sentence.contains(&format!("{kept} of 6 points")),
+        sentence.contains(&format!("{stored} of 6 points")),
         "{sentence}"
     );
 
-    place.fine(&["run", "--resume", "stopped"]);
-    let after = place.export("stopped");
+    workspace.fine(&["run", "--resume", "stopped"]);
+    let after = workspace.export("stopped");
     assert_eq!(
         (points(&after).len(), &after["run"]["valid"]),
         (6, &true.into())
     );
-    assert!(points(&after)[..kept] == *points(&before));
+    assert!(points(&after)[..stored] == *points(&before));
 }
 
 #[test]
 fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", &TINY.replace("0.05", "0.3"));
     let relative = ["run", &plan, "--target", "sqlite:bench.db", "--repeat", "4"];
-    let child = start(&place, &relative);
-    await_a_point(&place);
+    let child = start(&workspace, &relative);
+    await_a_point(&workspace);
     interrupt(&child);
-    assert_eq!(end(&place, child, PATIENCE).status, 130);
+    assert_eq!(end(&workspace, child, PATIENCE).status, 130);
 
-    let library = place.library();
+    let library = workspace.library();
     let sql = library.join("T132.sqlite.sql");
     let changed = std::fs::read_to_string(&sql).unwrap() + "-- changed\n";
     std::fs::write(sql, changed).unwrap();
@@ -123,7 +122,7 @@ fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
         "--library",
         library.to_str().unwrap(),
     ];
-    let refused = place.dbdyno(&resume);
+    let refused = workspace.dbdyno(&resume);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
     assert!(
@@ -131,13 +130,13 @@ fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
         "{sentence}"
     );
 
-    // From another directory the same database is meant.
-    let elsewhere = place.path("elsewhere");
+    // The same database, seen from another directory.
+    let elsewhere = workspace.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    let mut command = place.command(&["run", "--resume", "last"]);
+    let mut command = workspace.command(&["run", "--resume", "last"]);
     let resumed = Ended::of(command.current_dir(&elsewhere).output().unwrap());
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    assert_eq!(points(&place.export("last")).len(), 4);
+    assert_eq!(points(&workspace.export("last")).len(), 4);
     assert_eq!(
         std::fs::read_dir(elsewhere).unwrap().count(),
         0,
@@ -156,16 +155,16 @@ fn a_second_ctrl_c_names_the_verb_that_goes_on_with_a_study() {
     ends_at_once(&study, "dbdyno ab --resume halves");
 }
 
-/// In the middle of a statement that would take hours; says how to go on.
+/// Interrupts a statement that would take hours; the message says how to resume.
 fn ends_at_once(verb: &[&str], advice: &str) {
-    let place = Workspace::new();
-    let library = place.library();
+    let workspace = Workspace::new();
+    let library = workspace.library();
     let test = std::fs::read_to_string(library.join("T132.toml")).unwrap();
     let endless = test.replace("100_000\n", "100_000_000_000\n");
     assert_ne!(endless, test);
     std::fs::write(library.join("T132.toml"), endless).unwrap();
     let plan = TINY.replace("[\"T132\"]", "[\"T133\", \"T132\"]");
-    let plan = place.file("plan.toml", &plan);
+    let plan = workspace.file("plan.toml", &plan);
     let library = library.to_str().unwrap();
     let more = [
         plan.as_str(),
@@ -174,8 +173,8 @@ fn ends_at_once(verb: &[&str], advice: &str) {
         "--library",
         library,
     ];
-    let mut child = start(&place, &[verb, &more].concat());
-    await_a_point(&place);
+    let mut child = start(&workspace, &[verb, &more].concat());
+    await_a_point(&workspace);
     std::thread::sleep(Duration::from_millis(300));
     interrupt(&child);
     std::thread::sleep(Duration::from_millis(300));
@@ -184,16 +183,16 @@ fn ends_at_once(verb: &[&str], advice: &str) {
         "the statement was too short"
     );
     interrupt(&child);
-    let ended = end(&place, child, PATIENCE);
+    let ended = end(&workspace, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(sentence.contains("kept in the archive"), "{sentence}");
     assert!(sentence.ends_with(advice), "{sentence}");
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert_eq!(runs.matches(" 1/").count(), 1, "{runs}");
 }
 
-/// Makes a disk of so many bytes in a place.
+/// Creates a disk of this many bytes in a workspace.
 type MakeDisk = fn(&Workspace, u64) -> Disk;
 
 #[test]
@@ -207,13 +206,13 @@ fn an_archive_at_the_limit_keeps_its_points_and_goes_on_when_there_is_room() {
 }
 
 fn a_full_archive_ends_the_run(disk: MakeDisk) {
-    let place = Workspace::new();
-    let disk = disk(&place, 1 << 20);
+    let workspace = Workspace::new();
+    let disk = disk(&workspace, 1 << 20);
     let archive = disk.path("archive.dbdyno");
     let archive = ["--archive", archive.to_str().unwrap()];
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     let run = ["run", &plan, "--target", "sqlite:", "--repeat", "60"];
-    let full = disk.dbdyno(&place, &[&run[..], &archive].concat());
+    let full = disk.dbdyno(&workspace, &[&run[..], &archive].concat());
     assert_eq!(full.status, 1, "{}", full.stderr);
     let sentence = full.sentence();
     assert!(
@@ -221,30 +220,30 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
         "{sentence}"
     );
 
-    // Every point that was reported can be read while the disk is still full.
+    // Every reported point is readable while the disk is still full.
     let reported = full.stderr.lines().filter(|l| l.contains(" · J ")).count();
     assert!(reported > 0, "{}", full.stderr);
     let csv = [&["export", "last", "--format", "csv"][..], &archive].concat();
     assert_eq!(
-        disk.dbdyno(&place, &csv).stdout.lines().count(),
+        disk.dbdyno(&workspace, &csv).stdout.lines().count(),
         1 + reported
     );
 
     disk.grow(64 << 20);
-    place.fine(&[&["run", "--resume", "last"][..], &archive].concat());
-    assert_eq!(place.fine(&csv).stdout.lines().count(), 1 + 60);
+    workspace.fine(&[&["run", "--resume", "last"][..], &archive].concat());
+    assert_eq!(workspace.fine(&csv).stdout.lines().count(), 1 + 60);
 }
 
 fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
-    let place = Workspace::new();
-    let disk = disk(&place, 4 << 20);
+    let workspace = Workspace::new();
+    let disk = disk(&workspace, 4 << 20);
     let plan = TINY.replace("[\"T132\"]", "[\"T132\", \"T331\"]");
     // T331 loads tens of megabytes in one transaction.
     let plan = plan.replace("mode = \"time\"\nseconds = 0.05\n", "");
-    let plan = place.file("plan.toml", &plan);
+    let plan = workspace.file("plan.toml", &plan);
     let url = format!("{engine}:{}", disk.path("bench.db").display());
-    // It would be asked for, because it is seen to be too much.
-    let full = disk.dbdyno(&place, &["run", &plan, "--target", &url, "--yes"]);
+    // Its estimated size would require consent.
+    let full = disk.dbdyno(&workspace, &["run", &plan, "--target", &url, "--yes"]);
     assert_eq!(full.status, 1, "{}", full.stderr);
     let sentence = full.sentence().to_lowercase();
     let says = [
@@ -259,13 +258,13 @@ fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
     );
     assert!(sentence.contains("1 of 2 points"), "{sentence}");
     assert!(sentence.contains("--resume run-1"), "{sentence}");
-    let before = place.export("last");
+    let before = workspace.export("last");
     assert_eq!(points(&before).len(), 1);
     assert_eq!(before["run"]["state"], "interrupted");
 
     disk.grow(512 << 20);
-    place.fine(&["run", "--resume", "last"]);
-    let after = place.export("last");
+    workspace.fine(&["run", "--resume", "last"]);
+    let after = workspace.export("last");
     assert_eq!(
         (points(&after).len(), &after["run"]["valid"]),
         (2, &true.into())

@@ -15,7 +15,7 @@ use stats::Histogram;
 
 const HEAD: &str = "system,time,side,operation,read_pct,low_us,high_us,count\n";
 
-/// A fleet of so many systems with writes alone, of which `within` of 1,000 are below 120 µs before; after, `more`.
+/// A fleet of this many systems with only writes, of which `within` of 1,000 are below 120 µs before; after, `more`.
 fn fleet(systems: u32, more: u32) -> String {
     let mut text = HEAD.to_owned();
     for system in 0..systems {
@@ -38,14 +38,14 @@ fn json(ended: &Ended) -> Value {
 #[test]
 fn a_fleet_is_imported_judged_drawn_and_exported() {
     need_duckdb();
-    let place = Workspace::new();
-    place.file("a.csv", &fleet(40, 200));
-    let imported = place.fine(&["fleet", "import", "a.csv"]).stdout;
+    let workspace = Workspace::new();
+    workspace.file("a.csv", &fleet(40, 200));
+    let imported = workspace.fine(&["fleet", "import", "a.csv"]).stdout;
     assert!(
         imported.ends_with("80 histograms of 1 file added to fleet.duckdb\n"),
         "{imported}"
     );
-    let ended = place.fine(&["fleet", "report"]);
+    let ended = workspace.fine(&["fleet", "report"]);
     assert_eq!(ended.stderr, "dbdyno-fleet.html written\n");
     let text = ended.stdout;
     assert!(
@@ -56,11 +56,11 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
         text.contains("observational") && text.contains("seed 1"),
         "{text}"
     );
-    let page = std::fs::read_to_string(place.path("dbdyno-fleet.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.path("dbdyno-fleet.html")).unwrap();
     assert!(page.contains("observational") && page.contains("regression to the mean"));
     assert!(page.ends_with("</html>") || page.ends_with("</html>\n"));
 
-    let found = json(&place.fine(&["fleet", "report", "--json", "-o", "p.html"]));
+    let found = json(&workspace.fine(&["fleet", "report", "--json", "-o", "p.html"]));
     assert_eq!(
         (found["call"].as_str(), found["kind"].as_str()),
         (Some("higher"), Some("observational"))
@@ -71,14 +71,14 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
     assert!((shift - 0.2075).abs() < 1e-12, "{shift}");
     assert!(primary["shift_low"].as_f64().unwrap() < shift);
 
-    let before = std::fs::read(place.path("fleet.duckdb")).unwrap();
-    place.fine(&["fleet", "export", "all.parquet"]);
+    let before = std::fs::read(workspace.path("fleet.duckdb")).unwrap();
+    workspace.fine(&["fleet", "export", "all.parquet"]);
     assert!(
-        std::fs::read(place.path("all.parquet"))
+        std::fs::read(workspace.path("all.parquet"))
             .unwrap()
             .starts_with(b"PAR1")
     );
-    let again = place.dbdyno(&["fleet", "export", "all.parquet"]);
+    let again = workspace.dbdyno(&["fleet", "export", "all.parquet"]);
     assert_eq!(again.status, 2);
     assert!(
         again.stderr.contains("exists; choose another file"),
@@ -86,7 +86,7 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
         again.stderr
     );
     assert_eq!(
-        std::fs::read(place.path("fleet.duckdb")).unwrap(),
+        std::fs::read(workspace.path("fleet.duckdb")).unwrap(),
         before,
         "looking changes nothing"
     );
@@ -95,38 +95,40 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
 #[test]
 fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
     need_duckdb();
-    let place = Workspace::new();
-    place.file("a.csv", &fleet(3, 10));
-    place.file("b.csv", &fleet(3, 10));
-    place.file("c.csv", &fleet(3, 11));
-    let said = place.fine(&["fleet", "import", "a.csv", "b.csv"]).stdout;
+    let workspace = Workspace::new();
+    workspace.file("a.csv", &fleet(3, 10));
+    workspace.file("b.csv", &fleet(3, 10));
+    workspace.file("c.csv", &fleet(3, 11));
+    let said = workspace
+        .fine(&["fleet", "import", "a.csv", "b.csv"])
+        .stdout;
     assert!(
         said.contains("b.csv: imported before; nothing was added"),
         "{said}"
     );
-    let said = place.fine(&["fleet", "import", "a.csv"]).stdout;
+    let said = workspace.fine(&["fleet", "import", "a.csv"]).stdout;
     assert!(said.contains("0 histograms of 1 file added"), "{said}");
-    let refused = place.dbdyno(&["fleet", "import", "c.csv"]);
+    let refused = workspace.dbdyno(&["fleet", "import", "c.csv"]);
     assert_eq!(refused.status, 2);
     let why = "c.csv: line 2: the writes of array-000 before at 2026-02-01T00:00:00Z are already there, from a.csv line 2";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
-    assert_eq!(place.fine(&["fleet", "report", "--json"]).status, 0);
+    assert_eq!(workspace.fine(&["fleet", "report", "--json"]).status, 0);
 }
 
 #[test]
 fn a_wrong_line_leaves_the_fleet_as_it_was() {
     need_duckdb();
-    let place = Workspace::new();
-    std::fs::create_dir(place.path("telemetry")).unwrap();
-    place.file("telemetry/1.csv", &fleet(3, 10));
+    let workspace = Workspace::new();
+    std::fs::create_dir(workspace.path("telemetry")).unwrap();
+    workspace.file("telemetry/1.csv", &fleet(3, 10));
     let wrong = fleet(3, 10)
         .replace("array-", "other-")
         .replacen(",0,120,", ",0,0.12,", 1);
-    place.file(
+    workspace.file(
         "telemetry/2.csv",
         &wrong.replacen("other-001,2026-02-01T00:00:00Z", "other-001,1.2.2026", 1),
     );
-    let refused = place.dbdyno(&["fleet", "import", "telemetry"]);
+    let refused = workspace.dbdyno(&["fleet", "import", "telemetry"]);
     assert_eq!(refused.status, 2);
     assert!(
         refused
@@ -135,21 +137,27 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
         "{}",
         refused.stderr
     );
-    assert!(!place.path("fleet.duckdb").exists(), "nothing was begun");
-    place.fine(&["fleet", "import", "telemetry/1.csv"]);
+    assert!(
+        !workspace.path("fleet.duckdb").exists(),
+        "nothing was begun"
+    );
+    workspace.fine(&["fleet", "import", "telemetry/1.csv"]);
     let report = ["fleet", "report", "--json"];
-    let before = place.fine(&report).stdout;
-    assert_eq!(place.dbdyno(&["fleet", "import", "telemetry"]).status, 2);
-    assert_eq!(place.fine(&report).stdout, before);
+    let before = workspace.fine(&report).stdout;
+    assert_eq!(
+        workspace.dbdyno(&["fleet", "import", "telemetry"]).status,
+        2
+    );
+    assert_eq!(workspace.fine(&report).stdout, before);
 }
 
 #[test]
 fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
     need_duckdb();
-    let place = Workspace::new();
-    place.file("a.csv", &fleet(25, 50).replace(",120,", ",128,"));
-    place.fine(&["fleet", "import", "a.csv"]);
-    let refused = place.dbdyno(&["fleet", "report"]);
+    let workspace = Workspace::new();
+    workspace.file("a.csv", &fleet(25, 50).replace(",120,", ",128,"));
+    workspace.fine(&["fleet", "import", "a.csv"]);
+    let refused = workspace.dbdyno(&["fleet", "report"]);
     assert_eq!(refused.status, 2);
     assert!(
         refused.stderr.contains("both sides of 120 µs"),
@@ -161,11 +169,11 @@ fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
         "{}",
         refused.stderr
     );
-    let text = place
+    let text = workspace
         .fine(&["fleet", "report", "--limits", "128,1000"])
         .stdout;
     assert!(text.contains("writes ≤ 0.128 ms"), "{text}");
-    let refused = place.dbdyno(&["fleet", "report", "--primary", "read.mean"]);
+    let refused = workspace.dbdyno(&["fleet", "report", "--primary", "read.mean"]);
     assert!(
         refused
             .stderr
@@ -178,16 +186,16 @@ fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
 #[test]
 fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
     need_duckdb();
-    let place = Workspace::new();
-    place.file("a.csv", &fleet(3, 10));
-    let theirs = rusqlite::Connection::open(place.path("theirs.db")).unwrap();
+    let workspace = Workspace::new();
+    workspace.file("a.csv", &fleet(3, 10));
+    let theirs = rusqlite::Connection::open(workspace.path("theirs.db")).unwrap();
     theirs
         .execute_batch("CREATE TABLE customer (name)")
         .unwrap();
     drop(theirs);
-    place.run(
+    workspace.run(
         common::TINY,
-        &["--target", &place.url("duckdb", "bench.duckdb")],
+        &["--target", &workspace.url("duckdb", "bench.duckdb")],
     );
     for (file, why) in [
         ("theirs.db", "theirs.db is not a DuckDB database"),
@@ -197,36 +205,36 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
             "is not a file of dbdyno fleet; choose another file",
         ),
     ] {
-        let before = std::fs::read(place.path(file)).unwrap();
+        let before = std::fs::read(workspace.path(file)).unwrap();
         for verb in [
             &["import", "a.csv"][..],
             &["report"],
             &["export", "x.parquet"],
         ] {
-            let refused = place.dbdyno(&[&["fleet"], verb, &["--fleet", file]].concat());
+            let refused = workspace.dbdyno(&[&["fleet"], verb, &["--fleet", file]].concat());
             assert_ne!(refused.status, 0, "{file}");
             assert!(refused.stderr.contains(why), "{}", refused.stderr);
         }
         assert!(
-            std::fs::read(place.path(file)).unwrap() == before,
+            std::fs::read(workspace.path(file)).unwrap() == before,
             "{file} changed"
         );
     }
-    let absent = place.dbdyno(&["fleet", "report"]);
+    let absent = workspace.dbdyno(&["fleet", "report"]);
     assert_eq!(absent.status, 2);
     assert!(
         absent.stderr.contains("dbdyno fleet import"),
         "{}",
         absent.stderr
     );
-    assert!(!place.path("fleet.duckdb").exists());
+    assert!(!workspace.path("fleet.duckdb").exists());
 }
 
 #[test]
 fn without_its_engine_a_fleet_says_how_to_get_it() {
-    let place = Workspace::new();
-    place.file("a.csv", &fleet(3, 10));
-    let mut command = place.command(&["fleet", "import", "a.csv"]);
+    let workspace = Workspace::new();
+    workspace.file("a.csv", &fleet(3, 10));
+    let mut command = workspace.command(&["fleet", "import", "a.csv"]);
     let ended = command
         .env("DBDYNO_DUCKDB_LIB", "/nowhere/lib.so")
         .output()
@@ -236,35 +244,34 @@ fn without_its_engine_a_fleet_says_how_to_get_it() {
     assert!(stderr.contains("DBDYNO_DUCKDB_LIB"), "{stderr}");
 }
 
-/// Two runs of the driver's own I/Os are one system's two sides.
 #[test]
 fn runs_of_an_archive_are_the_sides_of_a_system() {
     need_duckdb();
-    let place = Workspace::new();
-    let lun = place.path("f.dat");
+    let workspace = Workspace::new();
+    let lun = workspace.path("f.dat");
     let text = format!(
         "sd=sd1,lun=\"{}\",size=4m\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=300,elapsed=2\n",
         lun.display()
     );
-    let file = place.file("parm.txt", &text);
+    let file = workspace.file("parm.txt", &text);
     for _ in 0..2 {
-        place.fine(&["vdbench", "-f", &file, "-o", "out.d+"]);
+        workspace.fine(&["vdbench", "-f", &file, "-o", "out.d+"]);
     }
     let runs = ["--before", "1", "--after", "2", "--observer", "driver"];
     let import = ["fleet", "import", "archive.dbdyno", "--system", "array-1"];
-    let said = place.fine(&[&import[..], &runs[..]].concat()).stdout;
+    let said = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
     assert!(said.contains("archive.dbdyno: 4 histograms"), "{said}");
-    let found = json(&place.fine(&["fleet", "report", "--json"]));
+    let found = json(&workspace.fine(&["fleet", "report", "--json"]));
     assert_eq!(found["systems"], 1);
     assert_eq!(found["call"], "refused: too few systems");
-    let again = place.fine(&[&import[..], &runs[..]].concat()).stdout;
+    let again = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
     assert!(again.contains("imported before"), "{again}");
-    let refused = place.dbdyno(&import);
+    let refused = workspace.dbdyno(&import);
     assert_eq!(refused.status, 2);
     assert!(refused.stderr.contains("--before"), "{}", refused.stderr);
 }
 
-/// A run of one point whose device served a thousand reads and as many writes in 100 µs each, but so many of the writes in 2 ms.
+/// A run of one point whose device served a thousand reads and as many writes in 100 µs each, except for `slow` writes in 2 ms.
 fn device_run(archive: &mut Archive, label: &str, started_at: &str, slow: u64) {
     let key = PointKey {
         repetition: 1,
@@ -286,7 +293,7 @@ fn device_run(archive: &mut Archive, label: &str, started_at: &str, slow: u64) {
     point.by_operation.times = vec![
         times("read", "whole", 0),
         times("write", "whole", slow),
-        // Another part of the time, and another kind of request.
+        // Another part of the request time, and another kind of request.
         times("write", "queue", 1_000),
         times("flush", "whole", 1_000),
     ];
@@ -306,15 +313,15 @@ fn device_run(archive: &mut Archive, label: &str, started_at: &str, slow: u64) {
         .unwrap();
 }
 
-/// Archives as root measures them, without the rights to measure: of each device the requests as the kernel timed them.
+/// Archives made by root, imported without rights to measure: the kernel's request times of each device.
 #[test]
 fn device_times_of_archives_are_a_fleet() {
     need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let systems = 25;
     for system in 0..systems {
         let file = format!("archive-{system}.dbdyno");
-        let mut archive = Archive::open(place.path(&file)).unwrap();
+        let mut archive = Archive::open(workspace.path(&file)).unwrap();
         let slow = 300 + 5 * system;
         device_run(&mut archive, "before", "2026-02-01T00:00:00Z", slow);
         let fewer = slow - 150 - 4 * system;
@@ -322,12 +329,12 @@ fn device_times_of_archives_are_a_fleet() {
         drop(archive);
         let name = format!("array-{system:02}");
         let import = ["fleet", "import", &file, "--system", &name];
-        let said = place
+        let said = workspace
             .fine(&[&import[..], &["--observer", "device"]].concat())
             .stdout;
         assert!(said.contains(": 4 histograms"), "{said}");
-        // Nobody but the device timed anything.
-        let refused = place.dbdyno(&[&import[..], &["--observer", "driver"]].concat());
+        // Only the device has times.
+        let refused = workspace.dbdyno(&[&import[..], &["--observer", "driver"]].concat());
         assert_eq!(refused.status, 2, "{}", refused.stderr);
         assert!(
             refused.stderr.contains("--observer device"),
@@ -335,7 +342,7 @@ fn device_times_of_archives_are_a_fleet() {
             refused.stderr
         );
     }
-    let found = json(&place.fine(&["fleet", "report", "--json"]));
+    let found = json(&workspace.fine(&["fleet", "report", "--json"]));
     assert_eq!(found["systems"], systems);
     assert_eq!(found["call"], "higher", "{found}");
     assert_eq!(found["primary"], "write.within_120us");
@@ -346,7 +353,7 @@ fn device_times_of_archives_are_a_fleet() {
             .as_f64()
             .unwrap()
     };
-    // Of writes whole requests alone: 15 to 24.6 % more of them are fast after; the reads stayed as they were.
+    // Only whole writes count: 15 to 24.6 % more of them are fast after; the reads stay the same.
     assert!((shift("write.within_120us", "before") - 0.64).abs() < 1e-9);
     assert!((shift("write.within_120us", "shift") - 0.198).abs() < 1e-9);
     assert_eq!(shift("read.within_120us", "after"), 1.0);
@@ -356,10 +363,10 @@ fn device_times_of_archives_are_a_fleet() {
 #[test]
 fn the_example_of_the_documents_is_read() {
     need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let example = repository("docs/examples/fleet.csv").display().to_string();
-    let said = place.fine(&["fleet", "import", &example]).stdout;
+    let said = workspace.fine(&["fleet", "import", &example]).stdout;
     assert!(said.contains("8 histograms"), "{said}");
-    let text = place.fine(&["fleet", "report"]).stdout;
+    let text = workspace.fine(&["fleet", "report"]).stdout;
     assert!(text.starts_with("No call: too few systems"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! Servers that hang, networks that lose everything, and statements that take for ever: the run ends by itself or by the
-//! first Ctrl-C, other targets go on, and what was finished is kept.
+//! Servers that hang, networks that lose everything, and endless statements: the run ends by itself or at the first Ctrl-C, other targets
+//! continue, and finished points are stored.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,26 +24,25 @@ use std::time::{Duration, Instant};
 use common::{Workspace, points};
 use stopped::{Stopped, signal};
 
-/// One target hangs in the third step, where the other one measures as well.
+/// One target hangs in the third step, which the other one measures as well.
 const PLAN: &str = "name = \"hang\"\nsample_ms = 100\nstall_limit_s = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 4\n";
-/// What is waited for comes sooner or later, or something is wrong.
+/// Longest wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// Processor time that a client spends only on operations: far more than it takes to begin.
+/// CPU time that a client spends only on operations: far more than its start takes.
 const DRIVING_TICKS: u64 = 10;
 
-/// A command under way.
 struct Running {
     child: Child,
     log: PathBuf,
 }
 
 impl Running {
-    fn begin(place: &Workspace, arguments: &[&str]) -> Self {
-        let log = place.path("log");
+    fn begin(workspace: &Workspace, arguments: &[&str]) -> Self {
+        let log = workspace.path("log");
         let file = std::fs::File::create(&log).unwrap();
-        let mut command = place.command(arguments);
+        let mut command = workspace.command(arguments);
         command.stdout(file.try_clone().unwrap()).stderr(file);
         let child = command.spawn().unwrap();
         Self { child, log }
@@ -57,7 +56,7 @@ impl Running {
         signal(self.child.id(), libc::SIGINT);
     }
 
-    /// How it ended; it must, within a time that only something that hangs exceeds.
+    /// Its end, within a time that only a hang exceeds.
     fn ended(mut self) -> (ExitStatus, String) {
         wait_until("the command ends", || {
             self.child.try_wait().unwrap().is_some()
@@ -82,15 +81,14 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A network between a run and a server: it forwards all, a byte a second, or nothing.
+/// A network between a run and a server: it forwards everything, a byte per second, or nothing.
 struct Network {
     port: u16,
-    /// Bytes a second; 0 holds everything.
+    /// Bytes per second; 0 holds everything.
     rate: Arc<AtomicU64>,
 }
 
 const FAST: u64 = u64::MAX;
-/// All bytes arrive, but this much later.
 const DELAYED: u64 = u64::MAX - 1;
 const DELAY: Duration = Duration::from_millis(1);
 
@@ -138,7 +136,7 @@ fn forward(mut from: impl Read, mut to: impl Write, rate: &AtomicU64) {
                     }
                     break;
                 }
-                // Held for good: what is lost does not come later.
+                // Lost bytes never arrive.
                 0 => loop {
                     std::thread::sleep(PATIENCE);
                 },
@@ -158,18 +156,18 @@ const READING: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_n
                        AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
 
 /// A run over two targets whose first one is in the middle of its long point.
-fn begun(place: &Workspace, url: &str, is_reading: impl FnMut() -> bool) -> Running {
-    let plan = place.file("plan.toml", PLAN);
-    let sqlite = place.url("sqlite", "bench.db");
+fn begun(workspace: &Workspace, url: &str, is_reading: impl FnMut() -> bool) -> Running {
+    let plan = workspace.file("plan.toml", PLAN);
+    let sqlite = workspace.url("sqlite", "bench.db");
     let targets = ["--target", url, "--target", &sqlite];
     let arguments = [&["run", &plan, "--name", "hang"], &targets[..]].concat();
-    let running = Running::begin(place, &arguments);
+    let running = Running::begin(workspace, &arguments);
     wait_until("jobs of the long point work", is_reading);
     running
 }
 
-/// The target that hangs has given out; the other one has all of its points, and none is wrong.
-fn gave_out(place: &Workspace, running: Running, engine: &str) {
+/// The target that hangs has failed; the other one has all of its points, and none is invalid.
+fn gave_out(workspace: &Workspace, running: Running, engine: &str) {
     let (status, said) = running.ended();
     assert_eq!(status.code(), Some(1), "{said}");
     let sentence = said.lines().last().unwrap();
@@ -182,7 +180,7 @@ fn gave_out(place: &Workspace, running: Running, engine: &str) {
         said.contains(&format!("going on without {engine}")),
         "{said}"
     );
-    let run = place.export("hang");
+    let run = workspace.export("hang");
     assert_eq!(points(&run).len(), 3);
     assert!(points(&run).iter().all(|point| point["valid"] == true));
 }
@@ -190,42 +188,41 @@ fn gave_out(place: &Workspace, running: Running, engine: &str) {
 #[test]
 fn a_server_that_hangs_gives_out_and_the_others_go_on() {
     let server = postgres::server("");
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let reading = || postgres::psql(&server, READING) == "2";
-    let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
+    let running = begun(&workspace, &postgres::url(&server, "dbdyno"), reading);
     let stopped = Stopped::all_of(&server);
-    gave_out(&place, running, "postgres");
+    gave_out(&workspace, running, "postgres");
     drop(stopped);
-    let resumed = place.dbdyno(&["run", "--resume", "hang"]);
+    let resumed = workspace.dbdyno(&["run", "--resume", "hang"]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    assert_eq!(points(&place.export("hang")).len(), 4);
+    assert_eq!(points(&workspace.export("hang")).len(), 4);
 }
 
 #[test]
 fn so_does_a_mariadb_server() {
     let server = mysql::server("");
-    let place = Workspace::new();
-    // What a session does at a moment is seen by chance alone; what all of them did is counted. Loading executes three.
+    let workspace = Workspace::new();
+    // A sample of a session's state is random; a count of all executions is not. Loading executes three.
     let executed = "SELECT variable_value FROM information_schema.global_status \
                     WHERE variable_name = 'COM_STMT_EXECUTE'";
     let is_reading = || mysql::ask(&server, executed).parse::<u64>().unwrap() > 100;
-    let running = begun(&place, &mysql::url(&server, "root"), is_reading);
+    let running = begun(&workspace, &mysql::url(&server, "root"), is_reading);
     let _stopped = Stopped::all_of(&server);
-    gave_out(&place, running, "mysql");
+    gave_out(&workspace, running, "mysql");
 }
 
-/// The server is well, and nothing of what it says arrives: now nothing at all, now a byte a second.
 #[test]
 fn a_network_that_loses_everything_or_nearly_is_noticed() {
     let server = postgres::server("");
     for bytes_per_s in [0, 1] {
         let network = Network::to(&server.socket_path());
-        let place = Workspace::new();
+        let workspace = Workspace::new();
         let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
-        let running = begun(&place, &url, || postgres::psql(&server, READING) == "2");
+        let running = begun(&workspace, &url, || postgres::psql(&server, READING) == "2");
         network.is_now(bytes_per_s);
-        gave_out(&place, running, "postgres");
-        // Its sessions are over there as well before the next ones begin.
+        gave_out(&workspace, running, "postgres");
+        // The server's earlier sessions must end before the next ones begin.
         let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                          WHERE application_name = 'dbdyno' AND pid <> pg_backend_pid()";
         postgres::psql(&server, terminate);
@@ -237,10 +234,10 @@ fn a_network_that_loses_everything_or_nearly_is_noticed() {
 #[test]
 fn the_first_ctrl_c_ends_a_run_on_a_server_that_hangs() {
     let server = postgres::server("");
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let reading = || postgres::psql(&server, READING) == "2";
-    let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
-    // So long would it take to be noticed without.
+    let running = begun(&workspace, &postgres::url(&server, "dbdyno"), reading);
+    // The default detection would take this long.
     let _stopped = Stopped::all_of(&server);
     running.interrupt();
     let (status, said) = running.ended();
@@ -249,20 +246,18 @@ fn the_first_ctrl_c_ends_a_run_on_a_server_that_hangs() {
     assert!(sentence.contains("dbdyno run --resume hang"), "{said}");
 }
 
-/// A script of one statement that takes for ever.
-fn for_ever(place: &Workspace, sql: &str) -> String {
+fn for_ever(workspace: &Workspace, sql: &str) -> String {
     let script = format!(
         "name = \"long\"\n[[transaction]]\nname = \"wait\"\nweight = 1\n[[transaction.statement]]\nsql = \"{sql}\"\n"
     );
-    let script = place.file("long.toml", &script);
+    let script = workspace.file("long.toml", &script);
     let step = "[[step]]\nuse = \"script\"\njobs = [1]\nmode = \"time\"\nseconds = 1\n";
-    place.file(
+    workspace.file(
         "plan.toml",
         &format!("name = \"long\"\n{step}script = {script:?}\n"),
     )
 }
 
-/// The first Ctrl-C ends the statement as well, on the server that would go on with it.
 #[test]
 fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
     let (pg, maria) = (postgres::server(""), mysql::server(""));
@@ -284,9 +279,9 @@ fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
         ("SELECT sleep(3600)", mysql::url(&maria, "root"), &on_maria),
     ];
     for (sql, url, runs) in servers {
-        let place = Workspace::new();
-        let plan = for_ever(&place, sql);
-        let running = Running::begin(&place, &["run", &plan, "--target", &url]);
+        let workspace = Workspace::new();
+        let plan = for_ever(&workspace, sql);
+        let running = Running::begin(&workspace, &["run", &plan, "--target", &url]);
         wait_until(sql, runs);
         running.interrupt();
         let (status, said) = running.ended();
@@ -294,10 +289,10 @@ fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
         wait_until("the statement has ended on the server", || !runs());
     }
     for engine in ["sqlite", "duckdb"] {
-        let place = Workspace::new();
-        let plan = for_ever(&place, counted);
-        let url = place.url(engine, "bench.db");
-        let running = Running::begin(&place, &["run", &plan, "--target", &url]);
+        let workspace = Workspace::new();
+        let plan = for_ever(&workspace, counted);
+        let url = workspace.url(engine, "bench.db");
+        let running = Running::begin(&workspace, &["run", &plan, "--target", &url]);
         wait_until("the run has begun", || {
             running.said().contains("points to measure")
         });
@@ -307,18 +302,18 @@ fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
     }
 }
 
-/// A millisecond in each direction is in every response time, and bounds the rate of who waits for each answer.
+/// A millisecond in each direction is part of every response time, and bounds the rate of a closed loop.
 #[test]
 fn a_network_that_delays_is_in_every_figure() {
     let server = postgres::server("");
     let network = Network::to(&server.socket_path());
     network.is_now(DELAYED);
     let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let step = "[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1, 2]\nmode = \"time\"\nseconds = 1\n";
-    let plan = place.file("plan.toml", &format!("name = \"late\"\n{step}"));
-    place.fine(&["run", &plan, "--target", &url]);
-    let run = place.export("last");
+    let plan = workspace.file("plan.toml", &format!("name = \"late\"\n{step}"));
+    workspace.fine(&["run", &plan, "--target", &url]);
+    let run = workspace.export("last");
     assert_eq!(points(&run).len(), 2);
     let both_ways_us = 2.0 * DELAY.as_micros() as f64;
     for point in points(&run) {
@@ -331,7 +326,7 @@ fn a_network_that_delays_is_in_every_figure() {
     }
 }
 
-/// Processor time of the process's client threads, in clock ticks: user and system, fields 14 and 15 of proc(5).
+/// CPU time of the process's client threads, in clock ticks: user and system, fields 14 and 15 of proc(5).
 fn client_cpu_ticks(process: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let stats = threads
@@ -346,31 +341,30 @@ fn client_cpu_ticks(process: u32) -> u64 {
     ticks.sum()
 }
 
-/// The driver itself is stopped while it measures: the figures of that point say nothing about the database.
 #[test]
 fn a_driver_that_was_stopped_makes_its_point_invalid() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let step = "[[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 8\n";
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &format!("name = \"stopped\"\nsample_ms = 100\n{step}"),
     );
-    let url = place.url("sqlite", "bench.db");
-    let mut command = place.command_as_typed(&["run", &plan, "--target", &url, "--yes"]);
+    let url = workspace.url("sqlite", "bench.db");
+    let mut command = workspace.command_as_typed(&["run", &plan, "--target", &url, "--yes"]);
     let child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let process = child.id();
-    // A client that has only just begun may still wait for the common start: stopped there, it would lose nothing.
+    // A client that still waits for the common start would lose nothing.
     wait_until("the job works", || {
         client_cpu_ticks(process) >= DRIVING_TICKS
     });
     signal(process, libc::SIGSTOP);
-    // As long as the window: nearly half of the point or more, wherever in the window it begins. The window is long beside
-    // the tenth of a second that the client needs: a processor that many share gives it that much within it.
+    // The pause is as long as the window, so that it covers nearly half of the point or more wherever it begins. The window is long
+    // compared with the tenth of a second that the client needs, which even a shared CPU provides.
     std::thread::sleep(Duration::from_secs(8));
     signal(process, libc::SIGCONT);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(3));
-    let run = place.export("last");
+    let run = workspace.export("last");
     assert_eq!(points(&run)[0]["valid"], false);
     let reasons = points(&run)[0]["reasons"].to_string();
     assert!(

@@ -7,8 +7,8 @@ mod common;
 use common::{TINY, Workspace};
 use serde_json::Value;
 
-/// A machine of a few files; its root as an argument.
-fn machine(place: &Workspace) -> String {
+/// A machine of a few files; returns its root as an argument.
+fn machine(workspace: &Workspace) -> String {
     for (path, text) in [
         ("root/proc/sys/kernel/hostname", "bench\n"),
         ("root/proc/sys/fs/aio-max-nr", "65536\n"),
@@ -17,19 +17,19 @@ fn machine(place: &Workspace) -> String {
             "[always] never\n",
         ),
     ] {
-        let path = place.path(path);
+        let path = workspace.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    place.path("root").to_str().unwrap().to_owned()
+    workspace.path("root").to_str().unwrap().to_owned()
 }
 
 #[test]
-fn found_stated_and_advised_stand_apart() {
-    let place = Workspace::new();
-    let root = machine(&place);
-    let platform = place.file("p.toml", "[storage]\nraid_level = \"RAID-5\"\n");
-    let page = place
+fn found_stated_and_advised_facts_are_separate() {
+    let workspace = Workspace::new();
+    let root = machine(&workspace);
+    let platform = workspace.file("p.toml", "[storage]\nraid_level = \"RAID-5\"\n");
+    let page = workspace
         .fine(&["host", "--root", &root, "--platform", &platform])
         .stdout;
     assert!(
@@ -44,7 +44,7 @@ fn found_stated_and_advised_stand_apart() {
         page.contains("transparent-huge-pages [important]"),
         "{page}"
     );
-    let json = place.fine(&["host", "--json", "--root", &root]).stdout;
+    let json = workspace.fine(&["host", "--json", "--root", &root]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["format"], "dbdyno-host");
     assert_eq!(json["found"]["sysctl"]["fs.aio-max-nr"], "65536");
@@ -54,16 +54,16 @@ fn found_stated_and_advised_stand_apart() {
 
 #[test]
 fn two_inventories_differ_in_rows() {
-    let place = Workspace::new();
-    let root = machine(&place);
-    let before = place.fine(&["host", "--json", "--root", &root]).stdout;
-    let before = place.file("before.json", &before);
-    let same = place
+    let workspace = Workspace::new();
+    let root = machine(&workspace);
+    let before = workspace.fine(&["host", "--json", "--root", &root]).stdout;
+    let before = workspace.file("before.json", &before);
+    let same = workspace
         .fine(&["host", "--root", &root, "--against", &before])
         .stdout;
     assert!(same.contains("No differences from"), "{same}");
-    place.file("root/proc/sys/fs/aio-max-nr", "1048576\n");
-    let json = place
+    workspace.file("root/proc/sys/fs/aio-max-nr", "1048576\n");
+    let json = workspace
         .fine(&["host", "--json", "--root", &root, "--against", &before])
         .stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -75,13 +75,18 @@ fn two_inventories_differ_in_rows() {
 
 #[test]
 fn a_run_is_compared_by_the_facts_that_it_holds() {
-    let place = Workspace::new();
-    place.run(
+    let workspace = Workspace::new();
+    workspace.run(
         TINY,
-        &["--name", "here", "--target", &place.url("sqlite", "a.db")],
+        &[
+            "--name",
+            "here",
+            "--target",
+            &workspace.url("sqlite", "a.db"),
+        ],
     );
-    let root = machine(&place);
-    let there = place
+    let root = machine(&workspace);
+    let there = workspace
         .fine(&["host", "--root", &root, "--against", "here"])
         .stdout;
     let changed = there.split("Changed").nth(1).unwrap();
@@ -90,11 +95,11 @@ fn a_run_is_compared_by_the_facts_that_it_holds() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
-    let place = Workspace::new();
-    let root = machine(&place);
-    let unknown = place.file("p.toml", "[storage]\nraid_lvl = \"5\"\n");
-    let other = place.file("other.json", "{\"format\": \"x\", \"version\": 1}");
+fn errors_are_one_sentence_with_the_right_status() {
+    let workspace = Workspace::new();
+    let root = machine(&workspace);
+    let unknown = workspace.file("p.toml", "[storage]\nraid_lvl = \"5\"\n");
+    let other = workspace.file("other.json", "{\"format\": \"x\", \"version\": 1}");
     let cases: &[(&[&str], i32, &str)] = &[
         (
             &["--root", "/nowhere"],
@@ -119,7 +124,7 @@ fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
         ),
     ];
     for (arguments, status, part) in cases {
-        let ended = place.dbdyno(&[&["host"], *arguments].concat());
+        let ended = workspace.dbdyno(&[&["host"], *arguments].concat());
         assert_eq!(ended.status, *status, "{}", ended.stderr);
         assert!(ended.sentence().contains(part), "{}", ended.stderr);
         assert_eq!(ended.stdout, "");

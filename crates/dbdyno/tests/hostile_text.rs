@@ -1,5 +1,4 @@
-//! What comes from elsewhere (a foreign archive, a server, ssh) shows as text, and as nothing else: it steers no terminal,
-//! is no markup, and no formula.
+//! Text from elsewhere (a foreign archive, a server, ssh) appears only as text: no escape sequence, markup or formula of it takes effect.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,12 +23,12 @@ fn is_clean(what: &str, ended: &Ended) {
     }
 }
 
-/// Measures, and then puts a text of somebody's making wherever the archive has one.
+/// Measures, and then writes a hostile text to every text column of the archive.
 fn foreign(text: &str) -> Workspace {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "mine"]).status, 0);
-    place.fine(&["runs", "note", "mine", "a note"]);
-    let archive = Connection::open(place.archive()).unwrap();
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "mine"]).status, 0);
+    workspace.fine(&["runs", "note", "mine", "a note"]);
+    let archive = Connection::open(workspace.archive()).unwrap();
     for sql in [
         "UPDATE run SET label = ?1, plan_name = ?1, tool_version = ?1",
         "UPDATE run SET targets = json_set(targets, '$[0].name', ?1, '$[0].engine_version', ?1)",
@@ -40,13 +39,13 @@ fn foreign(text: &str) -> Workspace {
     ] {
         assert!(archive.execute(sql, [text]).unwrap() > 0, "{sql}");
     }
-    place
+    workspace
 }
 
 #[test]
 fn a_foreign_archive_steers_no_terminal() {
-    let place = foreign(&format!("a{STEERING}"));
-    let limits = place.file(
+    let workspace = foreign(&format!("a{STEERING}"));
+    let limits = workspace.file(
         "limits.toml",
         "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n",
     );
@@ -62,8 +61,8 @@ fn a_foreign_archive_steers_no_terminal() {
         (2, &["runs", "delete", "1", "--yes"]),
     ];
     for (status, arguments) in verbs {
-        let ended = place.dbdyno(arguments);
-        // Changed behind dbdyno's back, it fails checks; but it is read, and shown.
+        let ended = workspace.dbdyno(arguments);
+        // The altered archive fails checks, but is still readable.
         assert_eq!(ended.status, status, "{arguments:?}: {}", ended.stderr);
         is_clean(&format!("{arguments:?}"), &ended);
         let shown = ended.stdout.contains("over") || ended.stderr.contains("over");
@@ -78,21 +77,23 @@ fn a_foreign_archive_steers_no_terminal() {
 #[test]
 fn json_keeps_the_text_and_shows_none_of_it() {
     let text = format!("a{STEERING}");
-    let place = foreign(&text);
-    let ended = place.fine(&["export", "1"]);
+    let workspace = foreign(&text);
+    let ended = workspace.fine(&["export", "1"]);
     let exported: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(exported["run"]["label"], text.as_str());
 }
 
 #[test]
 fn a_foreign_archive_is_no_markup_and_no_formula() {
-    let place = foreign("=cmd|' /C calc'!A0<img src=http://h>[l](http://h)");
-    let markdown = place.fine(&["export", "1", "--format", "markdown"]).stdout;
+    let workspace = foreign("=cmd|' /C calc'!A0<img src=http://h>[l](http://h)");
+    let markdown = workspace
+        .fine(&["export", "1", "--format", "markdown"])
+        .stdout;
     for raw in ["<img", "[l](", " cmd|"] {
         assert!(!markdown.contains(raw), "{markdown}");
     }
     assert!(markdown.contains("&lt;img"), "{markdown}");
-    let csv = place.fine(&["export", "1", "--format", "csv"]).stdout;
+    let csv = workspace.fine(&["export", "1", "--format", "csv"]).stdout;
     for line in csv.lines() {
         for cell in line.split(',').map(|cell| cell.trim_start_matches('"')) {
             assert!(!cell.starts_with('='), "{csv}");
@@ -103,21 +104,21 @@ fn a_foreign_archive_is_no_markup_and_no_formula() {
 
 #[test]
 fn a_server_and_ssh_steer_no_terminal() {
-    let (place, server) = (Workspace::new(), postgres::server(""));
+    let (workspace, server) = (Workspace::new(), postgres::server(""));
     // The server repeats the name in its message.
     let url = postgres::url(&server, "a%1B%5B31m%C2%9B2J");
-    let plan = place.file("plan.toml", TINY);
-    let ended = place.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log", "log"]);
+    let plan = workspace.file("plan.toml", TINY);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log", "log"]);
     assert!(ended.stderr.contains("does not exist"), "{}", ended.stderr);
     is_clean("run", &ended);
-    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    let log = std::fs::read_to_string(workspace.path("log")).unwrap();
     assert!(!log.contains(['\u{1b}', '\u{9b}']), "{log}");
-    let ssh = place.file(
+    let ssh = workspace.file(
         "ssh",
         &format!("#!/bin/sh\nprintf '%s\\n' 'no entry{STEERING}' >&2\nexit 255\n"),
     );
     std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+    let mut command = workspace.command(&["host", "--host", "ssh://u@h"]);
     command.env("DBDYNO_SSH", &ssh);
     let ended = Ended::of(command.output().unwrap());
     assert!(ended.stderr.contains("no entry"), "{}", ended.stderr);
@@ -126,15 +127,15 @@ fn a_server_and_ssh_steer_no_terminal() {
 
 #[test]
 fn without_a_home_the_archive_must_be_named() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
-    let mut command = place.command(&["run", &plan, "--target", &url]);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
+    let mut command = workspace.command(&["run", &plan, "--target", &url]);
     for variable in ["DBDYNO_ARCHIVE", "XDG_DATA_HOME"] {
         command.env_remove(variable);
     }
     let ended = Ended::of(command.env("HOME", "relative").output().unwrap());
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(ended.stderr.contains("--archive FILE"), "{}", ended.stderr);
-    assert!(!place.path("relative").exists());
+    assert!(!workspace.path("relative").exists());
 }

@@ -1,4 +1,4 @@
-//! `dbdyno ab --interleave`: both sides of a pair take turns in slices, on one database or on two at once.
+//! `dbdyno ab --interleave`: both sides of a pair alternate in slices, on one database or on two at once.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,22 +14,22 @@ use std::time::Duration;
 use common::{Ended, Workspace, points};
 use serde_json::Value;
 
-/// A script whose transaction takes a while, and a plan that repeats it for a second.
-fn plan(place: &Workspace, statement: &str) -> String {
+/// A script with a slow transaction, and a plan that repeats it for a second.
+fn plan(workspace: &Workspace, statement: &str) -> String {
     for (name, times) in [("one", 1), ("five", 5)] {
         let statement = format!("[[transaction.statement]]\nsql = \"{statement}\"\n").repeat(times);
         let script = format!("name = \"work\"\n[[transaction]]\nname = \"work\"\n{statement}");
-        place.file(&format!("{name}.toml"), &script);
+        workspace.file(&format!("{name}.toml"), &script);
     }
-    place.file(
+    workspace.file(
         "plan.toml",
         "name = \"p\"\nsample_ms = 50\nprimary = [\"S-work.operations_per_s\"]\n[[step]]\nuse = \"script\"\nscript = \"one.toml\"\njobs = [2]\nmode = \"time\"\nseconds = 1\n",
     )
 }
 
-/// A study of six pairs, of which side B does five times the work.
-fn study(place: &Workspace, plan: &str, targets: &[&str]) -> Ended {
-    let five = format!("step.script={}", place.path("five.toml").display());
+/// A study of six pairs whose side B does five times the work.
+fn study(workspace: &Workspace, plan: &str, targets: &[&str]) -> Ended {
+    let five = format!("step.script={}", workspace.path("five.toml").display());
     let how = [
         "--interleave",
         "100ms",
@@ -43,11 +43,11 @@ fn study(place: &Workspace, plan: &str, targets: &[&str]) -> Ended {
         "--yes",
     ];
     let targets: Vec<&str> = targets.iter().flat_map(|url| ["--target", url]).collect();
-    place.dbdyno(&[&["ab", plan], &how[..], &targets].concat())
+    workspace.dbdyno(&[&["ab", plan], &how[..], &targets].concat())
 }
 
-/// B is worse by far, and every point is valid and says how it was measured.
-fn b_is_slower(place: &Workspace, ended: &Ended) {
+/// B is far worse, and every point is valid and records how it was measured.
+fn b_is_slower(workspace: &Workspace, ended: &Ended) {
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
@@ -58,13 +58,13 @@ fn b_is_slower(place: &Workspace, ended: &Ended) {
     assert_eq!(first["verdict"], "worse", "{first:#}");
     let ratio = first["ratio"].as_f64().unwrap();
     assert!((0.05..0.7).contains(&ratio), "{ratio}");
-    let runs = ["s-a", "s-b"].map(|side| place.export(side));
-    is_told_by_slice(&compared, &runs);
+    let runs = ["s-a", "s-b"].map(|side| workspace.export(side));
+    is_explained_by_slices(&compared, &runs);
     for run in &runs {
         assert_eq!(points(run).len(), 6);
         for point in points(run) {
             assert_eq!(point["valid"], true, "{}", point["reasons"]);
-            // 1 s are ten slices; who is slow ends what was due behind them.
+            // 1 s is ten slices; a slow side finishes due operations later.
             let ends = point["samples"].as_array().unwrap().iter();
             let ends: Vec<f64> = ends.map(|s| s["at_s"].as_f64().unwrap() * 10.0).collect();
             let is_whole = |end: &f64| (end - end.round()).abs() < 1e-6;
@@ -74,7 +74,7 @@ fn b_is_slower(place: &Workspace, ended: &Ended) {
             );
             let notes = point["notes"].to_string();
             assert!(notes.contains("slices of 100 ms"), "{notes}");
-            // What others did meanwhile is nobody's.
+            // Activity of others in the meantime belongs to neither side.
             assert_eq!(
                 (&point["cpu_pct"], &point["timed_events"]),
                 (&Value::Null, &Value::Array(vec![]))
@@ -83,8 +83,8 @@ fn b_is_slower(place: &Workspace, ended: &Ended) {
     }
 }
 
-/// What the archive keeps of the slices tells the parts of the scatter and both orders of each pair.
-fn is_told_by_slice(compared: &Value, runs: &[Value; 2]) {
+/// The archive's slices give the parts of the scatter and both orders of each pair.
+fn is_explained_by_slices(compared: &Value, runs: &[Value; 2]) {
     let (first, arranged) = (&compared["metrics"][0], &compared["arranged"]);
     assert!(["in_place", "one_server"].contains(&arranged["how"].as_str().unwrap()));
     let scatter = &first["scatter"];
@@ -100,12 +100,15 @@ fn is_told_by_slice(compared: &Value, runs: &[Value; 2]) {
     for (at, pair) in pairs.iter().enumerate() {
         let slices = runs.each_ref().map(|run| whole_slices(&points(run)[at]));
         for (order, is_a_first) in [("ratio_a_first", true), ("ratio_b_first", false)] {
-            // Half of the slices of a second: whatever else the machine does in them moves this ratio as far as it likes, so that
-            // no bound holds on every machine. What holds on every machine is that it is the ratio of these very slices.
+            // Half of the slices of a second: disturbances move this ratio without bound, so that the test only checks that it is the ratio
+            // of these slices.
             let own = ratio_of(&slices, is_a_first);
             match pair[order].as_f64() {
-                Some(told) => assert!((told - own).abs() <= 1e-9 * own, "{order} is {own}: {pair}"),
-                // Nor need a side have had a processor in any of them.
+                Some(ratio) => assert!(
+                    (ratio - own).abs() <= 1e-9 * own,
+                    "{order} is {own}: {pair}"
+                ),
+                // A side may have had no CPU in any of them.
                 None => assert!(!own.is_normal(), "{order} is {own}: {pair}"),
             }
         }
@@ -114,24 +117,27 @@ fn is_told_by_slice(compared: &Value, runs: &[Value; 2]) {
     }
 }
 
-/// The ten whole slices of a point, by the place of each among those of both sides: places 1 and 2 lie beside each other,
-/// then 3 and 4 …
+/// The ten whole slices of a point, numbered among those of both sides: 1 and 2 are neighbours, then 3 and 4 …
 fn whole_slices(point: &Value) -> Vec<(u64, f64)> {
     let samples = point["samples"].as_array().unwrap()[..10].iter();
     let slices = samples.map(|sample| {
-        let place = (sample["at_s"].as_f64().unwrap() * 10.0).round() as u64;
-        (place, sample["operations_per_s"].as_f64().unwrap())
+        let workspace = (sample["at_s"].as_f64().unwrap() * 10.0).round() as u64;
+        (workspace, sample["operations_per_s"].as_f64().unwrap())
     });
     slices.collect()
 }
 
-/// Mean rate of B by that of A in the slices that lie beside one of the other side, of which A's, or B's, was the first.
+/// Mean rate of B divided by that of A over neighbouring slices, of which A's (or B's) was the first.
 fn ratio_of([a, b]: &[Vec<(u64, f64)>; 2], is_a_first: bool) -> f64 {
     let (mut sum_a, mut sum_b) = (0.0, 0.0);
-    for (place, rate) in a {
-        let beside = if is_a_first { place + 1 } else { place - 1 };
-        let other = b.iter().find(|(of_b, _)| *of_b == beside);
-        if let Some((_, of_b)) = other.filter(|_| (place % 2 == 1) == is_a_first) {
+    for (workspace, rate) in a {
+        let neighbour = if is_a_first {
+            workspace + 1
+        } else {
+            workspace - 1
+        };
+        let other = b.iter().find(|(of_b, _)| *of_b == neighbour);
+        if let Some((_, of_b)) = other.filter(|_| (workspace % 2 == 1) == is_a_first) {
             sum_a += rate;
             sum_b += of_b;
         }
@@ -141,42 +147,41 @@ fn ratio_of([a, b]: &[Vec<(u64, f64)>; 2], is_a_first: bool) -> f64 {
 
 #[test]
 fn two_scripts_take_turns_on_one_postgres() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    let plan = plan(&place, "SELECT 1");
-    let ended = study(&place, &plan, &[&postgres::url(&server, "dbdyno")]);
-    b_is_slower(&place, &ended);
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    let plan = plan(&workspace, "SELECT 1");
+    let ended = study(&workspace, &plan, &[&postgres::url(&server, "dbdyno")]);
+    b_is_slower(&workspace, &ended);
 }
 
 #[test]
 fn two_scripts_take_turns_on_one_mariadb() {
-    let (server, place) = (mysql::server(""), Workspace::new());
-    let plan = plan(&place, "SELECT 1");
-    let ended = study(&place, &plan, &[&mysql::url(&server, "root")]);
-    b_is_slower(&place, &ended);
+    let (server, workspace) = (mysql::server(""), Workspace::new());
+    let plan = plan(&workspace, "SELECT 1");
+    let ended = study(&workspace, &plan, &[&mysql::url(&server, "root")]);
+    b_is_slower(&workspace, &ended);
 }
 
 #[test]
 fn two_scripts_take_turns_in_one_file_of_sqlite() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let sql = "SELECT length(hex(zeroblob(2000)))";
-    let plan = plan(&place, sql);
-    let ended = study(&place, &plan, &[&place.url("sqlite", "one.db")]);
-    b_is_slower(&place, &ended);
+    let plan = plan(&workspace, sql);
+    let ended = study(&workspace, &plan, &[&workspace.url("sqlite", "one.db")]);
+    b_is_slower(&workspace, &ended);
 }
 
 #[test]
 fn two_scripts_take_turns_in_one_file_of_duckdb() {
-    let place = Workspace::new();
-    let plan = plan(&place, "SELECT 1");
-    let ended = study(&place, &plan, &[&place.url("duckdb", "one.duckdb")]);
-    b_is_slower(&place, &ended);
+    let workspace = Workspace::new();
+    let plan = plan(&workspace, "SELECT 1");
+    let ended = study(&workspace, &plan, &[&workspace.url("duckdb", "one.duckdb")]);
+    b_is_slower(&workspace, &ended);
 }
 
-/// A pair of points on two servers that stand at once; all of them are valid, which is to say that what was written is
-/// proven for each side.
+/// A pair of points on two simultaneous servers; all are valid, which includes the proof of each side's writes.
 fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&str]) {
-    let place = Workspace::new();
-    let plan = place.file(
+    let workspace = Workspace::new();
+    let plan = workspace.file(
         "plan.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
     );
@@ -189,10 +194,11 @@ fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&s
         "s",
         "--yes",
     ];
-    let ended = place.dbdyno(&[&["ab", &plan, "--target", url, "--b", setting], &how[..]].concat());
+    let ended =
+        workspace.dbdyno(&[&["ab", &plan, "--target", url, "--b", setting], &how[..]].concat());
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     for side in ["s-a", "s-b"] {
-        let run = place.export(side);
+        let run = workspace.export(side);
         let all = points(&run);
         let there = all.iter().map(|p| p["test"].as_str().unwrap());
         assert_eq!(there.collect::<Vec<_>>(), tests, "{side}");
@@ -231,11 +237,11 @@ fn order_entry_takes_turns_on_two_postgres_servers() {
     );
 }
 
-/// Two servers that run already are two instances, of which nobody knows how two of one kind differ.
+/// Two running servers are different instances, whose difference is unknown.
 #[test]
 fn a_pair_of_running_servers_carries_no_verdict() {
-    let (one, other, place) = (postgres::server(""), postgres::server(""), Workspace::new());
-    let plan = plan(&place, "SELECT 1");
+    let (one, other, workspace) = (postgres::server(""), postgres::server(""), Workspace::new());
+    let plan = plan(&workspace, "SELECT 1");
     let other = format!("target={}", postgres::url(&other, "dbdyno"));
     let how = [
         "--interleave",
@@ -246,7 +252,7 @@ fn a_pair_of_running_servers_carries_no_verdict() {
         &other,
         "--yes",
     ];
-    let ended = place.dbdyno(
+    let ended = workspace.dbdyno(
         &[
             &["ab", &plan, "--target", &postgres::url(&one, "dbdyno")],
             &how[..],
@@ -268,15 +274,15 @@ fn a_pair_of_running_servers_carries_no_verdict() {
 }
 
 #[test]
-fn what_cannot_take_turns_is_refused_with_what_to_do() {
-    let place = Workspace::new();
-    let plan = plan(&place, "SELECT 1");
-    let fixed = place.file(
+fn sides_that_cannot_alternate_are_refused_with_advice() {
+    let workspace = Workspace::new();
+    let plan = plan(&workspace, "SELECT 1");
+    let fixed = workspace.file(
         "fixed.toml",
         "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\n",
     );
-    let file = place.url("sqlite", "x.db");
-    // The same file by another name.
+    let file = workspace.url("sqlite", "x.db");
+    // The same file under another name.
     let same = format!("target={}?cache_mb=8", file.replace("x.db", "./x.db"));
     for (arguments, expected) in [
         (
@@ -305,7 +311,8 @@ fn what_cannot_take_turns_is_refused_with_what_to_do() {
             "open twice",
         ),
     ] {
-        let ended = place.dbdyno(&[&["ab", "--target", &file, "--yes"], &arguments[..]].concat());
+        let ended =
+            workspace.dbdyno(&[&["ab", "--target", &file, "--yes"], &arguments[..]].concat());
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         assert!(
             ended.stderr.contains(expected),
@@ -315,17 +322,16 @@ fn what_cannot_take_turns_is_refused_with_what_to_do() {
     }
 }
 
-/// Whoever measures in blocks is told whether slices in place were possible, before the first point and afterwards.
 #[test]
-fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
-    let place = Workspace::new();
-    let script = plan(&place, "SELECT 1");
-    let amount = place.file(
+fn blocks_report_the_gain_of_slices_or_why_there_are_none() {
+    let workspace = Workspace::new();
+    let script = plan(&workspace, "SELECT 1");
+    let amount = workspace.file(
         "amount.toml",
         "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nsize = \"quick\"\n",
     );
-    let five = format!("step.script={}", place.path("five.toml").display());
-    let file = place.url("sqlite", "x.db");
+    let five = format!("step.script={}", workspace.path("five.toml").display());
+    let file = workspace.url("sqlite", "x.db");
     for (plan, own, expected) in [
         (&script, &five[..], "Slices in place are possible"),
         (
@@ -334,17 +340,17 @@ fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
             "No slices in turn: step 1 (library) cannot be measured in slices: it does a fixed amount of work",
         ),
     ] {
-        let ended = place.dbdyno(&[
+        let ended = workspace.dbdyno(&[
             "ab", plan, "--target", &file, "--b", own, "--pairs", "1", "--yes",
         ]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for told in [one_line(&ended.stderr), one_line(&ended.stdout)] {
+        for text in [one_line(&ended.stderr), one_line(&ended.stdout)] {
             assert!(
-                told.contains(&format!("In blocks: B differs in {own}")),
-                "{told}"
+                text.contains(&format!("In blocks: B differs in {own}")),
+                "{text}"
             );
-            assert!(told.contains(expected), "{told}");
+            assert!(text.contains(expected), "{text}");
         }
         let begins = ended.stderr.find("In blocks").unwrap();
         assert!(
@@ -357,9 +363,9 @@ fn blocks_say_what_slices_would_gain_or_why_there_are_none() {
 
 #[test]
 fn a_killed_study_in_slices_is_resumed_to_its_end() {
-    let place = Workspace::new();
-    let plan = plan(&place, "SELECT 1");
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = plan(&workspace, "SELECT 1");
+    let url = workspace.url("sqlite", "bench.db");
     let arguments = [
         "ab",
         &plan,
@@ -373,7 +379,7 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
         "cut",
         "--yes",
     ];
-    let mut child = place
+    let mut child = workspace
         .command(&arguments)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
@@ -382,11 +388,11 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
         let is_there = |run: &str| {
-            let exported = place.dbdyno(&["export", run]);
+            let exported = workspace.dbdyno(&["export", run]);
             let count = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
             exported.status == 0 && count(&exported.stdout) >= 1
         };
-        // Either side may be the first to be archived.
+        // Either side may be archived first.
         if is_there("cut-a") && is_there("cut-b") {
             break;
         }
@@ -394,12 +400,12 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
     assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = points(&place.export("cut-a")).len();
+    let before = points(&workspace.export("cut-a")).len();
     assert!((1..4).contains(&before), "{before}");
-    place.fine(&["ab", "--resume", "cut"]);
+    workspace.fine(&["ab", "--resume", "cut"]);
     for run in ["cut-a", "cut-b"] {
-        let exported = place.export(run);
-        // Of a pair that was cut between its two sides, the half that is missing is left out.
+        let exported = workspace.export(run);
+        // A pair cut between its sides lacks one half, and is left out.
         let torn = exported["missing"].as_array().unwrap();
         assert!(
             torn.iter().all(|m| m["reason"]["code"] == "pair_torn"),

@@ -1,4 +1,4 @@
-//! `dbdyno ab --interleave` of tests that write, on one database: each side has tables of its own, which go with the pair.
+//! `dbdyno ab --interleave` of tests that write, on one database: each side has separate tables, which are dropped after the pair.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 use common::{Ended, Workspace, need_duckdb, points};
 use local_server::LocalServer;
 
-/// Five operations and more have to fit in, on a busy machine too; ten slices are a point. Jobs that pause leave the processors to other
+/// A slice holds five operations or more, even on a busy machine; ten slices are a point. Jobs with pauses leave the CPU to other tests.
 /// tests.
 const SLICE: &str = "300ms";
 const UPDATES: &str = "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\nthink_ms = 5\n";
@@ -36,24 +36,23 @@ const SCHEMAS: &str =
     "SELECT string_agg(nspname, ' ') FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 const DATABASES: &str = "SELECT group_concat(schema_name) FROM information_schema.schemata WHERE schema_name LIKE 'dbdyno%'";
 
-fn plan(place: &Workspace, steps: &str) -> String {
-    place.file(
+fn plan(workspace: &Workspace, steps: &str) -> String {
+    workspace.file(
         "plan.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
     )
 }
 
-fn ab(place: &Workspace, plan: &str, url: &str, more: &[&str]) -> Ended {
+fn ab(workspace: &Workspace, plan: &str, url: &str, more: &[&str]) -> Ended {
     let how = ["--interleave", SLICE, "--name", "s", "--yes"];
-    place.dbdyno(&[&["ab", plan, "--target", url], &how[..], more].concat())
+    workspace.dbdyno(&[&["ab", plan, "--target", url], &how[..], more].concat())
 }
 
-/// Every point of both sides is valid, which is to say that what was written is proven for each side, and says that the
-/// side had tables of its own.
-fn each_side_is_proven(place: &Workspace, ended: &Ended, tests: &[&str], pairs: usize) {
+/// Every point of both sides is valid, which includes the proof of its writes, and records that the side had separate tables.
+fn each_side_is_proven(workspace: &Workspace, ended: &Ended, tests: &[&str], pairs: usize) {
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     for side in ["s-a", "s-b"] {
-        let run = place.export(side);
+        let run = workspace.export(side);
         let all = points(&run);
         let there = all.iter().map(|p| p["test"].as_str().unwrap());
         assert_eq!(there.collect::<Vec<_>>(), tests.repeat(pairs), "{side}");
@@ -68,38 +67,38 @@ fn each_side_is_proven(place: &Workspace, ended: &Ended, tests: &[&str], pairs: 
 
 #[test]
 fn updates_take_turns_in_two_schemas_of_one_postgres() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    let plan = plan(&place, UPDATES);
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    let plan = plan(&workspace, UPDATES);
     let url = postgres::url(&server, "dbdyno");
     let ended = ab(
-        &place,
+        &workspace,
         &plan,
         &url,
         &["--pairs", "2", "--b", "target.work_mem=8MB"],
     );
-    each_side_is_proven(&place, &ended, &["T716"], 2);
+    each_side_is_proven(&workspace, &ended, &["T716"], 2);
     assert_eq!(postgres::psql(&server, SCHEMAS), "dbdyno");
 }
 
 #[test]
 fn updates_take_turns_in_two_databases_of_one_mariadb() {
-    let (server, place) = (mysql::server(""), Workspace::new());
-    let plan = plan(&place, UPDATES);
+    let (server, workspace) = (mysql::server(""), Workspace::new());
+    let plan = plan(&workspace, UPDATES);
     let url = mysql::url(&server, "root");
     let setting = ["--pairs", "1", "--b", "target.sort_buffer_size=1048576"];
-    let ended = ab(&place, &plan, &url, &setting);
-    each_side_is_proven(&place, &ended, &["T716"], 1);
+    let ended = ab(&workspace, &plan, &url, &setting);
+    each_side_is_proven(&workspace, &ended, &["T716"], 1);
     assert_eq!(mysql::ask(&server, DATABASES), "dbdyno");
 }
 
 #[test]
-fn updates_take_turns_in_two_files_beside_one_of_sqlite() {
-    let place = Workspace::new();
-    let plan = plan(&place, &UPDATES.replace("[2]", "[1]"));
-    let url = place.url("sqlite", "bench.db");
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
-    each_side_is_proven(&place, &ended, &["T716"], 1);
-    let left = std::fs::read_dir(place.path("")).unwrap();
+fn updates_alternate_in_two_files_next_to_one_of_sqlite() {
+    let workspace = Workspace::new();
+    let plan = plan(&workspace, &UPDATES.replace("[2]", "[1]"));
+    let url = workspace.url("sqlite", "bench.db");
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
+    each_side_is_proven(&workspace, &ended, &["T716"], 1);
+    let left = std::fs::read_dir(workspace.path("")).unwrap();
     let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
     let left: Vec<String> = left.filter(|name| name.contains("side_")).collect();
     assert!(left.iter().all(|name| name.ends_with("lock")), "{left:?}");
@@ -107,32 +106,34 @@ fn updates_take_turns_in_two_files_beside_one_of_sqlite() {
 
 #[test]
 fn order_entry_takes_turns_on_one_postgres() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    let plan = plan(&place, ORDER_ENTRY);
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    let plan = plan(&workspace, ORDER_ENTRY);
     let url = postgres::url(&server, "dbdyno");
     let commit = ["--pairs", "1", "--b", "target.synchronous_commit=off"];
-    let ended = ab(&place, &plan, &url, &commit);
-    each_side_is_proven(&place, &ended, &ORDER_ENTRY_TESTS, 1);
+    let ended = ab(&workspace, &plan, &url, &commit);
+    each_side_is_proven(&workspace, &ended, &ORDER_ENTRY_TESTS, 1);
     assert_eq!(postgres::psql(&server, SCHEMAS), "dbdyno");
 }
 
 #[test]
 fn order_entry_takes_turns_on_one_mariadb() {
-    let (server, place) = (mysql::server(""), Workspace::new());
-    // Stored code is made for each side as well.
+    let (server, workspace) = (mysql::server(""), Workspace::new());
+    // Each side has separate stored procedures.
     let procedures = "users = \"2\"\nstatements = \"procedure\"";
-    let plan = plan(&place, &ORDER_ENTRY.replace("users = \"2\"", procedures));
+    let plan = plan(
+        &workspace,
+        &ORDER_ENTRY.replace("users = \"2\"", procedures),
+    );
     let ended = ab(
-        &place,
+        &workspace,
         &plan,
         &mysql::url(&server, "root"),
         &["--pairs", "1"],
     );
-    each_side_is_proven(&place, &ended, &ORDER_ENTRY_TESTS, 1);
+    each_side_is_proven(&workspace, &ended, &ORDER_ENTRY_TESTS, 1);
     assert_eq!(mysql::ask(&server, DATABASES), "dbdyno");
 }
 
-/// Sessions with settings of their own read the same tables.
 #[test]
 fn settings_of_sessions_take_turns_on_the_same_tables() {
     let (postgres, mariadb) = (postgres::server(""), mysql::server(""));
@@ -144,12 +145,12 @@ fn settings_of_sessions_take_turns_on_the_same_tables() {
             "target.sort_buffer_size=1048576",
         ),
     ] {
-        let place = Workspace::new();
-        let plan = plan(&place, &reads);
-        let ended = ab(&place, &plan, &url, &["--pairs", "1", "--b", setting]);
+        let workspace = Workspace::new();
+        let plan = plan(&workspace, &reads);
+        let ended = ab(&workspace, &plan, &url, &["--pairs", "1", "--b", setting]);
         assert_eq!(ended.status, 0, "{url}: {}", ended.stderr);
         for side in ["s-a", "s-b"] {
-            let run = place.export(side);
+            let run = workspace.export(side);
             let point = &points(&run)[0];
             assert_eq!(point["valid"], true, "{}", point["reasons"]);
             assert!(!point["notes"].to_string().contains("tables_beside"));
@@ -157,7 +158,6 @@ fn settings_of_sessions_take_turns_on_the_same_tables() {
     }
 }
 
-/// Waits until the server shows something.
 fn wait_for(mut shows: impl FnMut() -> bool) {
     for _ in 0..2400 {
         if shows() {
@@ -172,12 +172,11 @@ fn is_there(server: &LocalServer, what: &str) -> bool {
     postgres::psql(server, what) == "t"
 }
 
-/// The schemas that a killed study leaves are removed by the next one, which does not begin with what is in them.
 #[test]
-fn what_a_killed_study_leaves_is_removed_by_the_next() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+fn the_remains_of_a_killed_study_are_removed_by_the_next() {
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let long = UPDATES.replace("seconds = 3", "seconds = 600");
-    let plan = plan(&place, &long);
+    let plan = plan(&workspace, &long);
     let url = postgres::url(&server, "dbdyno");
     let arguments = [
         "ab",
@@ -190,7 +189,7 @@ fn what_a_killed_study_leaves_is_removed_by_the_next() {
         "1",
         "--yes",
     ];
-    let mut child = place
+    let mut child = workspace
         .command(&arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -211,25 +210,25 @@ fn what_a_killed_study_leaves_is_removed_by_the_next() {
         "{}",
         postgres::psql(&server, SCHEMAS)
     );
-    let plan = place.file(
+    let plan = workspace.file(
         "short.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{UPDATES}"),
     );
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
-    each_side_is_proven(&place, &ended, &["T716"], 1);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
+    each_side_is_proven(&workspace, &ended, &["T716"], 1);
     assert_eq!(postgres::psql(&server, SCHEMAS), "dbdyno");
 }
 
-/// A schema by the name of a side's that is somebody else's, or that somebody else relies on, stays and stops the study.
+/// Another user's schema with the name of a side's, or one that others depend on, stays and stops the study.
 #[test]
-fn what_is_not_dbdynos_is_not_removed() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    let plan = plan(&place, UPDATES);
+fn foreign_schemas_are_not_removed() {
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    let plan = plan(&workspace, UPDATES);
     let url = postgres::url(&server, "dbdyno");
     let made =
         "CREATE SCHEMA dbdyno_side_a; CREATE TABLE dbdyno_side_a.dbdyno_x AS SELECT 1 AS one;";
     postgres::psql(&server, made);
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("was not created by dbdyno"),
@@ -241,7 +240,7 @@ fn what_is_not_dbdynos_is_not_removed() {
         "COMMENT ON SCHEMA dbdyno_side_a IS 'dbdyno: made by dbdyno, may be dropped'; \
          CREATE VIEW public.mine AS SELECT one FROM dbdyno_side_a.dbdyno_x;",
     );
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("mine needs tables in it"),
@@ -251,10 +250,10 @@ fn what_is_not_dbdynos_is_not_removed() {
     assert_eq!(postgres::psql(&server, "SELECT one FROM public.mine"), "1");
 }
 
-/// With the rights that SERVERS lists, and nothing more; without them, nothing is entered.
+/// The rights listed in SERVERS suffice; without them, nothing is entered.
 #[test]
-fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+fn a_user_without_the_right_to_create_schemas_uses_existing_ones() {
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let made = |schema: &str| {
         format!(
             "CREATE SCHEMA {schema} AUTHORIZATION bench; \
@@ -263,9 +262,9 @@ fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
     };
     let user = "CREATE ROLE bench LOGIN; GRANT pg_checkpoint, pg_monitor TO bench;";
     postgres::psql(&server, &format!("{user}{}", made("dbdyno")));
-    let plan = plan(&place, UPDATES);
+    let plan = plan(&workspace, UPDATES);
     let url = postgres::url(&server, "bench");
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("permission denied"),
@@ -278,8 +277,8 @@ fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
         ended.stderr
     );
     postgres::psql(&server, &(made("dbdyno_side_a") + &made("dbdyno_side_b")));
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
-    each_side_is_proven(&place, &ended, &["T716"], 1);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
+    each_side_is_proven(&workspace, &ended, &["T716"], 1);
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname LIKE 'dbdyno_side%'";
     assert_eq!(postgres::psql(&server, tables), "0");
     assert_eq!(postgres::psql(&server, SCHEMAS).split(' ').count(), 3);
@@ -287,28 +286,28 @@ fn who_may_not_make_schemas_uses_those_that_are_made_for_him() {
 
 #[test]
 fn a_user_of_mariadb_needs_rights_on_the_databases_of_both_sides() {
-    let (server, place) = (mysql::server(""), Workspace::new());
+    let (server, workspace) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         "CREATE USER bench@localhost; GRANT ALL ON dbdyno.* TO bench@localhost; \
          GRANT SUPER, PROCESS ON *.* TO bench@localhost; GRANT SELECT ON performance_schema.* TO bench@localhost",
     );
-    let plan = plan(&place, UPDATES);
+    let plan = plan(&workspace, UPDATES);
     let url = mysql::url(&server, "bench");
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("Access denied"), "{}", ended.stderr);
     mysql::ask(
         &server,
         r"GRANT ALL ON `dbdyno\_side\__`.* TO bench@localhost",
     );
-    let ended = ab(&place, &plan, &url, &["--pairs", "1"]);
-    each_side_is_proven(&place, &ended, &["T716"], 1);
+    let ended = ab(&workspace, &plan, &url, &["--pairs", "1"]);
+    each_side_is_proven(&workspace, &ended, &["T716"], 1);
     assert_eq!(mysql::ask(&server, DATABASES), "dbdyno");
 }
 
-/// A script whose set-up is written down, and a plan for it.
-fn script(place: &Workspace, when: &str, index: &str, statement: &str) -> String {
+/// A script that records its set-up, and a plan for it.
+fn script(workspace: &Workspace, when: &str, index: &str, statement: &str) -> String {
     let script = format!(
         "name = \"work\"\n[setup]\nwhen = \"{when}\"\nsql = [\"INSERT INTO public.steps VALUES ('set-up')\", \
          \"CREATE TABLE dbdyno_t AS SELECT n FROM generate_series(1, 100) n\"{index}]\n\
@@ -316,12 +315,12 @@ fn script(place: &Workspace, when: &str, index: &str, statement: &str) -> String
          [[transaction]]\nname = \"t\"\n[[transaction.statement]]\nsql = \"{statement}\"\nrows = 1\n"
     );
     let name = format!("script-{}.toml", index.len());
-    place.file(&name, &script)
+    workspace.file(&name, &script)
 }
 
-fn scripts_plan(place: &Workspace, script: &str) -> String {
+fn scripts_plan(workspace: &Workspace, script: &str) -> String {
     plan(
-        place,
+        workspace,
         &format!(
             "[[step]]\nuse = \"script\"\nscript = \"{script}\"\njobs = [2]\nmode = \"time\"\nseconds = 3\nthink_ms = 5\n"
         ),
@@ -331,26 +330,26 @@ fn scripts_plan(place: &Workspace, script: &str) -> String {
 #[test]
 fn the_set_up_of_shared_tables_is_done_once_for_both_sides() {
     for (when, steps) in [
-        // Behind what may have been left, and then once.
+        // After the removal of earlier tables, the set-up runs once.
         ("run", "teardown set-up"),
         ("point", "teardown set-up teardown"),
     ] {
-        let (server, place) = (postgres::server(""), Workspace::new());
+        let (server, workspace) = (postgres::server(""), Workspace::new());
         postgres::psql(
             &server,
             "CREATE TABLE public.steps (what text, number serial)",
         );
-        let script = script(&place, when, "", "SELECT n FROM dbdyno_t WHERE n = 7");
-        let plan = scripts_plan(&place, &script);
+        let script = script(&workspace, when, "", "SELECT n FROM dbdyno_t WHERE n = 7");
+        let plan = scripts_plan(&workspace, &script);
         let ended = ab(
-            &place,
+            &workspace,
             &plan,
             &postgres::url(&server, "dbdyno"),
             &["--pairs", "1"],
         );
         assert_eq!(ended.status, 0, "{when}: {}", ended.stderr);
         for side in ["s-a", "s-b"] {
-            let run = place.export(side);
+            let run = workspace.export(side);
             assert_eq!(
                 points(&run)[0]["valid"],
                 true,
@@ -366,7 +365,6 @@ fn the_set_up_of_shared_tables_is_done_once_for_both_sides() {
     }
 }
 
-/// Indexes in two schemas: each side sets its own tables up, and so does a script that writes.
 #[test]
 fn set_ups_that_differ_and_scripts_that_write_have_tables_for_each_side() {
     for (index, statement) in [
@@ -376,45 +374,44 @@ fn set_ups_that_differ_and_scripts_that_write_have_tables_for_each_side() {
         ),
         ("", "UPDATE dbdyno_t SET n = n WHERE n = 7"),
     ] {
-        let (server, place) = (postgres::server(""), Workspace::new());
+        let (server, workspace) = (postgres::server(""), Workspace::new());
         postgres::psql(
             &server,
             "CREATE TABLE public.steps (what text, number serial)",
         );
-        let one = script(&place, "run", "", statement);
-        let other = script(&place, "run", &index.replace('\\', ""), statement);
-        let plan = scripts_plan(&place, &one);
+        let one = script(&workspace, "run", "", statement);
+        let other = script(&workspace, "run", &index.replace('\\', ""), statement);
+        let plan = scripts_plan(&workspace, &one);
         let b = format!("step.script={other}");
         let ended = ab(
-            &place,
+            &workspace,
             &plan,
             &postgres::url(&server, "dbdyno"),
             &["--pairs", "1", "--b", &b],
         );
-        each_side_is_proven(&place, &ended, &["S-work"], 1);
+        each_side_is_proven(&workspace, &ended, &["S-work"], 1);
         let set_ups = "SELECT count(*) FROM public.steps WHERE what = 'set-up'";
         assert_eq!(postgres::psql(&server, set_ups), "2");
         assert_eq!(postgres::psql(&server, SCHEMAS), "dbdyno");
     }
 }
 
-/// What cannot have tables for each side on one database, and instances that cannot stand at once.
 #[test]
-fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
+fn sides_that_cannot_exist_at_once_are_refused_with_advice() {
     need_duckdb();
-    let place = Workspace::new();
-    let updates = place.file("updates.toml", &format!("name = \"p\"\n{UPDATES}"));
+    let workspace = Workspace::new();
+    let updates = workspace.file("updates.toml", &format!("name = \"p\"\n{UPDATES}"));
     let run = ORDER_ENTRY
         .split_at(ORDER_ENTRY.rfind("[[step]]").unwrap())
         .1;
-    let not_loaded = place.file("not-loaded.toml", &format!("name = \"p\"\n{run}"));
+    let not_loaded = workspace.file("not-loaded.toml", &format!("name = \"p\"\n{run}"));
     let of_script = |name: &str, set_up: &str, statement: &str| {
         let script = format!(
             "name = \"work\"\n{set_up}[[transaction]]\nname = \"t\"\n[[transaction.statement]]\nsql = \"{statement}\"\n"
         );
-        place.file(&format!("{name}-script.toml"), &script);
+        workspace.file(&format!("{name}-script.toml"), &script);
         let step = "[[step]]\nuse = \"script\"\njobs = [1]\nmode = \"time\"\nseconds = 3\n";
-        place.file(
+        workspace.file(
             &format!("{name}.toml"),
             &format!("name = \"p\"\n{step}script = \"{name}-script.toml\"\n"),
         )
@@ -430,7 +427,10 @@ fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
         "[setup]\nsql = \"CREATE TABLE IF NOT EXISTS dbdyno_t (n int)\"\n",
         "UPDATE shop.orders SET n = 1",
     );
-    let (sqlite, duckdb) = (place.url("sqlite", "x.db"), place.url("duckdb", "x.duckdb"));
+    let (sqlite, duckdb) = (
+        workspace.url("sqlite", "x.db"),
+        workspace.url("duckdb", "x.duckdb"),
+    );
     let same = format!(
         "target={}",
         duckdb.replace("x.duckdb", "./x.duckdb?threads=1")
@@ -491,7 +491,7 @@ fn what_cannot_stand_at_once_is_refused_with_what_to_do() {
             "port cannot be set",
         ),
     ] {
-        let ended = ab(&place, plan, url, &more);
+        let ended = ab(&workspace, plan, url, &more);
         assert_eq!(ended.status, 2, "{says}: {}{}", ended.stdout, ended.stderr);
         assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
         let how = ended.stderr.contains("measure them in blocks") || says.starts_with("port");

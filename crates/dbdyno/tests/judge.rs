@@ -1,4 +1,4 @@
-//! `dbdyno judge`: a measured run held against limits, from the file to the exit status.
+//! `dbdyno judge`: a measured run checked against limits, from the file to the exit status.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use roxmltree::Document;
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// Limits that any machine keeps, and one that none does.
+/// Limits that any machine meets, and one that no machine meets.
 const KEPT: &str = "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n\
     [[limit]]\nmetric = \"sqlite:T132@1.errors\"\nat_most = 0\n";
 const MISSED: &str =
@@ -17,20 +17,20 @@ const MISSED: &str =
 const UNJUDGED: &str = "[[limit]]\nmetric = \"T611.operations_per_s\"\nat_least = 0\n";
 
 fn measured() -> Workspace {
-    let place = Workspace::new();
-    let ended = place.run(TINY, &["--name", "night"]);
+    let workspace = Workspace::new();
+    let ended = workspace.run(TINY, &["--name", "night"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    place
+    workspace
 }
 
-fn judge(place: &Workspace, limits: &str, more: &[&str]) -> Ended {
-    let sla = place.file("limits.toml", limits);
-    place.dbdyno(&[&["judge", "night", "--sla", &sla], more].concat())
+fn judge(workspace: &Workspace, limits: &str, more: &[&str]) -> Ended {
+    let sla = workspace.file("limits.toml", limits);
+    workspace.dbdyno(&[&["judge", "night", "--sla", &sla], more].concat())
 }
 
-fn change(place: &Workspace, sql: &str) {
-    let connection = Connection::open(place.archive()).unwrap();
-    // Who changes an archive by hand need not have foreign keys on.
+fn change(workspace: &Workspace, sql: &str) {
+    let connection = Connection::open(workspace.archive()).unwrap();
+    // A manual change to an archive may run without foreign keys.
     connection
         .pragma_update(None, "foreign_keys", false)
         .unwrap();
@@ -38,10 +38,10 @@ fn change(place: &Workspace, sql: &str) {
 }
 
 #[test]
-fn limits_that_are_kept_end_with_status_0() {
+fn met_limits_end_with_status_0() {
     let ended = judge(&measured(), KEPT, &[]);
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    // Every limit with its figure, kept or not.
+    // Every limit with its figure, met or not.
     let lines: Vec<&str> = ended.stdout.lines().collect();
     let [one, other, count] = lines[..] else {
         panic!("{lines:?}")
@@ -79,7 +79,7 @@ fn a_missed_limit_is_the_first_line_and_status_4() {
 }
 
 #[test]
-fn what_was_not_measured_is_not_passed() {
+fn an_unmeasured_limit_is_not_passed() {
     let ended = judge(&measured(), UNJUDGED, &[]);
     assert_eq!(ended.status, 4);
     assert!(
@@ -96,10 +96,10 @@ fn what_was_not_measured_is_not_passed() {
 
 #[test]
 fn six_repetitions_carry_an_interval() {
-    let place = Workspace::new();
-    let ended = place.run(TINY, &["--name", "night", "--repeat", "6"]);
+    let workspace = Workspace::new();
+    let ended = workspace.run(TINY, &["--name", "night", "--repeat", "6"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let ended = judge(&place, KEPT, &["--json"]);
+    let ended = judge(&workspace, KEPT, &["--json"]);
     let json: Value = serde_json::from_str(&ended.stdout).unwrap();
     let row = &json["limits"][0];
     assert_eq!(row["surety"], "clear");
@@ -112,7 +112,7 @@ fn six_repetitions_carry_an_interval() {
 }
 
 #[test]
-fn the_json_says_what_the_lines_say() {
+fn the_json_agrees_with_the_lines() {
     let limits = [KEPT, MISSED, UNJUDGED].concat();
     let ended = judge(&measured(), &limits, &["--json"]);
     assert_eq!(ended.status, 4);
@@ -133,11 +133,11 @@ fn the_json_says_what_the_lines_say() {
 #[test]
 fn the_junit_file_can_be_read_by_others() {
     use std::os::unix::fs::PermissionsExt;
-    let place = measured();
+    let workspace = measured();
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&place, &limits, &["--junit", "limits.xml"]);
+    let ended = judge(&workspace, &limits, &["--junit", "limits.xml"]);
     assert_eq!(ended.status, 4);
-    let path = place.path("limits.xml");
+    let path = workspace.path("limits.xml");
     let xml = std::fs::read_to_string(&path).unwrap();
     let document = Document::parse(&xml).unwrap();
     let suite = document.descendants().find(|n| n.has_tag_name("testsuite"));
@@ -147,8 +147,8 @@ fn the_junit_file_can_be_read_by_others() {
         std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o644
     );
-    // Nothing else is left beside the archive, the database, the plan and the two files.
-    let left = std::fs::read_dir(place.path(".")).unwrap();
+    // The directory holds only the archive, the database, the plan and the two files.
+    let left = std::fs::read_dir(workspace.path(".")).unwrap();
     let names: Vec<_> = left.map(|e| e.unwrap().file_name()).collect();
     assert!(
         !names
@@ -160,12 +160,12 @@ fn the_junit_file_can_be_read_by_others() {
 
 #[test]
 fn a_changed_point_fails_the_limits_on_it() {
-    let place = measured();
+    let workspace = measured();
     change(
-        &place,
+        &workspace,
         "UPDATE point SET operations_per_s = operations_per_s * 2",
     );
-    let ended = judge(&place, KEPT, &[]);
+    let ended = judge(&workspace, KEPT, &[]);
     assert_eq!(ended.status, 4);
     let first = ended.stdout.lines().next().unwrap();
     assert_eq!(
@@ -183,10 +183,10 @@ fn a_changed_point_fails_the_limits_on_it() {
 #[test]
 fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
     for sql in ["UPDATE run SET seed = '9'", "DELETE FROM point"] {
-        let place = measured();
-        change(&place, sql);
+        let workspace = measured();
+        change(&workspace, sql);
         let ended = judge(
-            &place,
+            &workspace,
             &(KEPT.to_owned() + MISSED),
             &["--junit", "limits.xml"],
         );
@@ -202,14 +202,14 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
                 .trim_end()
                 .ends_with("the run is invalid, so this result does not count")
         );
-        let xml = std::fs::read_to_string(place.path("limits.xml")).unwrap();
+        let xml = std::fs::read_to_string(workspace.path("limits.xml")).unwrap();
         assert!(xml.contains("type=\"invalid run\""), "{xml}");
     }
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
-    let place = measured();
+fn errors_are_one_sentence_with_the_right_status() {
+    let workspace = measured();
     let cases = [
         ("", "has no limit"),
         ("[[limit", "is not TOML; line 1"),
@@ -231,7 +231,7 @@ fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
         ),
     ];
     for (limits, expected) in cases {
-        let ended = judge(&place, limits, &["--junit", "limits.xml"]);
+        let ended = judge(&workspace, limits, &["--junit", "limits.xml"]);
         assert_eq!(
             (ended.status, ended.stdout.as_str()),
             (2, ""),
@@ -239,16 +239,16 @@ fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
             ended.stderr
         );
         assert!(ended.sentence().contains(expected), "{}", ended.stderr);
-        assert!(!place.path("limits.xml").exists(), "{limits}");
+        assert!(!workspace.path("limits.xml").exists(), "{limits}");
     }
-    let gone = place.dbdyno(&["judge", "night", "--sla", "gone.toml"]);
+    let gone = workspace.dbdyno(&["judge", "night", "--sla", "gone.toml"]);
     assert_eq!(gone.status, 2);
     assert!(gone.sentence().contains("gone.toml cannot be read"));
-    let sla = place.file("limits.toml", KEPT);
-    let unknown = place.dbdyno(&["judge", "day", "--sla", &sla]);
+    let sla = workspace.file("limits.toml", KEPT);
+    let unknown = workspace.dbdyno(&["judge", "day", "--sla", &sla]);
     assert_eq!(unknown.status, 2, "{}", unknown.stderr);
     assert!(unknown.sentence().contains("day"));
-    let nowhere = judge(&place, KEPT, &["--junit", "no/such/limits.xml"]);
+    let nowhere = judge(&workspace, KEPT, &["--junit", "no/such/limits.xml"]);
     assert_eq!((nowhere.status, nowhere.stdout.as_str()), (1, ""));
     assert!(
         nowhere
@@ -259,9 +259,9 @@ fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
 
 #[test]
 fn the_example_file_is_one() {
-    let place = measured();
+    let workspace = measured();
     let example = common::repository("docs/examples/limits.toml");
-    let ended = place.dbdyno(&["judge", "night", "--sla", example.to_str().unwrap()]);
+    let ended = workspace.dbdyno(&["judge", "night", "--sla", example.to_str().unwrap()]);
     assert_eq!(ended.status, 4, "{}", ended.stderr);
     assert!(
         ended.stdout.contains("cannot be judged"),

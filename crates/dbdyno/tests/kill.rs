@@ -1,8 +1,7 @@
-//! `kill -9` at random moments of a run, from its first millisecond to its last: every archive opens,
-//! no finished point is lost, and the resumed run is complete.
+//! `kill -9` at random moments of a run, from its first millisecond to its last: every archive opens, no finished point is lost, and the
+//! resumed run is complete.
 //!
-//! `make faults` kills more often. A study of lifted tables is killed where it would do most harm:
-//! while the rows of its source are changed.
+//! `make faults` kills more often. A column-store study is killed at its most dangerous moment: while the rows of its source are changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,31 +22,29 @@ use common::{Ended, Workspace, faults, points};
 use serde_json::Value;
 use stats::random::Random;
 
-/// Ten points of about 50 ms, half of them again: computing, reading a table that has to be loaded first, loading one.
+/// Ten points of about 50 ms in two repetitions: a computation, reads of a table that is loaded first, a load.
 const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T421\", \"T331\"]\njobs = [1, 2]\n\
     mode = \"time\"\nseconds = 0.05\n";
 const POINTS: usize = 10;
 const KILLS_DEFAULT: u32 = 12;
 const SEED: u64 = 20_260_101;
-/// Runs that are killed at the same time.
 const AT_ONCE: u32 = 2;
-/// In this time the process starts, makes its archive and enters the run.
+/// Time for starting the process, creating the archive and entering the run.
 const START: Duration = Duration::from_millis(20);
-/// A little more than a point takes, so that every moment of one is met.
+/// Slightly more than a point takes, so that kills cover all its moments.
 const POINT: Duration = Duration::from_millis(100);
-/// No run takes longer, even on a loaded machine.
+/// Longest time of a run, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// When a run is killed: so long after so many points were reported. Counting points rather than time
-/// spreads the moments over the run on slow and fast machines alike.
+/// Moment of a kill: a delay after this many reported points. Counting points rather than time spreads the moments over the run on slow and
+/// fast machines alike.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     reported: usize,
     after: Duration,
 }
 
-/// How often the kill came when.
 #[derive(Default)]
 struct Tally {
     before_the_run: AtomicU32,
@@ -89,7 +86,6 @@ fn kills() -> u32 {
     std::env::var("DBDYNO_KILLS").map_or(KILLS_DEFAULT, |n| n.parse().unwrap())
 }
 
-/// A moment when `left` points are still to come.
 fn moment(random: &mut Random, left: usize, longest: Duration) -> Moment {
     Moment {
         reported: random.below(left.max(1) as u64) as usize,
@@ -99,9 +95,9 @@ fn moment(random: &mut Random, left: usize, longest: Duration) -> Moment {
 
 fn kill_and_resume(number: u32, tally: &Tally) {
     let mut random = Random::stream(SEED, u64::from(number));
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", PLAN);
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", PLAN);
+    let url = workspace.url("sqlite", "bench.db");
     let run = ["run", &plan, "--target", &url];
     let resume = ["run", "--resume", "last"];
     // Every fifth kill comes while the process starts.
@@ -111,62 +107,62 @@ fn kill_and_resume(number: u32, tally: &Tally) {
         moment(&mut random, POINTS, POINT)
     };
     let context = format!("kill {number}, {at:?}");
-    let said = killed(&place, &run, at);
-    let before = match finished(&place) {
+    let said = killed(&workspace, &run, at);
+    let before = match finished(&workspace) {
         Some(exported) => exported,
         None => {
             tally.before_the_run.fetch_add(1, Ordering::Relaxed);
             assert_eq!(reported(&said), 0, "{context}: {said}");
-            let refused = place.dbdyno(&resume);
+            let refused = workspace.dbdyno(&resume);
             // Without an archive there is nothing to open; in an empty one there is no such run.
-            let status = if place.archive().exists() { 2 } else { 1 };
+            let status = if workspace.archive().exists() { 2 } else { 1 };
             assert_eq!(refused.status, status, "{context}: {}", refused.stderr);
             refused.sentence();
-            assert_done(&place.dbdyno(&run), &context);
-            assert_whole(&place, &[], &context);
+            assert_done(&workspace.dbdyno(&run), &context);
+            assert_whole(&workspace, &[], &context);
             return;
         }
     };
     assert_kept(&before, reported(&said), &context);
     if before["run"]["state"] == "complete" {
         tally.after_the_run.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(place.dbdyno(&resume).status, 2);
-        assert_whole(&place, points(&before), &context);
+        assert_eq!(workspace.dbdyno(&resume).status, 2);
+        assert_whole(&workspace, points(&before), &context);
         return;
     }
     tally.during_the_run.fetch_add(1, Ordering::Relaxed);
     let mut before = before;
     if number.is_multiple_of(3) {
-        // Nor is a resumed run harmed by a second kill.
+        // A second kill does not harm a resumed run either.
         let again = moment(&mut random, POINTS - points(&before).len(), POINT);
-        let said = killed(&place, &resume, again);
-        let now = finished(&place).expect("the run was there before");
-        let told = points(&before).len() + reported(&said);
-        assert_kept(&now, told, &format!("{context}, second kill"));
+        let said = killed(&workspace, &resume, again);
+        let now = finished(&workspace).expect("the run was there before");
+        let reported_points = points(&before).len() + reported(&said);
+        assert_kept(&now, reported_points, &format!("{context}, second kill"));
         before = now;
     }
     if before["run"]["state"] != "complete" {
-        let resumed = place.dbdyno(&resume);
+        let resumed = workspace.dbdyno(&resume);
         assert_done(&resumed, &context);
     }
-    assert_whole(&place, points(&before), &context);
+    assert_whole(&workspace, points(&before), &context);
 }
 
-/// Starts the command, kills it at a moment, and gives what it had said on standard error.
-fn killed(place: &Workspace, arguments: &[&str], at: Moment) -> String {
+/// Starts the command, kills it at a moment, and returns its standard error up to then.
+fn killed(workspace: &Workspace, arguments: &[&str], at: Moment) -> String {
     let is_time = |said: &str| reported(said) >= at.reported;
-    killed_when(place, arguments, &is_time, at.after)
+    killed_when(workspace, arguments, &is_time, at.after)
 }
 
-/// The same so long after what it had said was enough.
+/// Kills the command some time after its output meets a condition.
 fn killed_when(
-    place: &Workspace,
+    workspace: &Workspace,
     arguments: &[&str],
     is_time: &dyn Fn(&str) -> bool,
     after: Duration,
 ) -> String {
-    let said = place.path("stderr");
-    let mut child = place
+    let said = workspace.path("stderr");
+    let mut child = workspace
         .command(arguments)
         .stdout(Stdio::null())
         .stderr(File::create(&said).unwrap())
@@ -184,24 +180,23 @@ fn killed_when(
     std::fs::read_to_string(said).unwrap()
 }
 
-/// Points that were reported as finished.
 fn reported(said: &str) -> usize {
     said.lines().filter(|line| line.contains(" · J ")).count()
 }
 
-/// The export of the run; `None` when the kill came before it was entered.
-fn finished(place: &Workspace) -> Option<Value> {
-    let runs = place.fine(&["list", "runs"]).stdout;
-    let entered = place.archive().exists() && runs.lines().count() > 1;
-    entered.then(|| place.export("last"))
+/// The export of the run; `None` if the kill came before its entry.
+fn finished(workspace: &Workspace) -> Option<Value> {
+    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let entered = workspace.archive().exists() && runs.lines().count() > 1;
+    entered.then(|| workspace.export("last"))
 }
 
-/// What was reported is there; at most the point whose report was cut off is there besides.
+/// All reported points are stored; at most one more, whose report was cut off, is stored as well.
 fn assert_kept(exported: &Value, reported: usize, context: &str) {
-    let kept = points(exported).len();
+    let stored = points(exported).len();
     assert!(
-        (reported..=reported + 1).contains(&kept),
-        "{context}: {reported} points were reported, {kept} are kept"
+        (reported..=reported + 1).contains(&stored),
+        "{context}: {reported} points were reported, {stored} are kept"
     );
     assert_eq!(
         exported["run"]["reasons"],
@@ -211,7 +206,6 @@ fn assert_kept(exported: &Value, reported: usize, context: &str) {
     assert_sound(points(exported), context);
 }
 
-/// Ended with every point measured.
 fn assert_done(ended: &Ended, context: &str) {
     assert_eq!(ended.status, 0, "{context}: {}", ended.stderr);
 }
@@ -222,9 +216,9 @@ fn assert_sound(points: &[Value], context: &str) {
     }
 }
 
-/// The run is complete and sound, has no point twice, and kept its earlier points as they were.
-fn assert_whole(place: &Workspace, earlier: &[Value], context: &str) {
-    let exported = place.export("last");
+/// The run is complete and sound, has no point twice, and its earlier points are unchanged.
+fn assert_whole(workspace: &Workspace, earlier: &[Value], context: &str) {
+    let exported = workspace.export("last");
     assert_eq!(exported["run"]["state"], "complete", "{context}");
     assert_eq!(
         exported["run"]["reasons"],
@@ -249,24 +243,24 @@ fn assert_whole(place: &Workspace, earlier: &[Value], context: &str) {
     );
 }
 
-/// Points of the study in their order: the load; eight tables and all of them lifted; three changes on disk, and with
-/// their lags six that the copy follows; one query, alone and by one of one users, on both sides; and changes again.
+/// Points of the study in order: the load; eight tables and their sum, populated; three changes on disk, and with their lags six that the
+/// copy follows; one query, alone and by one of one users, on both sides; and changes again.
 const STUDY_POINTS: usize = 1 + 9 + 3 + 6 + 2 * 2 + 3 + 6;
-/// Points before a cycle of changes: on disk, and behind the queries with the copy.
+/// Points before a cycle of changes: on disk, and after the queries with the copy.
 const BEFORE_CYCLES: [usize; 2] = [1 + 9, 1 + 9 + 3 + 6 + 4 + 3];
-/// A cycle is over in a tenth of a second: who comes too late comes again.
+/// A cycle takes a tenth of a second; a kill that comes too late is repeated.
 const TRIES: usize = 10;
 
 #[test]
 fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let url = place.url("sqlite", "olap");
-    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    let database = place.path("olap");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "olap");
+    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let database = workspace.path("olap");
     let right = sums(&database);
     for before in BEFORE_CYCLES {
-        let caught = (0..TRIES).any(|_| killed_in_a_cycle(&place, &url, before));
+        let caught = (0..TRIES).any(|_| killed_in_a_cycle(&workspace, &url, before));
         assert!(
             caught,
             "no kill behind {before} points met a cycle of changes"
@@ -275,8 +269,8 @@ fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
     }
 }
 
-/// Kills a study while the rows of its source are changed, and resumes it; false when it had put them back by then.
-fn killed_in_a_cycle(place: &Workspace, url: &str, before: usize) -> bool {
+/// Kills a study while the rows of its source are changed, and resumes it; false if the rows were already restored.
+fn killed_in_a_cycle(workspace: &Workspace, url: &str, before: usize) -> bool {
     let study = [
         "columnar",
         "run",
@@ -296,17 +290,17 @@ fn killed_in_a_cycle(place: &Workspace, url: &str, before: usize) -> bool {
         "200MB",
         "--yes",
     ];
-    let database = place.path("olap");
+    let database = workspace.path("olap");
     let is_time = |said: &str| reported(said) >= before && is_changed(&database);
-    killed_when(place, &study, &is_time, Duration::ZERO);
+    killed_when(workspace, &study, &is_time, Duration::ZERO);
     let was_changed = is_changed(&database);
-    let kept = finished(place).expect("the study has reported points");
-    let is_cut = kept["run"]["state"] != "complete";
+    let stored = finished(workspace).expect("the study has reported points");
+    let is_cut = stored["run"]["state"] != "complete";
     if is_cut {
-        let resumed = place.dbdyno(&["run", "--resume", "last"]);
+        let resumed = workspace.dbdyno(&["run", "--resume", "last"]);
         assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     }
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(exported["run"]["state"], "complete");
     let all = points(&exported);
     let key = |p: &Value| {
@@ -315,7 +309,7 @@ fn killed_in_a_cycle(place: &Workspace, url: &str, before: usize) -> bool {
     };
     let keys: HashSet<String> = all.iter().map(key).collect();
     assert_eq!((all.len(), keys.len()), (STUDY_POINTS, STUDY_POINTS));
-    let earlier = points(&kept);
+    let earlier = points(&stored);
     assert!(
         all[..earlier.len()] == *earlier,
         "a finished point was changed"
@@ -324,17 +318,17 @@ fn killed_in_a_cycle(place: &Workspace, url: &str, before: usize) -> bool {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }
     assert!(!is_changed(&database));
-    place.fine(&["olap", "check", "--target", url]);
+    workspace.fine(&["olap", "check", "--target", url]);
     was_changed && is_cut && earlier.len() == before
 }
 
-/// Whether the database says of itself that its rows are not those of its load.
+/// True if the database's register says that its rows are changed.
 fn is_changed(database: &Path) -> bool {
     let sql = "SELECT count(*) FROM dbdyno_olap WHERE name = 'before_refreshed'";
     read(database, sql) == ["1"]
 }
 
-/// What tells the rows that changes are about from others.
+/// Checksums of the rows that changes affect.
 fn sums(database: &Path) -> Vec<String> {
     read(
         database,

@@ -20,18 +20,18 @@ const PLAN: &str = "name = \"rights\"\nsample_ms = 50\n\
     [[step]]\nuse = \"oltp\"\nseconds = 1.0\nramp_up_seconds = 0.2\n\
     [step.oltp]\ndo = \"run\"\nusers = 2\nstatements = \"procedure\"\nwarm_up_max_seconds = 0.0\n";
 
-/// Runs everything; gives the run of the plan.
-fn all_verbs(place: &Workspace, url: &str) -> Value {
-    let plan = place.file("plan.toml", PLAN);
-    let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes"]);
+/// Runs every verb; returns the run of the plan.
+fn all_verbs(workspace: &Workspace, url: &str) -> Value {
+    let plan = workspace.file("plan.toml", PLAN);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--yes"]);
     assert_eq!(ended.status, 0, "{}\n{}", ended.stdout, ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     let target = &run["targets"][0];
     assert_eq!(target["rights_missing"], Value::Null, "{target}");
     for point in points(&run) {
         assert_eq!(point["valid"], true, "{point}");
     }
-    // What is counted and what is waited for is known.
+    // Counters and waits are known.
     let level = points(&run)
         .iter()
         .find(|point| point["test"] == "OLTP")
@@ -48,22 +48,22 @@ fn all_verbs(place: &Workspace, url: &str) -> Value {
         &["olap", "load", "--scale", "0.01"],
         &["olap", "drop"],
     ] {
-        place.fine(&[verb, &["--target", url]].concat());
+        workspace.fine(&[verb, &["--target", url]].concat());
     }
     run
 }
 
 #[test]
 fn postgresql() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    // Nothing comes from what everybody may do by default.
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    // Default privileges of PUBLIC are revoked.
     postgres::psql(
         &server,
         "REVOKE ALL ON DATABASE postgres FROM PUBLIC; REVOKE ALL ON SCHEMA public FROM PUBLIC; \
          CREATE ROLE bench LOGIN; GRANT CONNECT, CREATE ON DATABASE postgres TO bench; \
          GRANT pg_checkpoint, pg_monitor TO bench",
     );
-    let run = all_verbs(&place, &postgres::url(&server, "bench"));
+    let run = all_verbs(&workspace, &postgres::url(&server, "bench"));
     let missing = run["missing"].to_string();
     assert!(missing.contains("T332"), "only compression: {missing}");
     postgres::psql(
@@ -72,34 +72,34 @@ fn postgresql() {
          GRANT CONNECT ON DATABASE postgres TO reader; GRANT USAGE ON SCHEMA public TO reader; \
          GRANT SELECT ON public.shop TO reader",
     );
-    lift(&place, &postgres::url(&server, "reader"));
+    populate(&workspace, &postgres::url(&server, "reader"));
 }
 
-/// A column store is loaded by who may read, and nothing else.
-fn lift(place: &Workspace, url: &str) {
+/// A user with only read access can populate a column store.
+fn populate(workspace: &Workspace, url: &str) {
     common::need_duckdb();
-    let lifted = place.fine(&["columnar", "lift", "--from", url, "--level", "none"]);
+    let lifted = workspace.fine(&["columnar", "lift", "--from", url, "--level", "none"]);
     assert!(lifted.stdout.contains("shop"), "{}", lifted.stdout);
 }
 
-/// An administrator who grants nobody CREATE makes the schema.
+/// An administrator creates the schema if nobody has CREATE.
 #[test]
 fn postgresql_in_a_schema_that_was_made_for_dbdyno() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     postgres::psql(
         &server,
         "CREATE ROLE bench LOGIN; GRANT pg_checkpoint TO bench; CREATE SCHEMA dbdyno AUTHORIZATION bench; \
          COMMENT ON SCHEMA dbdyno IS 'dbdyno: made by dbdyno, may be dropped'",
     );
-    let plan = place.file("plan.toml", common::TINY);
+    let plan = workspace.file("plan.toml", common::TINY);
     let url = postgres::url(&server, "bench");
-    place.fine(&["run", &plan, "--target", &url]);
-    place.fine(&["check", "--target", &url]);
+    workspace.fine(&["run", &plan, "--target", &url]);
+    workspace.fine(&["check", "--target", &url]);
 }
 
 #[test]
 fn mariadb() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
+    let (server, workspace) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(
         &server,
         "CREATE USER bench@localhost; \
@@ -108,14 +108,14 @@ fn mariadb() {
          GRANT SUPER, PROCESS ON *.* TO bench@localhost; \
          GRANT SELECT ON performance_schema.* TO bench@localhost",
     );
-    all_verbs(&place, &mysql::url(&server, "bench"));
+    all_verbs(&workspace, &mysql::url(&server, "bench"));
     mysql::ask(
         &server,
         "CREATE DATABASE shop; CREATE TABLE shop.shop (id INT); INSERT INTO shop.shop VALUES (1); \
          CREATE USER reader@localhost; GRANT SELECT ON shop.* TO reader@localhost",
     );
-    lift(
-        &place,
+    populate(
+        &workspace,
         &mysql::url(&server, "reader").replace("/dbdyno?", "/shop?"),
     );
 }

@@ -1,4 +1,4 @@
-//! The stream of a real run for those who watch it: a browser that loses its connection and a scraper.
+//! The event stream of a real run: a browser that loses its connection, and a scraper.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,13 +20,13 @@ use common::{TINY, Workspace};
 use live::{Hub, Server};
 use proxy::Proxy;
 
-/// What the command tells while it measures two sides and judges them.
+/// Events of the command while it measures and judges two sides.
 fn events() -> Vec<StreamEvent> {
-    let place = Workspace::new();
-    let file = place.path("ab.jsonl");
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
-    let ended = place.dbdyno(&[
+    let workspace = Workspace::new();
+    let file = workspace.path("ab.jsonl");
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
+    let ended = workspace.dbdyno(&[
         "ab",
         &plan,
         "--target",
@@ -71,11 +71,11 @@ fn a_browser_follows_a_run_to_its_verdict_over_a_broken_connection() {
         hub.publish(event);
     }
     proxy.wait_until_cut();
-    // What happens meanwhile is not lost.
+    // Events in the meantime are not lost.
     for event in &events[half..] {
         hub.publish(event);
     }
-    let page = proxy.wait_until_told();
+    let page = proxy.wait_for_text();
     assert!(proxy.came_back_with_an_id(), "everything was sent anew");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let page = words(&page);
@@ -121,7 +121,7 @@ fn a_scraper_understands_the_metrics() {
     ] {
         assert!(families.contains(family), "no {family} in {families}");
     }
-    // The parser must be able to refuse: a histogram whose counts fall.
+    // The parser refuses a histogram whose counts fall, so that this test can fail.
     let (bucket, _) = text.split_once("le=\"1.024e-6\"} ").unwrap();
     let broken = format!("{bucket}le=\"1.024e-6\"}} 9999999999");
     let rest = &text[bucket.len()..];
@@ -129,7 +129,6 @@ fn a_scraper_understands_the_metrics() {
     assert!(parsed(&broken).unwrap_err().contains("ValueError"));
 }
 
-/// What `/metrics` says.
 fn metrics(server: &Server) -> String {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! A run on a throw-away server that is killed: nothing stays behind, and the run goes on to its end.
+//! A killed run on a temporary server: nothing is left behind, and the resumed run is complete.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 use common::{Workspace, points};
 
-/// Points of half a second, so that a kill meets one at work.
+/// Points of half a second, so that a kill meets one in progress.
 const PLAN: &str = "name = \"killed\"\nsample_ms = 100\n[[step]]\nuse = \"library\"\n\
     tests = [\"T611\", \"T311\"]\njobs = [1, 2]\nmode = \"time\"\nseconds = 0.5\n";
 
-/// The command with a directory of its own for servers. It lies in /var/tmp, because the path of a socket is short
-/// and an unprivileged server must reach it.
-fn command(place: &Workspace, servers: &Path, arguments: &[&str]) -> Command {
-    let mut command = place.command(arguments);
+/// The command with a separate directory for servers. It lies in /var/tmp, because the path of a socket is short and an unprivileged server
+/// must reach it.
+fn command(workspace: &Workspace, servers: &Path, arguments: &[&str]) -> Command {
+    let mut command = workspace.command(arguments);
     command.env("DBDYNO_SERVER_DIR", servers);
     command
 }
 
-/// What runs from a directory, by the command lines of all processes.
+/// Processes started from a directory, by their command lines.
 fn processes_of(directory: &Path) -> Vec<String> {
     let needle = directory.to_str().unwrap();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -40,23 +40,23 @@ fn servers_in(directory: &Path) -> Vec<String> {
 }
 
 fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let servers = tempfile::Builder::new()
         .prefix("dbdyno-t")
         .tempdir_in("/var/tmp")
         .unwrap();
     let servers = servers.path();
-    let plan = place.file("plan.toml", PLAN);
+    let plan = workspace.file("plan.toml", PLAN);
     let arguments = ["run", &plan, "--target", url, "--name", "killed"];
-    let mut child = command(&place, servers, &arguments)
+    let mut child = command(&workspace, servers, &arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Killed once one point is safe and another at work.
+    // The kill comes with one point stored and another in progress.
     for _ in 0..1200 {
         std::thread::sleep(Duration::from_millis(50));
-        let exported = place.dbdyno(&["export", "killed"]);
+        let exported = workspace.dbdyno(&["export", "killed"]);
         let safe = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
         if exported.status == 0 && safe(&exported.stdout) >= 1 {
             break;
@@ -64,7 +64,7 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = points(&place.export("killed")).len();
+    let before = points(&workspace.export("killed")).len();
     assert!((1..4).contains(&before), "{before} of 4 points");
 
     // The server dies with the process that started it.
@@ -76,17 +76,17 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
     }
     assert_eq!(processes_of(servers), Vec::<String>::new());
 
-    let resumed = command(&place, servers, &["run", "--resume", "killed"])
+    let resumed = command(&workspace, servers, &["run", "--resume", "killed"])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert_eq!(resumed.status.code(), Some(0), "{said}");
-    let exported = place.export("killed");
+    let exported = workspace.export("killed");
     assert_eq!(
         (points(&exported).len(), &exported["run"]["state"]),
         (4, &"complete".into())
     );
-    // Its own directory is gone, and that of the killed one as well.
+    // Its directory is gone, as is that of the killed one.
     assert_eq!(servers_in(servers), Vec::<String>::new());
     assert_eq!(processes_of(servers), Vec::<String>::new());
 }
@@ -101,14 +101,13 @@ fn a_killed_run_on_mariadb() {
     a_killed_run_leaves_nothing_and_is_resumed("mysql+local:");
 }
 
-/// Two layouts of one small device each.
-fn layout(place: &Workspace, name: &str) -> String {
+fn layout(workspace: &Workspace, name: &str) -> String {
     let text = format!(
         "name = \"{name}\"\nabout = \"\"\n[[device]]\nname = \"one\"\nsize_mib = 400\n\
          [[volume]]\nname = \"all\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
          [place]\ndata = \"all\"\nlog = \"all\"\n"
     );
-    place.file(&format!("{name}.toml"), &text)
+    workspace.file(&format!("{name}.toml"), &text)
 }
 
 fn attached_below(directory: &Path) -> usize {
@@ -119,13 +118,12 @@ fn attached_below(directory: &Path) -> usize {
     own.count()
 }
 
-/// Killed while a server is at work on a mounted layout: the next command ends with nothing mounted or attached.
 #[test]
 fn a_killed_study_of_layouts_leaves_nothing() {
     if host::user_id() != 0 {
         testing::skip!("layouts need root");
     }
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let folder = tempfile::Builder::new()
         .prefix("dbdyno-t")
         .tempdir_in("/var/tmp")
@@ -134,17 +132,17 @@ fn a_killed_study_of_layouts_leaves_nothing() {
         .unwrap()
         .join("layouts");
     let command = |arguments: &[&str]| {
-        let mut command = place.command(arguments);
+        let mut command = workspace.command(arguments);
         command.env("DBDYNO_LAYOUT_DIR", &parent);
         command
     };
-    let layouts = ["one", "other"].map(|name| layout(&place, name));
+    let layouts = ["one", "other"].map(|name| layout(&workspace, name));
     let tried = command(&["layout", "make", &layouts[0]]).output().unwrap();
     if !tried.status.success() {
         testing::skip!("{}", String::from_utf8_lossy(&tried.stderr));
     }
     let layouts = layouts.join(",");
-    let page = place.path("page.html").display().to_string();
+    let page = workspace.path("page.html").display().to_string();
     let arguments = [
         "study",
         "layouts",
@@ -171,7 +169,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     assert_eq!(host::mounted_below(&parent).len(), 3);
     assert_eq!(attached_below(&parent), 3);
 
-    // What stands by itself stays; one of the same name is none of the study's.
+    // Other layouts stay; one of the same name does not belong to the study.
     let shown = command(&["layout", "show"]).output().unwrap();
     let said = String::from_utf8_lossy(&shown.stderr).into_owned();
     assert!(shown.status.success(), "{said}");

@@ -1,4 +1,4 @@
-//! Whether dbdyno measures rightly: its laws in virtual time, where everything is known, and on databases of every engine.
+//! Correctness of dbdyno's measurements: its invariants in virtual time, where everything is known, and on databases of every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! The plans that dbdyno itself is measured with, from one end to the other.
+//! End-to-end tests of the plans by which dbdyno itself is measured.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,28 +12,27 @@ fn of_the_repository(name: &str) -> String {
 
 #[test]
 fn the_mock_is_measured_at_the_speed_that_it_states() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
     );
     let url = "mock:?service_us=100&noise_pct=0&session_noise_pct=0&slow_down_pct=25";
-    place.fine(&["run", &plan, "--library", &library, "--target", url]);
-    let run = place.export("last");
+    workspace.fine(&["run", &plan, "--library", &library, "--target", url]);
+    let run = workspace.export("last");
     let settings = &run["targets"][0]["settings"];
     assert_eq!(settings["slow_down_pct"], "25");
     assert_eq!(settings["noise_pct"], "0");
     let point = &points(&run)[0];
     assert_eq!(point["valid"], true);
-    // 125 µs a statement: never more than 8000 of them in a second, however fast the machine is.
+    // 125 µs per statement bound the rate at 8000 per second on any machine.
     let rate = point["operations_per_s"].as_f64().unwrap();
     assert!(rate > 100.0 && rate <= 8000.0, "{rate}");
 }
 
-/// A driver that is stopped again and again begins its operations late: the point is invalid, unless the plan allows it.
 #[test]
 fn a_driver_that_is_held_up_makes_a_point_invalid() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
@@ -53,7 +52,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
             "--set",
             "step.seconds=1.0",
         ];
-        let mut child = command(&place, &arguments)
+        let mut child = command(&workspace, &arguments)
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -70,11 +69,11 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
                 std::thread::sleep(pause);
             }
         };
-        (status.code(), points(&place.export(name))[0].clone())
+        (status.code(), points(&workspace.export(name))[0].clone())
     };
     let (status, point) = run("strict", Workspace::command_as_typed);
     assert_eq!(status, Some(3));
-    // Of a driver that others keep from the processors more may be said than that.
+    // A driver without enough CPU may have further faults.
     let is_late = |reason: &&str| reason.contains("more than 1 ms late");
     assert_eq!(
         faults(&point).iter().filter(|r| is_late(r)).count(),
@@ -95,11 +94,11 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
 
 #[test]
 fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = of_the_repository("bench/aa/smoke.toml");
-    let url = format!("{}?cache_mb=17", place.url("sqlite", "bench.db"));
-    place.fine(&["run", &plan, "--target", &url]);
-    let run = place.export("last");
+    let url = format!("{}?cache_mb=17", workspace.url("sqlite", "bench.db"));
+    workspace.fine(&["run", &plan, "--target", &url]);
+    let run = workspace.export("last");
     assert_eq!(run["run"]["valid"], true);
     // SQLite counts KiB as negative numbers: 17·10⁶ / 1024.
     let settings = &run["targets"][0]["settings"];
@@ -108,20 +107,22 @@ fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
 
 #[test]
 fn the_mock_is_listed_but_never_measured_unasked() {
-    let place = Workspace::new();
-    let engines = place.fine(&["list", "engines"]).stdout;
+    let workspace = Workspace::new();
+    let engines = workspace.fine(&["list", "engines"]).stdout;
     assert!(engines.contains("mock:  no database"), "{engines}");
-    let (plan, directory) = (place.file("plan.toml", TINY), place.path("work"));
-    place.fine(&["run", &plan, "--work-dir", directory.to_str().unwrap()]);
-    let run = place.export("last");
+    let (plan, directory) = (workspace.file("plan.toml", TINY), workspace.path("work"));
+    workspace.fine(&["run", &plan, "--work-dir", directory.to_str().unwrap()]);
+    let run = workspace.export("last");
     let targets = run["targets"].as_array().unwrap();
     assert!(!targets.is_empty() && targets.iter().all(|t| t["name"] != "mock"));
 }
 
 #[test]
-fn what_the_mock_cannot_do_is_missing_with_its_reason() {
-    let place = Workspace::new();
-    let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
+fn a_capability_that_the_mock_lacks_is_missing_with_its_reason() {
+    let workspace = Workspace::new();
+    let printed = workspace
+        .fine(&["run", "smoke", "--target", "mock:"])
+        .stdout;
     for reason in [
         "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
         "T132 Integer processing: the library has no SQL of this test for mock",
@@ -132,12 +133,12 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
 
 #[test]
 fn two_paces_are_set_against_each_other() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
     );
-    let study = place.fine(&[
+    let study = workspace.fine(&[
         "ab",
         &plan,
         "--library",
@@ -160,22 +161,22 @@ fn two_paces_are_set_against_each_other() {
         study.stdout
     );
     let slow_down = |side: &str| {
-        place.export(&format!("paces-{side}"))["targets"][0]["settings"]["slow_down_pct"].clone()
+        workspace.export(&format!("paces-{side}"))["targets"][0]["settings"]["slow_down_pct"]
+            .clone()
     };
     assert_eq!((slow_down("a"), slow_down("b")), ("0".into(), "5".into()));
 }
 
-/// The events of a run: in order, and its snapshots add up to the figures of its points.
 #[test]
-fn the_stream_of_events_says_what_the_archive_says() {
-    let place = Workspace::new();
-    let events = place.path("run.jsonl");
+fn the_stream_of_events_agrees_with_the_archive() {
+    let workspace = Workspace::new();
+    let events = workspace.path("run.jsonl");
     let plan = TINY
         .replace("jobs = [1]", "jobs = [1, 3]")
         .replace("seconds = 0.05", "seconds = 0.6");
-    let ended = place.run(&plan, &["--events", events.to_str().unwrap()]);
+    let ended = workspace.run(&plan, &["--events", events.to_str().unwrap()]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let text = std::fs::read_to_string(events).unwrap();
     let events: Vec<serde_json::Value> = text
         .lines()

@@ -1,4 +1,4 @@
-//! The analytical workload as its users meet it: load, run, check, drop.
+//! The analytical workload from the user's point of view: load, run, check, drop.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
@@ -6,8 +6,8 @@ mod common;
 use common::{Workspace, faults, point_of as of, points};
 use serde_json::Value;
 
-fn load(place: &Workspace, url: &str) {
-    let loaded = place.fine(&["olap", "load", "--target", url, "--scale", "0.01"]);
+fn load(workspace: &Workspace, url: &str) {
+    let loaded = workspace.fine(&["olap", "load", "--target", url, "--scale", "0.01"]);
     assert!(
         loaded.stdout.contains("scale 0.01 is loaded: 86805 rows"),
         "{}",
@@ -15,26 +15,26 @@ fn load(place: &Workspace, url: &str) {
     );
 }
 
-fn run(place: &Workspace, arguments: &[&str]) -> Value {
-    run_to(0, place, arguments)
+fn run(workspace: &Workspace, arguments: &[&str]) -> Value {
+    run_to(0, workspace, arguments)
 }
 
-/// A run that ends with this status.
-fn run_to(status: i32, place: &Workspace, arguments: &[&str]) -> Value {
-    let ended = place.dbdyno(&[&["olap", "run"], arguments].concat());
+/// Runs with this exit status; returns the export.
+fn run_to(status: i32, workspace: &Workspace, arguments: &[&str]) -> Value {
+    let ended = workspace.dbdyno(&[&["olap", "run"], arguments].concat());
     assert_eq!(ended.status, status, "{}", ended.stderr);
-    place.export("last")
+    workspace.export("last")
 }
 
 #[test]
 fn each_query_is_a_point_and_all_of_them_a_power() {
     common::need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
-        let url = place.url(engine, engine);
-        load(&place, &url);
+        let url = workspace.url(engine, engine);
+        load(&workspace, &url);
         let exported = run(
-            &place,
+            &workspace,
             &[
                 "--target",
                 &url,
@@ -61,7 +61,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
         let power = of(&exported, "OLAP-POWER");
         assert_eq!(faults(power), [""; 0]);
         let per_min = power["queries_per_min"].as_f64().unwrap();
-        // None counts as faster than a thousandth of the slowest.
+        // Times count as at least a thousandth of the slowest.
         let least = times_s.iter().copied().fold(0.0, f64::max) / 1000.0;
         let product: f64 = times_s.iter().map(|s| s.max(least)).product();
         let off = (per_min * product.powf(1.0 / 22.0) / 60.0 - 1.0).abs();
@@ -73,14 +73,14 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
         );
         assert_eq!(faults(throughput), [""; 0]);
         if engine == "sqlite" {
-            wrong_answers_are_invalid(&place, &url);
+            wrong_answers_are_invalid(&workspace, &url);
         }
     }
 }
 
-fn wrong_answers_are_invalid(place: &Workspace, url: &str) {
+fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
     common::spoil_answer_12(url);
-    let exported = run_to(3, place, &["--target", url, "--queries", "12,6"]);
+    let exported = run_to(3, workspace, &["--target", url, "--queries", "12,6"]);
     let wrong = of(&exported, "Q12")["reasons"].to_string();
     assert!(
         wrong.contains("wrong answer: row 1, column high_line_count"),
@@ -90,7 +90,7 @@ fn wrong_answers_are_invalid(place: &Workspace, url: &str) {
     let power = of(&exported, "OLAP-POWER");
     assert_eq!(power["queries_per_min"], Value::Null);
     assert!(power["reasons"].to_string().contains("Q12"), "{power}");
-    let checked = place.dbdyno(&["olap", "check", "--target", url, "--json"]);
+    let checked = workspace.dbdyno(&["olap", "check", "--target", url, "--json"]);
     assert_eq!(checked.status, 3);
     let found: Value = serde_json::from_str(&checked.stdout).unwrap();
     let verdicts = found["findings"].as_array().unwrap().iter();
@@ -99,14 +99,13 @@ fn wrong_answers_are_invalid(place: &Workspace, url: &str) {
     assert_eq!(wrong[0]["query"], 12);
 }
 
-/// One point keeps each execution of each query in each round, with its plan, and what it read where that is told.
 #[test]
 fn rounds_keep_each_execution_and_only_the_first_is_cold() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "rounds");
-    load(&place, &url);
-    let asked = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
-    let exported = run(&place, &[&asked[..], &["--cache", "cold"]].concat());
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "rounds");
+    load(&workspace, &url);
+    let options = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
+    let exported = run(&workspace, &[&options[..], &["--cache", "cold"]].concat());
     assert_eq!(points(&exported).len(), 1);
     let point = of(&exported, "OLAP-ROUNDS");
     assert_eq!(faults(point), [""; 0]);
@@ -123,46 +122,54 @@ fn rounds_keep_each_execution_and_only_the_first_is_cold() {
         order,
         [each_round(1), each_round(2), each_round(3)].concat()
     );
-    let number = |place: usize, key: &str| executions[place][key].as_u64().unwrap();
-    for place in 0..9 {
-        assert!(number(place, "elapsed_us") > 0);
-        assert!(number(place, "buffer_gets") > number(place, "pages_read"));
-        assert_eq!(executions[place]["plan"], executions[place % 3]["plan"]);
+    let number = |index: usize, key: &str| executions[index][key].as_u64().unwrap();
+    for index in 0..9 {
+        assert!(number(index, "elapsed_us") > 0);
+        assert!(number(index, "buffer_gets") > number(index, "pages_read"));
+        assert_eq!(executions[index]["plan"], executions[index % 3]["plan"]);
     }
     assert_ne!(executions[0]["plan"], executions[1]["plan"]);
-    // An opened file has no page in the connection's cache, which holds the tables of this scale.
+    // The first read of a file misses the connection's cache, which then holds the tables of this scale.
     assert!(number(0, "pages_read") > 0);
     assert_eq!(number(6, "pages_read"), 0);
-    let elapsed_us: u64 = (0..9).map(|place| number(place, "elapsed_us")).sum();
+    let elapsed_us: u64 = (0..9)
+        .map(|workspace| number(workspace, "elapsed_us"))
+        .sum();
     let per_min = point["queries_per_min"].as_f64().unwrap();
     assert!((per_min * elapsed_us as f64 / 9.0 / 60e6 - 1.0).abs() < 1e-9);
-    place.fine(&["report", "last", "-o", "rounds.html"]);
-    let page = std::fs::read_to_string(place.path("rounds.html")).unwrap();
+    workspace.fine(&["report", "last", "-o", "rounds.html"]);
+    let page = std::fs::read_to_string(workspace.path("rounds.html")).unwrap();
     assert!(page.contains("Time of each query by round"));
-    // Whatever the machine did meanwhile, the page has the times of this export.
+    // The page has the times of this export.
     let of_round = |round: usize| -> u64 {
         let places = 3 * (round - 1)..3 * round;
-        places.map(|place| number(place, "elapsed_us")).sum()
+        places
+            .map(|workspace| number(workspace, "elapsed_us"))
+            .sum()
     };
     let ratio = of_round(3) as f64 / of_round(1) as f64;
     let said = format!("round 3 takes {ratio:.2} of the time of round 1");
     assert!(page.contains(&said), "{said}");
 }
 
-/// The first query that fails ends its rounds: the others would meet the same each time.
+/// The first failed query ends its rounds, because later rounds would fail in the same way.
 #[test]
 fn rounds_end_with_the_first_wrong_answer() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "rounds");
-    load(&place, &url);
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "rounds");
+    load(&workspace, &url);
     common::spoil_answer_12(&url);
-    let asked = ["--target", &url, "--queries", "12,6", "--rounds", "3"];
-    let exported = run_to(3, &place, &asked);
+    let options = ["--target", &url, "--queries", "12,6", "--rounds", "3"];
+    let exported = run_to(3, &workspace, &options);
     let point = of(&exported, "OLAP-ROUNDS");
     assert!(faults(point)[0].contains("high_line_count"), "{point}");
     assert!(point["executions"].as_array().unwrap().is_empty());
-    // Cold, the wrong answer is met in the first round.
-    let exported = run_to(3, &place, &[&asked[..], &["--cache", "cold"]].concat());
+    // With cold caches, the first round has the wrong answer.
+    let exported = run_to(
+        3,
+        &workspace,
+        &[&options[..], &["--cache", "cold"]].concat(),
+    );
     let point = of(&exported, "OLAP-ROUNDS");
     assert!(faults(point).concat().contains("Q12"), "{point}");
     let executions = point["executions"].as_array().unwrap();
@@ -173,14 +180,13 @@ fn rounds_end_with_the_first_wrong_answer() {
     assert!(point["queries_per_min"].is_null());
 }
 
-/// Every degree has all points; what an engine does not take is clamped and said.
 #[test]
 fn degrees_are_swept_as_far_as_the_engine_takes_them() {
     common::need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let urls = ["duckdb", "sqlite"].map(|engine| {
-        let url = place.url(engine, engine);
-        load(&place, &url);
+        let url = workspace.url(engine, engine);
+        load(&workspace, &url);
         url
     });
     let arguments = [
@@ -191,7 +197,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
         "--queries",
         "6,1",
     ];
-    let exported = run(&place, &[&arguments[..], &["--dop", "1,2,32"]].concat());
+    let exported = run(&workspace, &[&arguments[..], &["--dop", "1,2,32"]].concat());
     let degrees = |target: &str, test: &str| -> Vec<u64> {
         let of_both = points(&exported).iter();
         let of_it = of_both.filter(|p| p["target"] == target && p["test"] == test);
@@ -224,11 +230,10 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
     }
 }
 
-/// A server tells how many workers it gave.
 #[test]
-fn a_server_tells_its_workers() {
-    let place = Workspace::new();
-    let plan = place.file(
+fn a_server_reports_its_workers() {
+    let workspace = Workspace::new();
+    let plan = workspace.file(
         "plan.toml",
         "name = 'workers'\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
          [[step]]\nuse = 'olap'\n[step.olap]\ndo = 'run'\nqueries = '6,1'\ndop = [1, 3, 32, 64]\n",
@@ -236,9 +241,9 @@ fn a_server_tells_its_workers() {
     // At this size workers would cost more than they save.
     let url = "postgres+local:?version=15&fsync=off&max_parallel_workers=4&max_worker_processes=8\
                &parallel_setup_cost=0&parallel_tuple_cost=0";
-    let ended = place.dbdyno(&["run", &plan, "--target", url]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", url]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let of_six: Vec<&Value> = points(&exported)
         .iter()
         .filter(|p| p["test"] == "Q6")
@@ -248,9 +253,9 @@ fn a_server_tells_its_workers() {
         .map(|p| p["threads"].as_u64().unwrap())
         .collect();
     assert_eq!(threads, [1, 3, 5]);
-    let workers = |place: usize| of_six[place]["workers"].as_f64().unwrap();
+    let workers = |index: usize| of_six[index]["workers"].as_f64().unwrap();
     assert_eq!(workers(0), 0.0);
-    // Other statements of the machine may have taken some, but hardly all.
+    // Concurrent statements may have taken some workers, but hardly all.
     assert!(workers(1) > 0.0 && workers(2) <= 4.0, "{of_six:?}");
     assert!(of_six[0]["notes"].to_string().contains("serial"));
     assert_eq!(of_six[2]["work"]["threads_asked"], 32);
@@ -263,12 +268,12 @@ fn a_server_tells_its_workers() {
     assert_eq!(of_six[1]["work"]["plan"], of_six[2]["work"]["plan"]);
 }
 
-/// What the engine says of one query is told, and the others are asked all the same.
+/// An engine's error for one query is reported, and the other queries still run.
 #[test]
 fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "q");
-    load(&place, &url);
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "q");
+    load(&workspace, &url);
     let limited = [
         "--target",
         &url,
@@ -277,7 +282,11 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
         "--query-limit",
         "0.001",
     ];
-    let exported = run_to(3, &place, &[&limited[..], &["--cache", "cold"]].concat());
+    let exported = run_to(
+        3,
+        &workspace,
+        &[&limited[..], &["--cache", "cold"]].concat(),
+    );
     assert_eq!(points(&exported).len(), 3);
     let first = of(&exported, "Q1");
     assert!(
@@ -291,16 +300,15 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
     );
 }
 
-/// With drawn parameters nobody knows the answers: those of one engine are held against another's.
 #[test]
 fn engines_are_held_against_each_other() {
     common::need_duckdb();
-    let place = Workspace::new();
-    let urls = [place.url("duckdb", "d"), place.url("sqlite", "s")];
-    urls.iter().for_each(|url| load(&place, url));
+    let workspace = Workspace::new();
+    let urls = [workspace.url("duckdb", "d"), workspace.url("sqlite", "s")];
+    urls.iter().for_each(|url| load(&workspace, url));
     let both = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
     let drawn = ["--parameters", "seeded", "--seed", "3"];
-    let exported = run(&place, &[&both[..], &drawn[..]].concat());
+    let exported = run(&workspace, &[&both[..], &drawn[..]].concat());
     assert_eq!(points(&exported).len(), 2 * 23);
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
@@ -313,11 +321,11 @@ fn engines_are_held_against_each_other() {
 }
 
 #[test]
-fn what_is_wrong_in_itself_is_refused() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "w");
+fn invalid_input_is_refused() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "w");
     let refused = |arguments: &[&str], status: i32, says: &str| {
-        let ended = place.dbdyno(arguments);
+        let ended = workspace.dbdyno(arguments);
         assert_eq!(ended.status, status, "{arguments:?} {}", ended.stderr);
         let stderr = ended.stderr.replace('\n', " ");
         assert!(stderr.contains(says), "{arguments:?} {stderr}");
@@ -350,7 +358,7 @@ fn what_is_wrong_in_itself_is_refused() {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         refused(&arguments, status, says);
     }
-    let dropped = place.fine(&["olap", "drop", "--target", &url]);
+    let dropped = workspace.fine(&["olap", "drop", "--target", &url]);
     assert_eq!(dropped.stdout, "there was no analytical database\n");
     refused(
         &["olap", "load", "--target", "sqlite:", "--scale", "0.01"],

@@ -1,4 +1,4 @@
-//! Runs of the analytical workload in which orders come and go.
+//! The analytical workload with refresh functions.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use common::{Workspace, faults, point_of, points};
 use serde_json::Value;
 
-fn load(place: &Workspace, engine: &str) -> String {
-    let url = place.url(engine, engine);
-    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+fn load(workspace: &Workspace, engine: &str) -> String {
+    let url = workspace.url(engine, engine);
+    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     url
 }
 
@@ -30,14 +30,14 @@ fn figure(exported: &Value, test: &str, name: &str) -> f64 {
 #[test]
 fn refreshes_are_points_and_leave_the_rows_as_they_were() {
     common::need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
-        let url = load(&place, engine);
+        let url = load(&workspace, engine);
         let arguments = ["olap", "run", "--target", &url, "--queries", "6,1,3"];
-        let ended = place.dbdyno(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
+        let ended = workspace.dbdyno(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
         assert_eq!(ended.status, 0, "{}", ended.stderr);
-        let exported = place.export("last");
-        let asked = [
+        let exported = workspace.export("last");
+        let expected = [
             "RF1",
             "Q6",
             "Q3",
@@ -47,7 +47,7 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
             "OLAP-THROUGHPUT",
             "OLAP-COMPOSITE",
         ];
-        assert_eq!(tests_of(&exported), asked);
+        assert_eq!(tests_of(&exported), expected);
         for point in points(&exported) {
             assert_eq!(faults(point), [""; 0], "{engine} {point}");
         }
@@ -56,8 +56,8 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
         assert!((30.0..150.0).contains(&get("RF1", "rows")));
         assert!((30.0..150.0).contains(&get("RF2", "rows")));
         let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
-        let times_s = asked[..5].iter().map(|test| get(test, "elapsed_s"));
-        // None counts as faster than a thousandth of the slowest.
+        let times_s = expected[..5].iter().map(|test| get(test, "elapsed_s"));
+        // Times count as at least a thousandth of the slowest.
         let least = times_s.clone().fold(0.0, f64::max) / 1000.0;
         let product: f64 = times_s.map(|s| s.max(least)).product();
         let power = get("OLAP-POWER", "scaled_queries_per_h");
@@ -67,19 +67,19 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
         assert!(near(throughput, 6.0 * 36.0 / elapsed_s), "{throughput}");
         let composite = get("OLAP-COMPOSITE", "scaled_queries_per_h");
         assert!(near(composite, (power * throughput).sqrt()), "{composite}");
-        let checked = place.fine(&["olap", "check", "--target", &url, "--queries", "1,6"]);
+        let checked = workspace.fine(&["olap", "check", "--target", &url, "--queries", "1,6"]);
         assert!(!checked.stdout.contains("WRONG"), "{}", checked.stdout);
     }
 }
 
 #[test]
-fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
-    let place = Workspace::new();
-    let url = load(&place, "sqlite");
+fn an_earlier_wrong_answer_makes_all_later_points_invalid() {
+    let workspace = Workspace::new();
+    let url = load(&workspace, "sqlite");
     common::spoil_answer_12(&url);
     let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
-    place.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
-    let exported = place.export("last");
+    workspace.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
+    let exported = workspace.export("last");
     let of = |test: &str| point_of(&exported, test);
     let twelve = of("Q12")["reasons"].to_string();
     assert!(
@@ -93,11 +93,10 @@ fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
     }
 }
 
-/// A run that is killed in the middle leaves a database that says so, and goes on to its end.
 #[test]
-fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
-    let place = Workspace::new();
-    let url = load(&place, "sqlite");
+fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
+    let workspace = Workspace::new();
+    let url = load(&workspace, "sqlite");
     let arguments = [
         "olap",
         "run",
@@ -108,51 +107,51 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
         "--refresh",
     ];
     let named = ["--iterations", "20", "--name", "killed"];
-    let mut child = place
+    let mut child = workspace
         .command(&[&arguments[..], &named].concat())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let is_in = || {
-        let exported = place.dbdyno(&["export", "killed"]);
+        let exported = workspace.dbdyno(&["export", "killed"]);
         exported.status == 0 && exported.stdout.contains("\"RF1\"")
     };
-    let seen = (0..600).any(|_| {
+    let is_changed = (0..600).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         is_in()
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(seen && tests_of(&place.export("killed")).len() < 5);
+    assert!(is_changed && tests_of(&workspace.export("killed")).len() < 5);
 
-    let check = place.dbdyno(&["olap", "check", "--target", &url]);
+    let check = workspace.dbdyno(&["olap", "check", "--target", &url]);
     assert_eq!(check.status, 2);
     assert!(
         check.sentence().contains("dbdyno olap load --scale 0.01"),
         "{}",
         check.stderr
     );
-    let plain = place.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
+    let plain = workspace.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
     assert_eq!(plain.status, 2, "{}", plain.stderr);
-    let told = plain.sentence();
-    assert!(told.contains("a refresh was interrupted"), "{told}");
+    let sentence = plain.sentence();
+    assert!(sentence.contains("a refresh was interrupted"), "{sentence}");
     assert_eq!(
-        tests_of(&place.export("last")),
+        tests_of(&workspace.export("last")),
         [""; 0],
         "nothing is archived as measured"
     );
 
-    let resumed = place.dbdyno(&["run", "--resume", "killed"]);
+    let resumed = workspace.dbdyno(&["run", "--resume", "killed"]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    let exported = place.export("killed");
+    let exported = workspace.export("killed");
     assert_eq!(tests_of(&exported).len(), 5);
     let again = exported["points"].to_string();
     assert!(again.contains("new orders were inserted again"), "{again}");
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0], "{point}");
     }
-    let present = place.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let present = workspace.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     assert!(
         present.sentence().contains("is already loaded here"),
         "{}",

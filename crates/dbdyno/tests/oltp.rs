@@ -1,4 +1,4 @@
-//! The verbs of the order-entry workload: what they say, and with which status they end.
+//! The verbs of the order-entry workload: their output and exit statuses.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
@@ -13,25 +13,25 @@ use common::Workspace;
 use disk::Disk;
 use serde_json::Value;
 
-fn json(place: &Workspace, url: &str, status: i32) -> Value {
-    let ended = place.dbdyno(&["oltp", "check", "--target", url, "--json"]);
+fn json(workspace: &Workspace, url: &str, status: i32) -> Value {
+    let ended = workspace.dbdyno(&["oltp", "check", "--target", url, "--json"]);
     assert_eq!(ended.status, status, "{}", ended.stderr);
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
-fn change(place: &Workspace, sql: &str) {
-    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+fn change(workspace: &Workspace, sql: &str) {
+    let connection = rusqlite::Connection::open(workspace.path("oltp.db")).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
 
-/// The load is killed in its middle and goes on; then a customer is given a cent.
+/// The load is killed and resumed; then a customer's balance is changed by a cent.
 #[test]
 fn load_killed_resumed_checked_broken_and_dropped() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
-    kill_after_the_first_warehouse(place.command(&load), &place);
-    let refused = place.dbdyno(&["oltp", "check", "--target", &url]);
+    kill_after_the_first_warehouse(workspace.command(&load), &workspace);
+    let refused = workspace.dbdyno(&["oltp", "check", "--target", &url]);
     assert_eq!(refused.status, 2);
     let sentence = refused.sentence();
     assert!(
@@ -39,7 +39,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "{sentence}"
     );
 
-    let loaded = place.fine(&[&load[..], &["--jobs", "3"]].concat());
+    let loaded = workspace.fine(&[&load[..], &["--jobs", "3"]].concat());
     assert!(
         loaded
             .stdout
@@ -59,11 +59,11 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "{}",
         loaded.stderr
     );
-    let again = place.dbdyno(&load);
+    let again = workspace.dbdyno(&load);
     assert_eq!(again.status, 2);
     assert!(again.sentence().contains("--replace"), "{}", again.stderr);
 
-    let fine = json(&place, &url, 0);
+    let fine = json(&workspace, &url, 0);
     assert_eq!(
         (&fine["sound"], &fine["warehouses"]),
         (&Value::from(true), &Value::from(2))
@@ -73,11 +73,11 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     assert!(findings.iter().all(|f| f["verdict"] == "holds"), "{fine}");
 
     change(
-        &place,
+        &workspace,
         "UPDATE customer SET c_balance = -9.99 WHERE c_w_id = 2 AND c_d_id = 3 AND c_id = 4",
     );
-    let told = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(told.status, 3);
+    let checked = workspace.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(checked.status, 3);
     for line in [
         "  10  BROKEN   ",
         "customer 2/3/4: c_balance -9.99, delivered ol_amount 0.00, h_amount 10.00",
@@ -86,27 +86,27 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "  11  holds    ",
     ] {
         assert!(
-            told.stdout.contains(line),
+            checked.stdout.contains(line),
             "{line:?} is not in {}",
-            told.stdout
+            checked.stdout
         );
     }
-    let light = place.fine(&["oltp", "check", "--target", &url, "--light"]);
+    let light = workspace.fine(&["oltp", "check", "--target", &url, "--light"]);
     assert_eq!(
         light.stdout.matches("  skipped  ").count(),
         3,
         "{}",
         light.stdout
     );
-    let broken = json(&place, &url, 3);
+    let broken = json(&workspace, &url, 3);
     let ten = &broken["findings"][10];
     assert_eq!(
         (&ten["condition"], &ten["places"]),
         (&Value::from(10), &Value::from(1))
     );
 
-    place.fine(&["oltp", "drop", "--target", &url]);
-    let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
+    workspace.fine(&["oltp", "drop", "--target", &url]);
+    let absent = workspace.dbdyno(&["oltp", "check", "--target", &url]);
     assert_eq!(absent.status, 2);
     assert!(
         absent.sentence().contains("dbdyno oltp load"),
@@ -115,12 +115,12 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     );
 }
 
-fn kill_after_the_first_warehouse(mut command: Command, place: &Workspace) {
-    let file = std::fs::File::create(place.path("stderr")).unwrap();
+fn kill_after_the_first_warehouse(mut command: Command, workspace: &Workspace) {
+    let file = std::fs::File::create(workspace.path("stderr")).unwrap();
     let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(100);
     loop {
-        let said = std::fs::read_to_string(place.path("stderr")).unwrap();
+        let said = std::fs::read_to_string(workspace.path("stderr")).unwrap();
         if said.contains("1 of 2 warehouses") {
             break;
         }
@@ -135,35 +135,34 @@ fn kill_after_the_first_warehouse(mut command: Command, place: &Workspace) {
     child.wait().unwrap();
 }
 
-/// A place in which a server that runs as another user can lie.
-fn reachable_place() -> Workspace {
-    let place = Workspace::new();
+/// A workspace that a server of another user can reach.
+fn reachable_workspace() -> Workspace {
+    let workspace = Workspace::new();
     let passable = PermissionsExt::from_mode(0o711);
-    std::fs::set_permissions(place.path(""), passable).unwrap();
-    place
+    std::fs::set_permissions(workspace.path(""), passable).unwrap();
+    workspace
 }
 
-/// The server goes down with the command that is killed; what it had committed is there again.
 #[test]
 fn a_load_into_a_local_server_that_was_killed_goes_on() {
-    let place = reachable_place();
-    let url = place.url("mysql+local", "server")
+    let workspace = reachable_workspace();
+    let url = workspace.url("mysql+local", "server")
         + "?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF";
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     let with_one_job = [&load[..], &["--jobs", "1"]].concat();
-    kill_after_the_first_warehouse(place.command(&with_one_job), &place);
-    let loaded = place.fine(&load);
+    kill_after_the_first_warehouse(workspace.command(&with_one_job), &workspace);
+    let loaded = workspace.fine(&load);
     let says = "2 warehouses are loaded, 1 of them now";
     assert!(loaded.stdout.starts_with(says), "{}", loaded.stdout);
-    assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
-    place.fine(&["oltp", "drop", "--target", &url]);
-    let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
+    workspace.fine(&["oltp", "drop", "--target", &url]);
+    let absent = workspace.dbdyno(&["oltp", "check", "--target", &url]);
     assert_eq!(absent.status, 2, "{}", absent.stderr);
 }
 
 #[test]
 fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
-    // Small logs, so that it is the rows that fill the disk.
+    // With small logs, the rows fill the disk.
     for (engine, name, bytes) in [
         ("sqlite", "oltp.db", 60 << 20),
         (
@@ -177,29 +176,29 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
             150 << 20,
         ),
     ] {
-        let place = reachable_place();
-        let disk = Disk::small(&place, bytes);
+        let workspace = reachable_workspace();
+        let disk = Disk::small(&workspace, bytes);
         let url = format!("{engine}:{}", disk.path(name).display());
         let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
-        let full = disk.dbdyno(&place, &load);
+        let full = disk.dbdyno(&workspace, &load);
         assert_eq!(full.status, 1, "{engine}: {}", full.stderr);
         let sentence = full.sentence().to_lowercase();
         let says_why = sentence.contains("full") || sentence.contains("space");
-        // InnoDB may end the server when a page of its own finds no room; then its log says why.
+        // InnoDB may stop the server if one of its pages finds no room; then its log gives the reason.
         let server_ended = engine == "mysql+local" && sentence.contains("see its error log");
         let says_what_to_do = says_why && sentence.contains("free");
         assert!(says_what_to_do || server_ended, "{sentence}");
         disk.grow(1 << 30);
-        place.fine(&load);
+        workspace.fine(&load);
         assert_eq!(
-            json(&place, &url, 0)["sound"],
+            json(&workspace, &url, 0)["sound"],
             Value::from(true),
             "{engine}"
         );
     }
 }
 
-/// As a run leaves it: changed, and said to be.
+/// Marks the database as changed, like a run.
 fn use_up(url: &str) {
     let target = engines::open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
@@ -208,7 +207,6 @@ fn use_up(url: &str) {
     session.batch(sql).unwrap();
 }
 
-/// Killed while the copy is put back: the next command finds the mark and puts it back again.
 #[test]
 fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
     for (engine, name, mark) in [
@@ -224,24 +222,24 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
             "my/data.restoring",
         ),
     ] {
-        let place = reachable_place();
-        let url = place.url(engine, name);
-        place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+        let workspace = reachable_workspace();
+        let url = workspace.url(engine, name);
+        workspace.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
         let restore = ["oltp", "restore", "--target", &url];
-        let first = place.fine(&restore).stdout;
+        let first = workspace.fine(&restore).stdout;
         assert!(first.contains("a copy is kept now"), "{first}");
         use_up(&url);
-        kill_at_the_mark(place.command(&restore), &place.path(mark));
-        let checked = json(&place, &url, 0);
+        kill_at_the_mark(workspace.command(&restore), &workspace.path(mark));
+        let checked = json(&workspace, &url, 0);
         assert_eq!(checked["transactions_since_load"], Value::from(false));
         assert_eq!(checked["sound"], Value::from(true), "{engine}: {checked}");
-        assert!(!place.path(mark).exists());
+        assert!(!workspace.path(mark).exists());
         use_up(&url);
-        let again = place.fine(&restore).stdout;
+        let again = workspace.fine(&restore).stdout;
         assert!(again.contains("restored from its copy"), "{again}");
-        assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
-        place.fine(&["oltp", "drop", "--target", &url]);
-        let kept = place.path(&mark.replace(".restoring", ".kept"));
+        assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
+        workspace.fine(&["oltp", "drop", "--target", &url]);
+        let kept = workspace.path(&mark.replace(".restoring", ".kept"));
         assert!(!kept.exists(), "the copy goes with the database");
     }
 }
@@ -258,15 +256,15 @@ fn kill_at_the_mark(mut command: Command, mark: &std::path::Path) {
 }
 
 #[test]
-fn without_room_for_a_copy_it_is_loaded_anew() {
-    let place = Workspace::new();
-    let disk = Disk::small(&place, 160 << 20);
+fn without_room_for_a_copy_it_is_loaded_again() {
+    let workspace = Workspace::new();
+    let disk = Disk::small(&workspace, 160 << 20);
     let url = format!("sqlite:{}", disk.path("oltp.db").display());
     let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
-    let loaded = disk.dbdyno(&place, &load);
+    let loaded = disk.dbdyno(&workspace, &load);
     assert_eq!(loaded.status, 0, "{}", loaded.stderr);
     use_up(&url);
-    let restored = disk.dbdyno(&place, &["oltp", "restore", "--target", &url]);
+    let restored = disk.dbdyno(&workspace, &["oltp", "restore", "--target", &url]);
     assert_eq!(restored.status, 0, "{}", restored.stderr);
     let said = restored.stdout;
     assert!(
@@ -274,13 +272,13 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
         "{said}"
     );
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
-    assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
+    assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
 }
 
 #[test]
-fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
+fn invalid_input_is_reported_before_any_change() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
     for (target, warehouses, says) in [
         ("sqlite:", "1", "would be lost when this command ends"),
         (
@@ -291,7 +289,7 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
         ("mysql+local:", "1", "would be lost when this command ends"),
         ("sqlit:x", "1", "did you mean"),
     ] {
-        let ended = place.dbdyno(&[
+        let ended = workspace.dbdyno(&[
             "oltp",
             "load",
             "--target",
@@ -302,19 +300,18 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
         assert_eq!(ended.status, 2, "{target}: {}", ended.stderr);
         assert!(ended.sentence().contains(says), "{}", ended.stderr);
     }
-    let none = place.dbdyno(&["oltp", "load", "--target", &url, "--warehouses", "0"]);
+    let none = workspace.dbdyno(&["oltp", "load", "--target", &url, "--warehouses", "0"]);
     assert_eq!(none.status, 2, "{}", none.stderr);
-    assert!(!place.path("oltp.db").exists());
+    assert!(!workspace.path("oltp.db").exists());
 }
 
-/// Every method of the engine is measured, restored and proven; nothing is left behind, and what makes no sense is told.
 #[test]
 fn backups_are_restored_and_proven() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
     let backup = ["backup", "run", "--target", &url, "--work-seconds", "0.3"];
-    place.fine(&backup);
-    let exported = place.export("last");
+    workspace.fine(&backup);
+    let exported = workspace.export("last");
     let all = common::points(&exported);
     let codes: Vec<&Value> = all.iter().map(|point| &point["test"]).collect();
     assert_eq!(codes, ["BACKUP-ONLINE", "BACKUP-VACUUM-INTO"]);
@@ -333,17 +330,17 @@ fn backups_are_restored_and_proven() {
         let proven = proven.unwrap();
         assert!(proven["acknowledged"].as_u64().unwrap() > 0, "{proven}");
     }
-    // The directories of the backups went with their points.
-    let archive = place.archive();
-    let beside = std::fs::read_dir(archive.parent().unwrap()).unwrap();
-    let left = beside.filter(|entry| {
+    // The directories of the backups are removed after their points.
+    let archive = workspace.archive();
+    let directory = std::fs::read_dir(archive.parent().unwrap()).unwrap();
+    let left = directory.filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
         name.to_string_lossy().starts_with("dbdyno-backup-")
     });
     assert_eq!(left.count(), 0);
 
-    let page = place.path("page.html");
-    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     for text in [
         "Backup and restore",
@@ -355,7 +352,7 @@ fn backups_are_restored_and_proven() {
     }
 
     let more = [&backup[..], &["--methods", "online,onlin"]].concat();
-    let unknown = place.dbdyno(&more);
+    let unknown = workspace.dbdyno(&more);
     let says = "there is no backup method \"onlin\" (did you mean \"online\"?); the methods here are online, vacuum-into";
     assert!(unknown.stderr.contains(says), "{}", unknown.stderr);
     assert_eq!(unknown.status, 2, "{}", unknown.stdout);

@@ -1,4 +1,4 @@
-//! Users at work on the order-entry database: the points of a ramp, and what the gate does with them.
+//! Users on the order-entry database: the points of a ramp, and the gate's checks of them.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 #[path = "oltp_run/backups.rs"]
@@ -27,11 +27,10 @@ const SHORT: [&str; 10] = [
     "step.oltp.users=1,2",
 ];
 
-/// The built-in plan, cut short.
-fn ramp(place: &Workspace, url: &str) {
+fn ramp(workspace: &Workspace, url: &str) {
     let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
     arguments.extend(SHORT);
-    let ended = place.dbdyno(&arguments);
+    let ended = workspace.dbdyno(&arguments);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
 }
 
@@ -40,22 +39,22 @@ fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
     all.filter(|point| point["test"] == test).collect()
 }
 
-/// Seconds of warm-up that the notes of a level tell.
+/// Seconds of warm-up in the notes of a level.
 fn warm_up_s(total: &Value) -> Option<f64> {
     let notes = total["notes"].as_array().unwrap().iter();
     let codes = ["warmed_up", "not_warmed_up"];
-    let mut told = notes.filter(|note| codes.iter().any(|code| note["code"] == *code));
-    told.next_back()?["took_s"].as_f64()
+    let mut found = notes.filter(|note| codes.iter().any(|code| note["code"] == *code));
+    found.next_back()?["took_s"].as_f64()
 }
 
-/// A level is six points of the same users; new orders are counted by the minute; the database is whole.
+/// A level is six points of the same users; new orders are counted per minute; the database is consistent.
 #[test]
 fn a_ramp_is_measured_and_checked() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let server = postgres::server("");
     let url = postgres::url(&server, "dbdyno");
-    ramp(&place, &url);
-    let exported = place.export("last");
+    ramp(&workspace, &url);
+    let exported = workspace.export("last");
     for code in ["OLTP-LOAD", "OLTP-BEFORE", "OLTP-AFTER"] {
         let [point] = of(&exported, code)[..] else {
             panic!("one {code}")
@@ -71,7 +70,8 @@ fn a_ramp_is_measured_and_checked() {
     ];
     for (level, total) in of(&exported, "OLTP").into_iter().enumerate() {
         assert_eq!(total["jobs"], level as u64 + 1);
-        // Only before the first level, and for two rounds of a second at least; whether they were steady is the machine's.
+        // The warm-up precedes only the first level and lasts at least two rounds of a second; whether it becomes steady depends on the
+        // machine.
         let warm_up = warm_up_s(total);
         assert_eq!(warm_up.is_some(), level == 0, "{}", total["notes"]);
         assert!(warm_up.is_none_or(|s| s >= 2.0), "{}", total["notes"]);
@@ -100,7 +100,7 @@ fn a_ramp_is_measured_and_checked() {
     }
     let levels = of(&exported, "OLTP");
     assert_eq!(levels.len(), 2);
-    // Constants of a run: the rows that are hot in the warm-up and at one level are hot at the next.
+    // Constants of a run: rows that are hot in the warm-up and at one level are hot at the next.
     let [first, second] = [levels[0], levels[1]].map(|level| {
         let mut notes = level["notes"].as_array().unwrap().iter();
         notes.find(|note| note["code"] == "oltp_constants").unwrap()
@@ -109,25 +109,24 @@ fn a_ramp_is_measured_and_checked() {
     assert_ne!(levels[0]["seed"], levels[1]["seed"]);
 }
 
-/// The load of a plan is kept as long as nobody worked on it, and made anew afterwards.
 #[test]
-fn a_load_is_kept_only_untouched() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
+fn only_an_unchanged_load_is_reused() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
     let state = || {
-        let exported = place.export("last");
+        let exported = workspace.export("last");
         of(&exported, "OLTP-LOAD")[0]["work"]["state"]
             .as_str()
             .unwrap()
             .to_owned()
     };
-    place.load_order_entry(&url);
-    ramp(&place, &url);
+    workspace.load_order_entry(&url);
+    ramp(&workspace, &url);
     assert_eq!(state(), "kept as loaded");
-    ramp(&place, &url);
+    ramp(&workspace, &url);
     assert_eq!(state(), "reloaded");
-    // Two runs of the same ramp can be set against each other; one repetition each says nothing.
-    let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
+    // Two runs of the same ramp are comparable; one repetition each gives no verdict.
+    let compared = workspace.fine(&["compare", "1", "2", "--anyway"]).stdout;
     for line in [
         "User ramps on sqlite",
         "response p95 at 2 users",
@@ -135,7 +134,7 @@ fn a_load_is_kept_only_untouched() {
     ] {
         assert!(compared.contains(line), "{line} is not in {compared}");
     }
-    let compared = place
+    let compared = workspace
         .fine(&["compare", "1", "2", "--anyway", "--json"])
         .stdout;
     let compared: Value = serde_json::from_str(&compared).unwrap();
@@ -147,20 +146,19 @@ fn a_load_is_kept_only_untouched() {
     assert_eq!(at(1)["verdict"], "inconclusive");
 }
 
-/// Nobody works on a database that is broken, and the result says so.
 #[test]
 fn a_database_broken_before_is_not_measured() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    place.load_order_entry(&url);
-    change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
-    let plan = place.file(
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    workspace.load_order_entry(&url);
+    change(&workspace, "UPDATE warehouse SET w_ytd = w_ytd + 1");
+    let plan = workspace.file(
         "run.toml",
         "name = 'run'\n[[step]]\nuse = 'oltp'\nseconds = 1.0\n[step.oltp]\ndo = 'run'\nusers = 2\n",
     );
-    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 1);
     let before = of(&exported, "OLTP-BEFORE")[0];
     assert!(
@@ -171,14 +169,13 @@ fn a_database_broken_before_is_not_measured() {
     assert!(missing.contains("inconsistent before"), "{missing}");
 }
 
-/// What users measured on a database that they left broken is invalid, with the condition's number.
 #[test]
-fn a_database_broken_meanwhile_makes_its_points_invalid() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    place.load_order_entry(&url);
+fn a_database_broken_during_a_level_makes_its_points_invalid() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    workspace.load_order_entry(&url);
     add_trigger(
-        &place,
+        &workspace,
         "forger",
         "AFTER INSERT ON history BEGIN
            UPDATE warehouse SET w_ytd = round(w_ytd + 0.01, 2) WHERE w_id = NEW.h_w_id;
@@ -186,9 +183,9 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
     );
     let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
     arguments.extend(SHORT);
-    let ended = place.dbdyno(&arguments);
+    let ended = workspace.dbdyno(&arguments);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     for code in ["OLTP", "PAYMENT", "OLTP-AFTER"] {
         let said = faults(of(&exported, code)[0]).join(" ");
         assert!(said.contains("condition 1 is violated"), "{code}: {said}");
@@ -196,26 +193,26 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
     assert_eq!(faults(of(&exported, "OLTP-BEFORE")[0]), [""; 0]);
 }
 
-/// A run that is gone on with looks at the database first: what became of it meanwhile nobody knows.
+/// A resumed run checks the database first, because it may have changed in the meantime.
 #[test]
 fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
     for is_broken in [false, true] {
-        let place = Workspace::new();
-        let url = place.url("sqlite", "oltp.db");
-        place.load_order_entry(&url);
-        interrupt_a_ramp(&place, &url);
-        let kept = of(&place.export("cut"), "OLTP").len();
-        assert!((1..6).contains(&kept), "{kept}");
+        let workspace = Workspace::new();
+        let url = workspace.url("sqlite", "oltp.db");
+        workspace.load_order_entry(&url);
+        interrupt_a_ramp(&workspace, &url);
+        let finished = of(&workspace.export("cut"), "OLTP").len();
+        assert!((1..6).contains(&finished), "{finished}");
         if is_broken {
-            change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
+            change(&workspace, "UPDATE warehouse SET w_ytd = w_ytd + 1");
         }
-        let resumed = place.dbdyno(&["run", "--resume", "cut"]);
-        let exported = place.export("cut");
+        let resumed = workspace.dbdyno(&["run", "--resume", "cut"]);
+        let exported = workspace.export("cut");
         let levels = of(&exported, "OLTP");
         let missing = exported["missing"].to_string();
         if is_broken {
             assert_eq!(resumed.status, 3, "{}", resumed.stderr);
-            assert_eq!(levels.len(), kept);
+            assert_eq!(levels.len(), finished);
             for level in levels {
                 let said = faults(level).join(" ");
                 assert!(
@@ -231,44 +228,43 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
                 notes.contains("the database was checked again")
             });
             let again: Vec<usize> = (again.enumerate())
-                .filter_map(|(at, is_told)| is_told.then_some(at))
+                .filter_map(|(at, is_reported)| is_reported.then_some(at))
                 .collect();
-            assert_eq!((levels.len(), again), (6, vec![kept]));
+            assert_eq!((levels.len(), again), (6, vec![finished]));
         }
     }
 }
 
-/// Stops a ramp of six levels behind its first.
-fn interrupt_a_ramp(place: &Workspace, url: &str) {
-    let log = std::fs::File::create(place.path("log")).unwrap();
+/// Stops a ramp of six levels after its first.
+fn interrupt_a_ramp(workspace: &Workspace, url: &str) {
+    let log = std::fs::File::create(workspace.path("log")).unwrap();
     let users = ["--users", "1..6/1", "--all-levels", "--seconds", "1"];
     let arguments = ["oltp", "run", "--target", url, "--yes", "--name", "cut"];
     let at_once = ["--ramp-up", "0.2", "--warm-up-max", "0"];
     let arguments = [&arguments[..], &users, &at_once].concat();
-    let mut child = place.command(&arguments).stderr(log).spawn().unwrap();
-    let told = || std::fs::read_to_string(place.path("log")).unwrap();
-    while !told().contains("all transactions") {
-        assert!(child.try_wait().unwrap().is_none(), "{}", told());
+    let mut child = workspace.command(&arguments).stderr(log).spawn().unwrap();
+    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
+    while !log().contains("all transactions") {
+        assert!(child.try_wait().unwrap().is_none(), "{}", log());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let pid = libc::pid_t::try_from(child.id()).unwrap();
     // SAFETY: the child has not been waited for, so its number is still its own.
     assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{}", told());
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{}", log());
 }
 
-/// A size that is not there is one sentence, and no level is measured.
 #[test]
 fn a_database_of_another_size_is_not_measured() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    let loaded = place.load_order_entry(&url);
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    let loaded = workspace.load_order_entry(&url);
     assert!(
         loaded.stdout.starts_with("1 warehouse is loaded"),
         "{}",
         loaded.stdout
     );
-    let ended = let_work(&place, &url, &["--warehouses", "5", "--users", "1,2"]);
+    let ended = let_work(&workspace, &url, &["--warehouses", "5", "--users", "1,2"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -276,20 +272,19 @@ fn a_database_of_another_size_is_not_measured() {
             && sentence.contains("oltp load --replace"),
         "{sentence}"
     );
-    assert_eq!(points(&place.export("last")).len(), 0);
+    assert_eq!(points(&workspace.export("last")).len(), 0);
 }
 
-/// What contradicts itself, or is not there, is one sentence.
 #[test]
 fn bad_wishes_are_refused() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    let told = |settings: &[&str]| {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    let refusal = |settings: &[&str]| {
         let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
         for setting in settings {
             arguments.extend(["--set", setting]);
         }
-        let ended = place.dbdyno(&arguments);
+        let ended = workspace.dbdyno(&arguments);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         ended.sentence().to_owned()
     };
@@ -303,19 +298,19 @@ fn bad_wishes_are_refused() {
         ("step.oltp.users=9000", "connections = N"),
         ("step.2.jobs=[1]", "does not apply"),
     ] {
-        let sentence = told(&[setting]);
+        let sentence = refusal(&[setting]);
         assert!(sentence.contains(expected), "{setting}: {sentence}");
     }
 }
 
-fn change(place: &Workspace, sql: &str) {
-    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+fn change(workspace: &Workspace, sql: &str) {
+    let connection = rusqlite::Connection::open(workspace.path("oltp.db")).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
 
-/// Makes a trigger and enters it as dbdyno's own, whom a foreign one would keep out.
-fn add_trigger(place: &Workspace, name: &str, what: &str) {
-    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+/// Creates a trigger and registers it as dbdyno's, because a foreign trigger would be refused.
+fn add_trigger(workspace: &Workspace, name: &str, what: &str) {
+    let connection = rusqlite::Connection::open(workspace.path("oltp.db")).unwrap();
     let made = format!("CREATE TRIGGER {name} {what}");
     connection.execute_batch(&made).unwrap();
     let entered = connection.execute(
@@ -325,28 +320,32 @@ fn add_trigger(place: &Workspace, name: &str, what: &str) {
     assert_eq!(entered.unwrap(), 1);
 }
 
-/// A database that acknowledges payments and forgets them is found out without a log and without conditions: the tables are
-/// held against the driver's own count.
+/// A database that acknowledges payments and forgets them is detected without a log and without conditions: the tables are compared with
+/// the driver's own count.
 #[test]
-fn a_database_that_drops_what_it_acknowledged_is_invalid() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    place.load_order_entry(&url);
+fn a_database_that_drops_acknowledged_rows_is_invalid() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    workspace.load_order_entry(&url);
     let users = ["--users", "2", "--seconds", "0.5"];
-    let ended = let_work(&place, &url, &[&users[..], &["--name", "sound"]].concat());
+    let ended = let_work(
+        &workspace,
+        &url,
+        &[&users[..], &["--name", "sound"]].concat(),
+    );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     add_trigger(
-        &place,
+        &workspace,
         "swallow",
         "AFTER INSERT ON history BEGIN DELETE FROM history WHERE rowid = NEW.rowid; END",
     );
     let ended = let_work(
-        &place,
+        &workspace,
         &url,
         &[&users[..], &["--name", "swallowed"]].concat(),
     );
     assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let exported = place.export("swallowed");
+    let exported = workspace.export("swallowed");
     let reasons = of(&exported, "OLTP")[0]["reasons"].as_array().unwrap();
     let reason = &reasons[0];
     assert_eq!(reason["code"], "counted_not_found", "{reasons:?}");
@@ -357,20 +356,19 @@ fn a_database_that_drops_what_it_acknowledged_is_invalid() {
     assert!(reason["counted"].as_u64() > Some(0), "{reason}");
 }
 
-/// What was acknowledged is in the tables; a database that forgets a payment is found out.
 #[test]
-fn what_was_acknowledged_is_held_against_the_tables() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "oltp.db");
-    place.load_order_entry(&url);
+fn acknowledged_transactions_are_compared_with_the_tables() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "oltp.db");
+    workspace.load_order_entry(&url);
     let users = |status: i32| {
         let more = ["--users", "2", "--seconds", "1", "--journal"];
-        let ended = let_work(&place, &url, &more);
+        let ended = let_work(&workspace, &url, &more);
         assert_eq!(ended.status, status, "{}", ended.stderr);
-        of(&place.export("last"), "OLTP")[0].clone()
+        of(&workspace.export("last"), "OLTP")[0].clone()
     };
     let journals = || {
-        let directory = place.archive().parent().unwrap().to_owned();
+        let directory = workspace.archive().parent().unwrap().to_owned();
         let names = std::fs::read_dir(directory).unwrap();
         names
             .map(|entry| entry.unwrap().path())
@@ -392,7 +390,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     assert!(journals().is_empty());
 
     add_trigger(
-        &place,
+        &workspace,
         "thief",
         "AFTER INSERT ON history WHEN NEW.rowid % 7 = 0 BEGIN
            DELETE FROM history WHERE rowid = NEW.rowid;
@@ -407,7 +405,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     let [journal] = &journals()[..] else {
         panic!("one journal is kept")
     };
-    let asked = [
+    let arguments = [
         "oltp",
         "reconcile",
         "--target",
@@ -415,13 +413,17 @@ fn what_was_acknowledged_is_held_against_the_tables() {
         "--journal",
         journal.to_str().unwrap(),
     ];
-    let told = place.dbdyno(&asked);
-    assert_eq!(told.status, 3, "{}", told.stderr);
-    assert!(told.stdout.contains("payments: "), "{}", told.stdout);
+    let reconciled = workspace.dbdyno(&arguments);
+    assert_eq!(reconciled.status, 3, "{}", reconciled.stderr);
+    assert!(
+        reconciled.stdout.contains("payments: "),
+        "{}",
+        reconciled.stdout
+    );
 }
 
-/// The process of a user in the middle of a transaction. The server itself looks: on a busy machine a level is over between two
-/// programs that ask it.
+/// The process of a user in the middle of a transaction. The server itself searches for it, because on a busy machine a level may end
+/// between two client programs.
 fn user_at_work(server: &local_server::LocalServer) -> String {
     const LOOK: &str = "CREATE FUNCTION pg_temp.at_work() RETURNS int LANGUAGE plpgsql AS $$ DECLARE user_at_work int; BEGIN \
         FOR look IN 1..6000 LOOP \
@@ -432,7 +434,7 @@ fn user_at_work(server: &local_server::LocalServer) -> String {
           PERFORM pg_sleep(0.005); \
         END LOOP; \
         RETURN user_at_work; END $$";
-    let asked = std::process::Command::new(server.program().with_file_name("psql"))
+    let output = std::process::Command::new(server.program().with_file_name("psql"))
         .args([
             "-X",
             "-q",
@@ -448,16 +450,15 @@ fn user_at_work(server: &local_server::LocalServer) -> String {
         .args(["-c", LOOK, "-c", "SELECT pg_temp.at_work()"])
         .output()
         .unwrap();
-    assert!(asked.status.success(), "{asked:?}");
-    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.
 #[test]
-fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
-    let place = Workspace::new();
-    let (server, url) = loaded_server(&place, "&restart_after_crash=on", "tenth");
-    let log = std::fs::File::create(place.path("log")).unwrap();
+fn a_server_restarted_during_a_run_ends_it_and_it_can_be_resumed() {
+    let workspace = Workspace::new();
+    let (server, url) = loaded_server(&workspace, "&restart_after_crash=on", "tenth");
+    let log = std::fs::File::create(workspace.path("log")).unwrap();
     let arguments = [
         "oltp",
         "run",
@@ -477,43 +478,43 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         "--name",
         "broken off",
     ];
-    let mut child = place
+    let mut child = workspace
         .command(&arguments)
         .stdout(log.try_clone().unwrap())
         .stderr(log)
         .spawn()
         .unwrap();
-    let told = || std::fs::read_to_string(place.path("log")).unwrap();
+    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !told().contains("all transactions") {
+    while !log().contains("all transactions") {
         assert!(
             std::time::Instant::now() < until,
             "no level was finished: {}",
-            told()
+            log()
         );
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    // A user of the second level in the middle of a transaction: those of the first have ended theirs.
+    // The user belongs to the second level: those of the first have ended their transactions.
     let victim = user_at_work(&server);
     // SAFETY: the number is that of a process of this test's server.
     let killed = unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) };
     assert_eq!(killed, 0);
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", told());
-    let sentence = told().lines().last().unwrap().to_owned();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", log());
+    let sentence = log().lines().last().unwrap().to_owned();
     assert!(
         sentence.contains("7 of 14 points are kept") && sentence.contains("--resume"),
         "{sentence}"
     );
     let resumed = loop {
-        let ended = place.dbdyno(&["run", "--resume", "broken off"]);
-        // Until it has started again, the server cannot be reached.
+        let ended = workspace.dbdyno(&["run", "--resume", "broken off"]);
+        // The server is unreachable until it has restarted.
         if ended.status != 1 || std::time::Instant::now() > until {
             break ended;
         }
         std::thread::sleep(std::time::Duration::from_millis(300));
     };
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    let exported = place.export("broken off");
+    let exported = workspace.export("broken off");
     assert_eq!(points(&exported).len(), 14);
     let [before, after] = of(&exported, "OLTP")[..] else {
         panic!("two levels")
@@ -534,13 +535,13 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
     }
 }
 
-/// An hour is held at every rate, so that the highest of all is found, ten times doubled; a microsecond at none, which is
-/// said for the whole level at once, and not searched again for each kind of transaction.
+/// Every rate meets an hour, so that the search finds the highest of all, doubled ten times; none meets a microsecond, which is reported
+/// for the whole level at once, and not searched again for each kind of transaction.
 #[test]
 fn the_highest_rate_that_holds_is_searched() {
-    let place = Workspace::new();
-    // Whole, so that the search need not bring it back.
-    let (server, url) = loaded_server(&place, "&fsync=off", "full");
+    let workspace = Workspace::new();
+    // A full warehouse, so that the search need not restore it.
+    let (server, url) = loaded_server(&workspace, "&fsync=off", "full");
     let orders = || -> u64 {
         let sql = "SELECT count(*) FROM dbdyno.orders";
         postgres::psql(&server, sql).parse().unwrap()
@@ -561,14 +562,14 @@ fn the_highest_rate_that_holds_is_searched() {
             "--name",
             name,
         ];
-        let ended = let_work(&place, &url, &more);
+        let ended = let_work(&workspace, &url, &more);
         assert_eq!(ended.status, status, "{}", ended.stderr);
-        place.export(name)
+        workspace.export(name)
     };
     let found = search("p90=3600s", "found", 0);
     let total = of(&found, "OLTP")[0];
     let notes = total["notes"].to_string();
-    // The first rate is moved by lot, by up to half a bracket; the highest stays where it is.
+    // The first rate is randomised by up to half a bracket; the highest is fixed.
     for said in [
         "40960.0 arrivals/s meet p90=3600s, every higher rate tried met it too",
         "rates tried: ",
@@ -579,14 +580,14 @@ fn the_highest_rate_that_holds_is_searched() {
     let first = notes.split_once("rates tried: ").unwrap().1;
     let first: f64 = first.split_once("/s").unwrap().0.parse().unwrap();
     assert!((first / 40.0).ln().abs() < 0.025, "{first}");
-    // How many orders that comes to is the machine's affair; what is told of it is what the tables hold.
+    // The number of orders depends on the machine; the reported number is that in the tables.
     let after = orders();
     let mut notes = total["notes"].as_array().unwrap().iter();
     let grew = notes.find(|note| note["code"] == "search_grew");
     assert_eq!(grew.is_some(), after as f64 > 1.1 * before as f64);
     if let Some(grew) = grew {
-        let told = ["orders_before", "orders_after"].map(|key| grew[key].as_u64());
-        assert_eq!(told, [Some(before), Some(after)]);
+        let found = ["orders_before", "orders_after"].map(|key| grew[key].as_u64());
+        assert_eq!(found, [Some(before), Some(after)]);
     }
     assert!(total["operations_per_s"].as_f64() > Some(0.0), "{total}");
 

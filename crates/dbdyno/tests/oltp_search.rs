@@ -1,4 +1,4 @@
-//! The search of `slo` in order entry brings the database back to its load when its measurements have made it grow.
+//! The search of `slo` in order entry restores the database when its measurements have enlarged it.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ mod common;
 use common::{Workspace, point_of, points};
 use serde_json::Value;
 
-/// Enters orders of one line in each district as if users had, so that every consistency condition holds.
+/// Enters orders of one line in each district so that every consistency condition holds.
 fn grow(url: &str, orders_of_a_district: u32) {
     let target = engines::open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
@@ -35,25 +35,25 @@ fn grow(url: &str, orders_of_a_district: u32) {
     }
     let sql = format!("UPDATE district SET d_next_o_id = d_next_o_id + {orders_of_a_district}");
     session.batch(&sql).unwrap();
-    // What a level does before its users work.
+    // A level does this before its users start.
     session
         .batch("UPDATE dbdyno_oltp SET value = '1' WHERE name = 'transactions_since_load'")
         .unwrap();
 }
 
-/// A search of a few short measurements on a warehouse to which orders were added; every point is valid, the consistency
-/// conditions behind it included. `login` is by whom it is searched. Gives the notes of the search.
+/// A search of a few short measurements on a warehouse with additional orders; every point is valid, including the later consistency
+/// conditions. `login` is the searching user. Returns the notes of the search.
 fn search(url: &str, login: &str, orders_of_a_district: u32) -> Vec<Value> {
-    let place = Workspace::new();
-    place.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
+    let workspace = Workspace::new();
+    workspace.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
     grow(url, orders_of_a_district);
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         "name = \"p\"\nsample_ms = 100\n[[step]]\nuse = \"oltp\"\nseconds = 0.5\nrate_per_s = 120.0\n\
          [step.oltp]\ndo = \"run\"\nusers = \"2\"\nslo = \"p95=20s\"\n",
     );
-    place.fine(&["run", &plan, "--target", login, "--name", "s", "--yes"]);
-    let run = place.export("s");
+    workspace.fine(&["run", &plan, "--target", login, "--name", "s", "--yes"]);
+    let run = workspace.export("s");
     for point in points(&run) {
         assert_eq!(
             point["valid"], true,
@@ -68,7 +68,7 @@ fn note<'n>(notes: &'n [Value], code: &str) -> Option<&'n Value> {
     notes.iter().find(|note| note["code"] == code)
 }
 
-/// Ten orders less than a quarter: the first measurement enters more, and the second begins with the load.
+/// Ten orders less than a quarter: the first measurement exceeds it, so that the second begins with a restored load.
 const ALMOST: u32 = 749;
 
 fn is_brought_back(url: &str) {
@@ -80,8 +80,8 @@ fn is_brought_back(url: &str) {
 
 #[test]
 fn a_file_of_sqlite_is_brought_back() {
-    let place = Workspace::new();
-    is_brought_back(&place.url("sqlite", "o.db"));
+    let workspace = Workspace::new();
+    is_brought_back(&workspace.url("sqlite", "o.db"));
 }
 
 #[test]
@@ -91,16 +91,16 @@ fn a_running_postgres_is_brought_back() {
 }
 
 #[test]
-fn a_running_mariadb_is_brought_back_by_who_may() {
+fn a_running_mariadb_is_restored_by_a_user_with_the_rights() {
     let server = mysql::server("");
     is_brought_back(&mysql::url(&server, "root"));
 }
 
-/// What the search found there is kept nowhere.
+/// The intermediate results of the search are not stored.
 #[test]
 fn a_database_that_had_grown_before_is_left_and_says_so() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "o.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "o.db");
     let notes = search(&url, &url, 800);
     let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
     assert!(why["orders"].as_u64().unwrap() >= 38_000, "{why}");
@@ -116,7 +116,7 @@ fn a_database_that_had_grown_before_is_left_and_says_so() {
 }
 
 #[test]
-fn who_may_not_make_tables_is_told_and_the_search_goes_on() {
+fn a_user_without_rights_to_create_tables_gets_a_note_and_the_search_continues() {
     let server = mysql::server("");
     mysql::ask(
         &server,

@@ -1,4 +1,4 @@
-//! Users who are more than a server lets in.
+//! More users than a server admits.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::os::unix::fs::MetadataExt;
@@ -19,13 +19,15 @@ fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
     all.filter(|point| point["test"] == test).collect()
 }
 
-/// More users than the server lets in are refused before a level is measured, with the limit; users who share
-/// connections are let in.
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
-    let place = Workspace::new();
-    let (_server, url) = loaded_server(&place, "&max_connections=20", "tenth");
-    let ended = let_work(&place, &url, &["--users", "1,64,65", "--seconds", "0.5"]);
+    let workspace = Workspace::new();
+    let (_server, url) = loaded_server(&workspace, "&max_connections=20", "tenth");
+    let ended = let_work(
+        &workspace,
+        &url,
+        &["--users", "1,64,65", "--seconds", "0.5"],
+    );
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     for said in [
@@ -37,7 +39,7 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
         assert!(sentence.contains(said), "{said}: {sentence}");
     }
     assert_eq!(
-        place.dbdyno(&["report", "last"]).status,
+        workspace.dbdyno(&["report", "last"]).status,
         2,
         "nothing was entered"
     );
@@ -51,38 +53,43 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
         "--name",
         "shared",
     ];
-    let ended = let_work(&place, &url, &shared);
+    let ended = let_work(&workspace, &url, &shared);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("shared");
+    let exported = workspace.export("shared");
     assert_eq!(faults(of(&exported, "OLTP")[0]), [""; 0]);
 }
 
-/// Somebody who takes connections between the check and a level costs that level: every point of it says why, once, and
-/// the level before is measured.
+/// Connections that others take between the check and a level cost that level: every point of it has the reason, once, and the level before
+/// is measured.
 #[test]
-fn connections_that_others_take_meanwhile_cost_their_level() {
-    let place = Workspace::new();
-    let (server, url) = loaded_server(&place, "&max_connections=20", "tenth");
-    let log = std::fs::File::create(place.path("log")).unwrap();
+fn connections_that_others_take_cost_their_level() {
+    let workspace = Workspace::new();
+    let (server, url) = loaded_server(&workspace, "&max_connections=20", "tenth");
+    let log = std::fs::File::create(workspace.path("log")).unwrap();
     let levels = ["--users", "1,14", "--seconds", "4", "--warm-up-max", "0"];
-    let asked = ["oltp", "run", "--target", &url, "--yes", "--all-levels"];
-    let arguments = [&asked[..], &levels, &["--check", "light", "--name", "cut"]].concat();
-    let mut child = place
+    let command = ["oltp", "run", "--target", &url, "--yes", "--all-levels"];
+    let arguments = [
+        &command[..],
+        &levels,
+        &["--check", "light", "--name", "cut"],
+    ]
+    .concat();
+    let mut child = workspace
         .command(&arguments)
         .stdout(log.try_clone().unwrap())
         .stderr(log)
         .spawn()
         .unwrap();
-    let told = || std::fs::read_to_string(place.path("log")).unwrap();
-    while !told().contains("consistency before") {
-        assert!(child.try_wait().unwrap().is_none(), "{}", told());
+    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
+    while !log().contains("consistency before") {
+        assert!(child.try_wait().unwrap().is_none(), "{}", log());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // The first level has begun; whoever is let in now stays until the second one has ended.
+    // The first level has begun; these sessions stay until the second one has ended.
     let others: Vec<_> = (0..12).map(|_| postgres::idle(&server)).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(3), "{}", told());
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{}", log());
     drop(others);
-    let exported = place.export("cut");
+    let exported = workspace.export("cut");
     for code in ["OLTP", "NEW-ORDER", "STOCK-LEVEL"] {
         let [few, many] = of(&exported, code)[..] else {
             panic!("two levels of {code}")
@@ -96,11 +103,11 @@ fn connections_that_others_take_meanwhile_cost_their_level() {
     }
 }
 
-/// A server that is started for a run has room for more sessions than it usually has. What each of them takes of its memory
-/// is told, but not of few, whom everything else that the server does outweighs.
+/// A server started for a run has room for more sessions than usual. The memory per session is reported, except for a few sessions, where
+/// other memory of the server dominates.
 #[test]
 fn a_local_server_has_a_session_for_each_of_its_users() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = "name = 'many'\nsample_ms = 250\n\
         [validity]\ndriver_pct_max = 100.0\ndriver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\n\
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
@@ -108,12 +115,12 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
         [[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\nusers = 8\ncheck = 'none'\n\
         [[step]]\nuse = 'oltp'\nseconds = 1\n[step.oltp]\ndo = 'run'\nusers = 520\npauses = true\ncheck = 'none'\n";
     let url = "postgres+local:?version=15&shared_buffers=32MB&fsync=off";
-    let plan = place.file("plan.toml", plan);
-    let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "many"]);
-    // A second is shorter than the cycle of a user with pauses; nothing else is wrong.
+    let plan = workspace.file("plan.toml", plan);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "many"]);
+    // A second is shorter than the cycle of a user with pauses; there is no other fault.
     assert_eq!(ended.status, 3, "{}", ended.stderr);
     assert!(ended.stderr.contains("1 of 13 points"), "{}", ended.stderr);
-    let exported = place.export("many");
+    let exported = workspace.export("many");
     let opened = exported["targets"][0]["url"].as_str().unwrap();
     assert!(opened.contains("max_connections=584"), "{opened}");
     let [few, many] = of(&exported, "OLTP")[..] else {
@@ -125,11 +132,11 @@ fn a_local_server_has_a_session_for_each_of_its_users() {
     assert!((0.3..20.0).contains(&session_mb), "{session_mb} MB");
 }
 
-/// A server with threads keeps the memory of closed sessions: fewer users than before would be said to take all of it, and
-/// in a second run those that are there already take none. Of both nothing is told but why.
+/// A threaded server keeps the memory of closed sessions: after a level, fewer users would seem to take all of it, and in a second run the
+/// present ones none. For both only the reason is reported.
 #[test]
 fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let level = "[[step]]\nuse = 'oltp'\nseconds = 0.5\n[step.oltp]\ndo = 'run'\npauses = true\ncheck = 'none'\nusers =";
     let plan = format!(
         "name = 'falls'\nsample_ms = 250\n\
@@ -138,11 +145,11 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
         [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n{level} 200\n{level} 100\n"
     );
     let url = "mysql+local:?innodb_flush_method=nosync";
-    let plan = place.file("plan.toml", &plan);
-    let ended = place.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "falls"]);
-    // Whether users with pauses did anything in half a second, and so whether their level is valid, does not matter.
+    let plan = workspace.file("plan.toml", &plan);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "falls"]);
+    // The validity of the level is irrelevant, because users with pauses may do nothing in half a second.
     assert!(ended.stderr.contains("100 users"), "{}", ended.stderr);
-    let exported = place.export("falls");
+    let exported = workspace.export("falls");
     let [first, fewer] = of(&exported, "OLTP")[..] else {
         panic!("two levels")
     };
@@ -156,19 +163,19 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
     );
 }
 
-/// With a limit of 500 files either side has room for its 150 users, but both at once have not: two servers that take turns
-/// are refused before they are loaded.
+/// With a limit of 500 files either side has room for its 150 users, but not both at once: two alternating servers are refused before they
+/// are loaded.
 #[test]
 fn sides_that_take_turns_share_the_files_of_the_driver() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = "name = 'both'\n[[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         [[step]]\nuse = 'oltp'\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nusers = 150\npauses = false\n";
-    let plan = place.file("plan.toml", plan);
+    let plan = workspace.file("plan.toml", plan);
     let url = "postgres+local:?shared_buffers=32MB&fsync=off";
-    let asked = ["ab", &plan, "--target", url, "--b", "target.work_mem=8MB"];
+    let command = ["ab", &plan, "--target", url, "--b", "target.work_mem=8MB"];
     let how = ["--interleave", "100ms", "--pairs", "6", "--yes"];
-    let dbdyno = place.command(&[&asked[..], &how].concat());
-    // Root could raise the limit again, with a right that it is started without.
+    let dbdyno = workspace.command(&[&command[..], &how].concat());
+    // Root could raise the limit again with a right that is dropped here.
     let as_root: &[&str] = match std::fs::metadata("/proc/self").unwrap().uid() {
         0 => &["setpriv", "--bounding-set=-sys_resource"],
         _ => &["env"],

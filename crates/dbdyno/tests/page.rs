@@ -1,6 +1,6 @@
-//! The page of a real run in a real browser: wide, narrow, dark, printed, and alone in the world.
+//! The page of a real run in a real browser: wide, narrow, dark, printed, and without a network.
 //!
-//! With `REPORT_PICTURES=FOLDER` the pictures stay there, to be looked at.
+//! With `REPORT_PICTURES=FOLDER` the pictures are stored there.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,26 +12,26 @@ mod common;
 use chromium::Chromium;
 use common::{TINY, Workspace, need_duckdb, points};
 
-/// Every component once, so that the page has a chart of each.
+/// One test of every component, so that the page has a chart of each.
 const PLAN_TESTS: &str = "[\"T132\", \"T421\", \"T426\", \"T331\"]";
 
-/// Measures with three repetitions on both engines and gives the page.
+/// Measures three repetitions on both engines and returns the page.
 fn page() -> String {
     need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let plan = TINY
         .replace("[\"T132\"]", PLAN_TESTS)
         .replace("jobs = [1]", "jobs = [1, 2]");
-    let duckdb = place.url("duckdb", "bench.duckdb");
-    let ended = place.run(&plan, &["--target", &duckdb, "--repeat", "3"]);
+    let duckdb = workspace.url("duckdb", "bench.duckdb");
+    let ended = workspace.run(&plan, &["--target", &duckdb, "--repeat", "3"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let repetitions = points(&exported)
         .iter()
         .map(|p| p["repetition"].as_u64().unwrap());
     assert_eq!(repetitions.max(), Some(3));
-    place.fine(&["report", "last", "-o", "r.html"]);
-    std::fs::read_to_string(place.path("r.html")).unwrap()
+    workspace.fine(&["report", "last", "-o", "r.html"]);
+    std::fs::read_to_string(workspace.path("r.html")).unwrap()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn the_page_of_a_run_can_be_read_everywhere() {
     narrow(&browser, &page);
 }
 
-/// At 400 px nothing has to be scrolled sideways. A window cannot be narrower than 500 px, a frame can.
+/// At 400 px nothing scrolls sideways. A window cannot be narrower than 500 px, a frame can.
 fn narrow(browser: &Chromium, page: &str) {
     let tell = "<script>const e = document.documentElement;\
         parent.postMessage(innerWidth + ' ' + (e.scrollWidth - e.clientWidth), '*')</script>";

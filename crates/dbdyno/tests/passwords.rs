@@ -1,4 +1,4 @@
-//! A password goes to its server and nowhere else: no output, no file and no command line has it, however it was given.
+//! A password reaches only its server: no output, file or command line contains it, however it was given.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,7 +22,7 @@ use local_server::LocalServer;
 
 const CANARY: &str = "c4n4ry";
 
-/// Makes a user who needs a password, and gives the URL that has it.
+/// Creates a user with a password, and returns the URL with it.
 fn locked(server: &LocalServer) -> String {
     let role = format!(
         "SET password_encryption = 'scram-sha-256'; CREATE ROLE locked LOGIN SUPERUSER PASSWORD '{CANARY}'"
@@ -35,7 +35,7 @@ fn locked(server: &LocalServer) -> String {
     url.replace("locked@", &format!("locked:{CANARY}@"))
 }
 
-/// No file of a place has it, the archive and its log among them.
+/// No file of a directory contains it, including the archive and its log.
 fn nowhere(directory: &Path) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -56,11 +56,11 @@ fn unsaid(arguments: &[&str], ended: &Ended, status: i32) {
 
 #[test]
 fn every_verb_keeps_a_password_to_itself() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     let b = format!("target={url}");
-    let archive = place.archive();
+    let archive = workspace.archive();
     let verbs: [&[&str]; 12] = [
         &["run", &plan, "--target", &url, "--name", "one", "-vv"],
         &["run", &plan, "--target", &url, "--shared"],
@@ -78,20 +78,20 @@ fn every_verb_keeps_a_password_to_itself() {
         &["oltp", "drop", "--target", &url, "-v"],
     ];
     for arguments in verbs {
-        unsaid(arguments, &place.dbdyno(arguments), 0);
+        unsaid(arguments, &workspace.dbdyno(arguments), 0);
     }
-    let exported = place.export("two-b");
+    let exported = workspace.export("two-b");
     let settings = exported["run"]["study"]["settings"].to_string();
     assert!(settings.contains("target=postgres://locked@"), "{settings}");
-    place.fine(&["report", "one", "-o", "page.html"]);
+    workspace.fine(&["report", "one", "-o", "page.html"]);
     assert!(archive.exists());
     nowhere(archive.parent().unwrap());
 }
 
 #[test]
 fn no_error_says_a_password() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     let wrong = [
         format!("postgres://u:{CANARY}@127.0.0.1:0/d"),
         format!("postgres//u:{CANARY}@h/d"),
@@ -111,13 +111,13 @@ fn no_error_says_a_password() {
             &["columnar", "size", "--from", url, "--level", "none"],
         ];
         for arguments in verbs {
-            unsaid(arguments, &place.dbdyno(arguments), 2);
+            unsaid(arguments, &workspace.dbdyno(arguments), 2);
         }
     }
-    nowhere(place.archive().parent().unwrap());
+    nowhere(workspace.archive().parent().unwrap());
 }
 
-/// The processes that descend from one, itself first, each with its command line and its environment.
+/// A process and its descendants, with command lines and environments.
 fn family(of: u32) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
     let pids = std::fs::read_dir("/proc").unwrap().flatten();
     let parents: HashMap<u32, u32> = pids
@@ -145,9 +145,8 @@ fn has_canary(bytes: &[u8]) -> bool {
     parts.any(|part| part == CANARY.as_bytes())
 }
 
-/// A run that has begun, and goes on for a while.
-fn begun(place: &Workspace, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
-    let mut command = place.command(arguments);
+fn begun(workspace: &Workspace, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let mut command = workspace.command(arguments);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.env("PGPASSWORD", CANARY).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -161,18 +160,18 @@ fn begun(place: &Workspace, arguments: &[&str]) -> (Child, BufReader<ChildStderr
 
 #[test]
 fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
-    let plan = place.file("plan.toml", &TINY.replace("0.05", "2"));
+    let plan = workspace.file("plan.toml", &TINY.replace("0.05", "2"));
     let b = format!("target={url}");
     let joined = format!("--target={url}");
-    // For one side a local server is started, which is a child and has children.
+    // A local server for one side is a child with children.
     let local = "target=postgres+local:?version=15&shared_buffers=32MB";
     let study = [
         "ab", &plan, "--a", local, "--b", &b, "--pairs", "1", "--yes", "--name", "two",
     ];
     for arguments in [&["run", &plan, &joined, "--name", "one"][..], &study] {
-        let (mut child, mut said) = begun(&place, arguments);
+        let (mut child, mut said) = begun(&workspace, arguments);
         let own = format!("/proc/{}/cmdline", child.id());
         let own = String::from_utf8(std::fs::read(own).unwrap()).unwrap();
         assert!(own.contains("postgres://locked:xxxxxx@"), "{own}");
@@ -183,7 +182,7 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
             for (pid, line, environment) in family {
                 let text = String::from_utf8_lossy(&line).into_owned();
                 assert!(!has_canary(&line), "{pid}: {text}");
-                // dbdyno itself was given the password so, and is its own copy until a child becomes another program.
+                // dbdyno itself received the password in this way, and is its own copy until the child's exec.
                 let is_dbdyno = line == own.as_bytes();
                 assert!(is_dbdyno || !has_canary(&environment), "{pid}: {text}");
             }
@@ -198,7 +197,7 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
         assert!(child.wait().unwrap().success(), "{rest}");
         assert!(!rest.contains(CANARY), "{rest}");
     }
-    let warned = place.dbdyno(&["oltp", "check", &joined]);
+    let warned = workspace.dbdyno(&["oltp", "check", &joined]);
     assert!(
         warned
             .stderr
@@ -209,32 +208,32 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
         "{}",
         warned.stderr
     );
-    let plain = place.dbdyno(&[
+    let plain = workspace.dbdyno(&[
         "oltp",
         "check",
         "--target",
         &url.replace(&format!(":{CANARY}"), ""),
     ]);
     assert!(!plain.stderr.contains("warning"), "{}", plain.stderr);
-    nowhere(place.archive().parent().unwrap());
+    nowhere(workspace.archive().parent().unwrap());
 }
 
 #[test]
 fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
     let two = TINY
         .replace("0.05", "0.5")
         .replace("\"T132\"", "\"T132\", \"T133\"");
-    let plan = place.file("plan.toml", &two);
+    let plan = workspace.file("plan.toml", &two);
     let without = url.replace(&format!(":{CANARY}"), "");
-    let passwords = place.file("passwords", &format!("*:*:*:locked:{CANARY}\n"));
+    let passwords = workspace.file("passwords", &format!("*:*:*:locked:{CANARY}\n"));
     std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600)).unwrap();
     let ways = [("PGPASSWORD", CANARY), ("PGPASSFILE", passwords.as_str())];
     for (number, (variable, value)) in ways.into_iter().enumerate() {
         let name = format!("run{number}");
         let arguments = ["run", &plan, "--target", &url, "--name", &name];
-        let (mut child, mut said) = begun(&place, &arguments);
+        let (mut child, mut said) = begun(&workspace, &arguments);
         // SAFETY: the child is ours and not waited for.
         unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -245,21 +244,21 @@ fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
             "{rest}"
         );
         let resume = ["run", "--resume", &name, "-vv"];
-        // Nothing was kept with which it could log on.
-        let mut command = place.command(&resume);
+        // The archive contains no credentials.
+        let mut command = workspace.command(&resume);
         command.env_remove("HOME").env_remove("PGPASSWORD");
         let alone = Ended::of(command.output().unwrap());
         unsaid(&resume, &alone, 1);
         assert!(alone.stderr.contains("$PGPASSWORD"), "{}", alone.stderr);
-        let mut command = place.command(&resume);
+        let mut command = workspace.command(&resume);
         unsaid(
             &resume,
             &Ended::of(command.env(variable, value).output().unwrap()),
             0,
         );
-        // The same for one that never had it in its URL, and with a wrong one.
+        // The same with a password from elsewhere, and with a wrong one.
         let arguments = ["run", &plan, "--target", &without, "--log", "log"];
-        let mut command = place.command(&arguments);
+        let mut command = workspace.command(&arguments);
         unsaid(
             &arguments,
             &Ended::of(command.env(variable, value).output().unwrap()),
@@ -268,7 +267,7 @@ fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
     }
     psql_password(&server, "another");
     let arguments = ["run", &plan, "--target", &url, "-vv"];
-    let wrong = place.dbdyno(&arguments);
+    let wrong = workspace.dbdyno(&arguments);
     unsaid(&arguments, &wrong, 1);
     assert!(
         wrong.sentence().contains("authentication failed"),
@@ -276,19 +275,18 @@ fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
         wrong.stderr
     );
     std::fs::remove_file(passwords).unwrap();
-    nowhere(place.archive().parent().unwrap());
+    nowhere(workspace.archive().parent().unwrap());
 }
 
 fn psql_password(server: &LocalServer, password: &str) {
     postgres::psql(server, &format!("ALTER ROLE locked PASSWORD '{password}'"));
 }
 
-/// Who mistakes the place of an argument is told so without its password.
 #[test]
-fn an_argument_in_the_wrong_place_is_not_repeated_with_its_password() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    assert_eq!(place.run(TINY, &["--name", "one"]).status, 0);
+fn a_misplaced_argument_is_not_repeated_with_its_password() {
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    assert_eq!(workspace.run(TINY, &["--name", "one"]).status, 0);
     let url = format!("postgres://u:{CANARY}@h/d");
     let setting = format!("target={url}");
     let (flag, key) = (
@@ -317,42 +315,42 @@ fn an_argument_in_the_wrong_place_is_not_repeated_with_its_password() {
     ];
     for arguments in verbs {
         let ended =
-            place.dbdyno(&[arguments, &["-vv"][..usize::from(arguments[0] == "run")]].concat());
+            workspace.dbdyno(&[arguments, &["-vv"][..usize::from(arguments[0] == "run")]].concat());
         let said = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!said.contains(CANARY), "{arguments:?}: {said}");
         assert_ne!(ended.status, 0, "{arguments:?}");
     }
-    // Nor does a file that has it where nothing of the kind belongs.
+    // A file with a misplaced password is refused without repeating it.
     let texts = [
         TINY.replace("name =", &format!("target = \"{url}\"\nname =")),
         TINY.replace("[\"T132\"]", &format!("\"{url}\"")),
         TINY.replace("sample_ms", &format!("{url}\nsample_ms")),
     ];
     for text in texts {
-        let plan = place.file("plan.toml", &text);
+        let plan = workspace.file("plan.toml", &text);
         let arguments = ["run", &plan, "--target", "sqlite:"];
-        unsaid(&arguments, &place.dbdyno(&arguments), 2);
+        unsaid(&arguments, &workspace.dbdyno(&arguments), 2);
     }
-    std::fs::remove_file(place.path("plan.toml")).unwrap();
-    nowhere(place.archive().parent().unwrap());
+    std::fs::remove_file(workspace.path("plan.toml")).unwrap();
+    nowhere(workspace.archive().parent().unwrap());
 }
 
 #[test]
-fn a_password_for_mariadb_is_kept_as_well() {
-    let (server, place) = (mysql::server(""), Workspace::new());
+fn a_password_for_mariadb_stays_private_as_well() {
+    let (server, workspace) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         &format!("CREATE USER locked IDENTIFIED BY '{CANARY}'; GRANT ALL ON *.* TO locked"),
     );
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     let without = mysql::url(&server, "locked");
     let url = without.replace("locked@", &format!("locked:{CANARY}@"));
     let arguments = ["run", &plan, "--target", &url, "-vv", "--log", "log"];
-    let ended = place.dbdyno(&arguments);
+    let ended = workspace.dbdyno(&arguments);
     unsaid(&arguments, &ended, 0);
     assert!(ended.stderr.contains("put it into ~/.my.cnf"));
     let arguments = ["run", &plan, "--target", &without];
-    let mut command = place.command(&arguments);
+    let mut command = workspace.command(&arguments);
     unsaid(
         &arguments,
         &Ended::of(command.env("MYSQL_PWD", CANARY).output().unwrap()),
@@ -360,6 +358,6 @@ fn a_password_for_mariadb_is_kept_as_well() {
     );
     mysql::ask(&server, "ALTER USER locked IDENTIFIED BY 'another'");
     let arguments = ["run", &plan, "--target", &url];
-    unsaid(&arguments, &place.dbdyno(&arguments), 1);
-    nowhere(place.archive().parent().unwrap());
+    unsaid(&arguments, &workspace.dbdyno(&arguments), 1);
+    nowhere(workspace.archive().parent().unwrap());
 }

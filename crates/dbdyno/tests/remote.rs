@@ -1,5 +1,4 @@
-//! A server on another machine, which a real ssh server plays: what is sampled through it, and what is
-//! said when it is not there.
+//! A server on another machine, simulated by a real ssh server: sampling through it, and errors if it is unreachable.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,7 +18,7 @@ use postgres::{psql, server, url};
 use serde_json::Value;
 use sshd::Sshd;
 
-/// Reads and writes for a while, so that there is something to sample.
+/// Reads and writes long enough to be sampled.
 const PLAN: &str = "name = \"remote\"\nsample_ms = 300\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\", \"T311\"]\njobs = [2]\nmode = \"time\"\nseconds = 1.5\n";
 /// Long enough to be interrupted.
@@ -27,8 +26,8 @@ const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\", \"T621\"]\njobs = [1]\nmode = \"time\"\nseconds = 3\n";
 
-fn dbdyno(place: &Workspace, sshd: &Sshd, arguments: &[&str]) -> Ended {
-    let mut command = place.command(arguments);
+fn dbdyno(workspace: &Workspace, sshd: &Sshd, arguments: &[&str]) -> Ended {
+    let mut command = workspace.command(arguments);
     command.env("DBDYNO_SSH", sshd.client());
     Ended::of(command.output().unwrap())
 }
@@ -39,15 +38,15 @@ fn notes(point: &Value) -> String {
 
 #[test]
 fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
-    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
-    let plan = place.file("plan.toml", PLAN);
+    let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
+    let plan = workspace.file("plan.toml", PLAN);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     let arguments = ["run", &plan, "--target", &url, "--host", &host];
-    let ended = dbdyno(&place, &sshd, &arguments);
+    let ended = dbdyno(&workspace, &sshd, &arguments);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     let platform = &run["platform"];
-    // The other machine is this one, so what it says of itself is known.
+    // The other machine is this one, so that its facts are known.
     assert_eq!(
         platform["threads"],
         std::thread::available_parallelism().unwrap().get() as u64
@@ -64,7 +63,7 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
         assert!(figures["driver_cpu_pct"].as_f64().unwrap() > 0.0);
         assert!(figures["memory_used_mb_peak"].as_f64().unwrap() > 100.0);
         let samples = point["samples"].as_array().unwrap();
-        // A busy machine may be late with some of the five, but not with all.
+        // A busy machine may delay some of the five samples, but not all.
         assert!(
             samples.len() >= 3,
             "{} samples in 1.5 s at 300 ms",
@@ -74,16 +73,16 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
         let notes = notes(point);
         assert!(notes.contains("sampled through ssh, which uses"), "{notes}");
         println!("{}", notes);
-        // A device, or the reason why there is none.
+        // A device, or the reason for its absence.
         let known = target["device"].is_string();
         assert_eq!(figures["write_iops"].is_number(), known, "{figures}");
         assert!(known || notes.contains("device"), "{notes}");
     }
-    // The same run goes on with the same host.
-    let shown = dbdyno(&place, &sshd, &["host", "--host", &host, "--json"]);
+    // The resumed run uses the same host.
+    let shown = dbdyno(&workspace, &sshd, &["host", "--host", &host, "--json"]);
     assert_eq!(shown.status, 0, "{}", shown.stderr);
     let there: Value = serde_json::from_str(&shown.stdout).unwrap();
-    let here: Value = serde_json::from_str(&place.fine(&["host", "--json"]).stdout).unwrap();
+    let here: Value = serde_json::from_str(&workspace.fine(&["host", "--json"]).stdout).unwrap();
     for part in [
         "machine",
         "processor",
@@ -94,11 +93,11 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
     ] {
         let (mut there, mut here) = (there["found"][part].clone(), here["found"][part].clone());
         for side in [&mut there, &mut here] {
-            // Only the processor itself tells this, not a file.
+            // Only the CPU itself reports this, not a file.
             if let Some(machine) = side.as_object_mut() {
                 machine.remove("virtualisation");
             }
-            // Other tests attach and detach loop devices meanwhile.
+            // Other tests attach and detach loop devices in the meantime.
             if let Some(devices) = side.as_array_mut() {
                 let is_loop = |device: &Value| device["name"].as_str().unwrap().starts_with("loop");
                 devices.retain(|device| part != "block_devices" || !is_loop(device));
@@ -110,18 +109,18 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
 
 #[test]
 fn the_device_of_a_server_elsewhere_can_be_named() {
-    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
+    let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     psql(
         &server,
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; \
          GRANT CREATE ON DATABASE postgres TO plain",
     );
-    let plan = place.file("plan.toml", &PLAN.replace(", \"T311\"", ""));
+    let plan = workspace.file("plan.toml", &PLAN.replace(", \"T311\"", ""));
     let (url, host) = (url(&server, "plain"), sshd.url());
     let arguments = ["run", &plan, "--target", &url, "--host", &host];
-    assert_eq!(dbdyno(&place, &sshd, &arguments).status, 0);
-    // This user may not see where the data lie.
-    let run = place.export("last");
+    assert_eq!(dbdyno(&workspace, &sshd, &arguments).status, 0);
+    // This user has no right to see the data directory.
+    let run = workspace.export("last");
     let missing = &run["targets"][0]["rights_missing"];
     assert_eq!(missing["unseen"][2], "data_directory", "{missing}");
     assert!(run["targets"][0]["device"].is_null());
@@ -132,12 +131,12 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
         .next();
     let disk = disk.expect("the tests run where some block device is shown");
     let named = [&arguments[..], &["--host-device", disk]].concat();
-    assert_eq!(dbdyno(&place, &sshd, &named).status, 0);
-    let run = place.export("last");
+    assert_eq!(dbdyno(&workspace, &sshd, &named).status, 0);
+    let run = workspace.export("last");
     assert_eq!(run["targets"][0]["device"], disk);
     assert!(points(&run)[0]["read_iops"].is_number());
     let odd = [&arguments[..], &["--host-device", "sda;x"]].concat();
-    let ended = dbdyno(&place, &sshd, &odd);
+    let ended = dbdyno(&workspace, &sshd, &odd);
     assert_eq!(ended.status, 1);
     assert!(
         ended.sentence().contains("not the name of a block device"),
@@ -148,20 +147,20 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
 
 #[test]
 fn a_connection_that_dies_costs_figures_and_no_point() {
-    let (place, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
-    let plan = place.file("plan.toml", LONG);
+    let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
+    let plan = workspace.file("plan.toml", LONG);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
-    let mut command = place.command(&[
+    let mut command = workspace.command(&[
         "run", &plan, "--target", &url, "--host", &host, "--name", "cut",
     ]);
     command.env("DBDYNO_SSH", sshd.client());
-    let log = place.path("log");
+    let log = workspace.path("log");
     let mut child = command
         .stdout(std::process::Stdio::null())
         .stderr(std::fs::File::create(&log).unwrap())
         .spawn()
         .unwrap();
-    wait_for_points(&place, 1);
+    wait_for_points(&workspace, 1);
     std::thread::sleep(Duration::from_millis(1500));
     assert!(sshd.cut() > 0);
     let status = child.wait().unwrap();
@@ -170,7 +169,7 @@ fn a_connection_that_dies_costs_figures_and_no_point() {
         "{}",
         std::fs::read_to_string(&log).unwrap()
     );
-    let run = place.export("cut");
+    let run = workspace.export("cut");
     assert_eq!(points(&run).len(), 3);
     let (cut, after) = (&points(&run)[1], &points(&run)[2]);
     assert!(cut["cpu_pct_avg"].is_null(), "{}", cut);
@@ -181,14 +180,14 @@ fn a_connection_that_dies_costs_figures_and_no_point() {
         notes(cut)
     );
     assert_eq!(cut["valid"], true, "{}", cut["reasons"]);
-    // The next point has a new connection.
+    // The next point opens a new connection.
     assert!(after["cpu_pct_avg"].is_number(), "{}", notes(after));
 }
 
 #[test]
 fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
-    let (place, mut sshd, server) = (Workspace::new(), Sshd::start(), server(""));
-    let plan = place.file("plan.toml", PLAN);
+    let (workspace, mut sshd, server) = (Workspace::new(), Sshd::start(), server(""));
+    let plan = workspace.file("plan.toml", PLAN);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     sshd.stop();
     for (host, expected) in [
@@ -196,7 +195,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         ("ssh://nobody@no-such-host.invalid", "no-such-host.invalid"),
     ] {
         let ended = dbdyno(
-            &place,
+            &workspace,
             &sshd,
             &["run", &plan, "--target", &url, "--host", host],
         );
@@ -206,11 +205,11 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
             sentence.contains("cannot be reached") && sentence.contains(expected),
             "{sentence}"
         );
-        assert!(!place.archive().exists());
-        let ended = dbdyno(&place, &sshd, &["host", "--host", host]);
+        assert!(!workspace.archive().exists());
+        let ended = dbdyno(&workspace, &sshd, &["host", "--host", host]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
     }
-    let mut command = place.command(&["host", "--host", &host]);
+    let mut command = workspace.command(&["host", "--host", &host]);
     command.env("DBDYNO_SSH", "/no/such/ssh");
     let ended = Ended::of(command.output().unwrap());
     assert!(
@@ -233,7 +232,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         ),
     ] {
         let ended = dbdyno(
-            &place,
+            &workspace,
             &sshd,
             &[&["run", plan.as_str()], &arguments[..]].concat(),
         );
@@ -242,10 +241,10 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
     }
 }
 
-/// A user's configuration may pass his keys on to every host; no measurement needs them there.
+/// A user's configuration may forward keys to every host, but measurements do not need them there.
 #[test]
 fn the_other_machine_gets_no_use_of_the_keys() {
-    let (place, sshd) = (Workspace::new(), Sshd::start());
+    let (workspace, sshd) = (Workspace::new(), Sshd::start());
     let there = sshd.client().with_file_name("environment");
     std::fs::write(&there, "").unwrap();
     std::fs::set_permissions(&there, Permissions::from_mode(0o666)).unwrap();
@@ -256,7 +255,7 @@ fn the_other_machine_gets_no_use_of_the_keys() {
     let config = sshd.client().with_file_name("ssh_config");
     let settings = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("{settings}ForwardAgent yes\n")).unwrap();
-    let socket = place.path("agent");
+    let socket = workspace.path("agent");
     let mut agent = std::process::Command::new("ssh-agent")
         .args(["-D", "-a"])
         .arg(&socket)
@@ -267,7 +266,7 @@ fn the_other_machine_gets_no_use_of_the_keys() {
         assert!(agent.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(20));
     }
-    let mut command = place.command(&["host", "--host", &sshd.url()]);
+    let mut command = workspace.command(&["host", "--host", &sshd.url()]);
     command
         .env("DBDYNO_SSH", sshd.client())
         .env("SSH_AUTH_SOCK", &socket);
@@ -280,14 +279,14 @@ fn the_other_machine_gets_no_use_of_the_keys() {
     assert!(!environment.contains("SSH_AUTH_SOCK="), "{environment}");
 }
 
-/// Who may write a folder of `$PATH` could have dbdyno execute anything.
+/// A writable directory in `$PATH` could make dbdyno execute anything.
 #[test]
 fn a_client_that_others_can_replace_is_not_started() {
-    let place = Workspace::new();
-    let folder = place.path("bin");
+    let workspace = Workspace::new();
+    let folder = workspace.path("bin");
     std::fs::create_dir(&folder).unwrap();
-    let started = place.path("started");
-    let client = place.file(
+    let started = workspace.path("started");
+    let client = workspace.file(
         "bin/ssh",
         &format!("#!/bin/sh\n: >'{}'\n", started.display()),
     );
@@ -295,7 +294,7 @@ fn a_client_that_others_can_replace_is_not_started() {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
     let start = || {
-        let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+        let mut command = workspace.command(&["host", "--host", "ssh://u@h"]);
         command.env_remove("DBDYNO_SSH").env("PATH", &folder);
         Ended::of(command.output().unwrap())
     };
@@ -313,17 +312,20 @@ fn a_client_that_others_can_replace_is_not_started() {
     assert!(started.exists());
 }
 
-/// A configuration may send variables on to every host.
+/// A configuration may send variables to every host.
 #[test]
 fn the_client_is_given_no_password_of_a_database() {
-    let place = Workspace::new();
-    let seen = place.path("environment");
-    let client = place.file(
+    let workspace = Workspace::new();
+    let environment_file = workspace.path("environment");
+    let client = workspace.file(
         "ssh",
-        &format!("#!/bin/sh\nenv >'{}'\nexit 255\n", seen.display()),
+        &format!(
+            "#!/bin/sh\nenv >'{}'\nexit 255\n",
+            environment_file.display()
+        ),
     );
     std::fs::set_permissions(&client, Permissions::from_mode(0o755)).unwrap();
-    let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+    let mut command = workspace.command(&["host", "--host", "ssh://u@h"]);
     command
         .env("DBDYNO_SSH", &client)
         .env("SSH_AUTH_SOCK", "kept");
@@ -331,18 +333,18 @@ fn the_client_is_given_no_password_of_a_database() {
         .env("PGPASSWORD", "c4n4ry")
         .env("MYSQL_PWD", "c4n4ry");
     assert_eq!(Ended::of(command.output().unwrap()).status, 1);
-    let environment = std::fs::read_to_string(seen).unwrap();
+    let environment = std::fs::read_to_string(environment_file).unwrap();
     assert!(environment.contains("SSH_AUTH_SOCK=kept"), "{environment}");
     assert!(!environment.contains("c4n4ry"), "{environment}");
 }
 
-/// Nobody logs on without a key: there is no question that could wait for an answer.
+/// A login without a key fails at once: no prompt waits for an answer.
 #[test]
 fn a_host_that_does_not_let_us_in_asks_nothing() {
-    let (place, sshd) = (Workspace::new(), Sshd::start());
+    let (workspace, sshd) = (Workspace::new(), Sshd::start());
     std::fs::write(sshd.client().with_file_name("authorized"), "").unwrap();
     let began = Instant::now();
-    let ended = dbdyno(&place, &sshd, &["host", "--host", &sshd.url()]);
+    let ended = dbdyno(&workspace, &sshd, &["host", "--host", &sshd.url()]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("Permission denied"),
@@ -352,10 +354,10 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
     assert!(began.elapsed() < Duration::from_secs(120));
 }
 
-fn wait_for_points(place: &Workspace, count: usize) {
+fn wait_for_points(workspace: &Workspace, count: usize) {
     let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
-        let exported = place.dbdyno(&["export", "last", "--format", "json"]);
+        let exported = workspace.dbdyno(&["export", "last", "--format", "json"]);
         if exported.status == 0 {
             let run: Value = serde_json::from_str(&exported.stdout).unwrap();
             if points(&run).len() >= count {

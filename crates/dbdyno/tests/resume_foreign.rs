@@ -1,4 +1,4 @@
-//! What a resumed run opens and executes is named by its archive, so a user is asked about what may be somebody else's.
+//! The archive names everything that a resumed run opens and executes, so that dbdyno asks for consent if it may be another user's.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,16 +9,16 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use common::{Ended, TINY, Workspace};
 use rusqlite::Connection;
 
-/// A run that lacks its point, with another target put in.
+/// A run that lacks a point, with a changed target.
 fn broken_off(url: Option<&str>) -> Workspace {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "cut"]).status, 0);
-    change(&place, url);
-    place
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "cut"]).status, 0);
+    change(&workspace, url);
+    workspace
 }
 
-fn change(place: &Workspace, url: Option<&str>) {
-    let archive = Connection::open(place.archive()).unwrap();
+fn change(workspace: &Workspace, url: Option<&str>) {
+    let archive = Connection::open(workspace.archive()).unwrap();
     let sql = "SELECT 'DELETE FROM ' || m.name FROM sqlite_schema m, pragma_table_info(m.name) c \
                WHERE m.type = 'table' AND c.name = 'point_id'";
     let mut parts = archive.prepare(sql).unwrap();
@@ -35,8 +35,8 @@ fn change(place: &Workspace, url: Option<&str>) {
     }
 }
 
-fn refused(place: &Workspace, arguments: &[&str], words: &[&str]) {
-    let ended = place.dbdyno(arguments);
+fn refused(workspace: &Workspace, arguments: &[&str], words: &[&str]) {
+    let ended = workspace.dbdyno(arguments);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     for word in [words, &["add --yes", "start a new run"]].concat() {
@@ -45,79 +45,87 @@ fn refused(place: &Workspace, arguments: &[&str], words: &[&str]) {
 }
 
 #[test]
-fn a_server_that_would_execute_something_is_asked_about() {
-    let place = Workspace::new();
-    let made = place.path("executed").display().to_string();
-    drop(place);
+fn a_server_that_would_execute_something_needs_consent() {
+    let workspace = Workspace::new();
+    let made = workspace.path("executed").display().to_string();
+    drop(workspace);
     let url = format!("postgres+local:?version=15&archive_mode=on&archive_command=touch '{made}'");
-    let place = broken_off(Some(&url));
+    let workspace = broken_off(Some(&url));
     let resume = ["run", "--resume", "cut"];
-    refused(&place, &resume, &["(archive_command)", "execute programs"]);
+    refused(
+        &workspace,
+        &resume,
+        &["(archive_command)", "execute programs"],
+    );
     assert!(!std::path::Path::new(&made).exists());
-    // Confirmed, it goes on to what it is asked to do; here, a server that the run was not begun with.
-    let confirmed = place.dbdyno(&["run", "--resume", "cut", "--yes"]);
+    // With consent it continues, here with a server of another URL.
+    let confirmed = workspace.dbdyno(&["run", "--resume", "cut", "--yes"]);
     assert!(
         !confirmed.stderr.contains("add --yes"),
         "{}",
         confirmed.stderr
     );
-    // One whose settings only size it starts as before.
-    let place = broken_off(Some("postgres+local:?version=15&shared_buffers=32MB"));
-    let ended = place.dbdyno(&resume);
+    // A server whose settings only size it needs no consent.
+    let workspace = broken_off(Some("postgres+local:?version=15&shared_buffers=32MB"));
+    let ended = workspace.dbdyno(&resume);
     assert!(!ended.stderr.contains("add --yes"), "{}", ended.stderr);
 }
 
 #[test]
 fn both_sides_of_a_study_are_looked_at() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
     let study = [
         "ab", &plan, "--target", &url, "--pairs", "1", "--yes", "--name", "two",
     ];
-    place.fine(&study);
-    let archive = Connection::open(place.archive()).unwrap();
+    workspace.fine(&study);
+    let archive = Connection::open(workspace.archive()).unwrap();
     let hostile = "mysql+local:?plugin_load_add=evil.so";
     let sql = "UPDATE run SET state = 'interrupted', targets = \
                json_set(targets, '$[0].name', 'mysql+local', '$[0].url', ?1) WHERE label = 'two-b'";
     assert_eq!(archive.execute(sql, [hostile]).unwrap(), 1);
     drop(archive);
-    refused(&place, &["ab", "--resume", "two"], &["(plugin_load_add)"]);
+    refused(
+        &workspace,
+        &["ab", "--resume", "two"],
+        &["(plugin_load_add)"],
+    );
 }
 
 #[test]
-fn an_archive_that_others_write_is_asked_about() {
-    let place = broken_off(None);
+fn an_archive_that_others_can_write_needs_consent() {
+    let workspace = broken_off(None);
     let resume = ["run", "--resume", "cut"];
     let mode = |mode| std::fs::Permissions::from_mode(mode);
-    std::fs::set_permissions(place.archive(), mode(0o666)).unwrap();
+    std::fs::set_permissions(workspace.archive(), mode(0o666)).unwrap();
     refused(
-        &place,
+        &workspace,
         &resume,
         &["can be written by every user", "bench.db"],
     );
-    std::fs::set_permissions(place.archive(), mode(0o644)).unwrap();
+    std::fs::set_permissions(workspace.archive(), mode(0o644)).unwrap();
     // SAFETY: takes nothing and touches no memory.
     if unsafe { libc::geteuid() } != 0 {
         testing::skip!("only root can give a file away");
     }
-    chown(place.archive(), Some(12345), None).unwrap();
+    chown(workspace.archive(), Some(12345), None).unwrap();
     refused(
-        &place,
+        &workspace,
         &resume,
         &["belongs to another user (number 12345)", "bench.db"],
     );
-    let mut command = place.command(&["run", "--resume", "cut", "--yes"]);
+    let mut command = workspace.command(&["run", "--resume", "cut", "--yes"]);
     let confirmed = Ended::of(command.output().unwrap());
-    // Measured, and told to have been changed behind dbdyno's back.
+    // The measured run is reported as altered.
     let changed = |ended: &Ended| {
         assert_eq!(ended.status, 3, "{}", ended.stderr);
-        let told = "run cut is invalid; the tables give the reasons";
-        assert!(ended.stderr.contains(told), "{}", ended.stderr);
+        let sentence = "run cut is invalid; the tables give the reasons";
+        assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
     };
     changed(&confirmed);
-    chown(place.archive(), Some(0), None).unwrap();
-    change(&place, None);
-    let own = place.dbdyno(&resume);
+    chown(workspace.archive(), Some(0), None).unwrap();
+    change(&workspace, None);
+    let own = workspace.dbdyno(&resume);
     changed(&own);
 }

@@ -1,4 +1,4 @@
-//! Runs of the archive are named, noted, filtered and deleted.
+//! Naming, notes, filters and deletion of archived runs.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,31 +11,31 @@ use common::{TINY, Workspace};
 
 /// Three runs: "before", "after" and one without a label.
 fn measured() -> Workspace {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for label in [&["--name", "before"][..], &["--name", "after"], &[]] {
-        let ended = place.run(TINY, label);
+        let ended = workspace.run(TINY, label);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
     }
-    place
+    workspace
 }
 
-fn listed(place: &Workspace, more: &[&str]) -> Vec<String> {
-    let text = place.fine(&[&["list", "runs"], more].concat()).stdout;
+fn listed(workspace: &Workspace, more: &[&str]) -> Vec<String> {
+    let text = workspace.fine(&[&["list", "runs"], more].concat()).stdout;
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
 #[test]
 fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
-    let place = measured();
-    place.fine(&["runs", "rename", "before", "old disk"]);
-    place.fine(&["runs", "note", "old disk", "RAID 5, <cache> off"]);
-    let line = &listed(&place, &[])[0];
+    let workspace = measured();
+    workspace.fine(&["runs", "rename", "before", "old disk"]);
+    workspace.fine(&["runs", "note", "old disk", "RAID 5, <cache> off"]);
+    let line = &listed(&workspace, &[])[0];
     assert!(
         line.contains("old disk") && line.ends_with("measured as before; RAID 5, <cache> off"),
         "{line}"
     );
-    let exported = place.export("before");
-    assert_eq!(exported, place.export("old disk"));
+    let exported = workspace.export("before");
+    assert_eq!(exported, workspace.export("old disk"));
     let run = &exported["run"];
     assert_eq!(
         (&run["label"], &run["valid"]),
@@ -45,21 +45,21 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
         (&run["renamed_from"], &run["note"]),
         (&"before".into(), &"RAID 5, <cache> off".into())
     );
-    place.fine(&["report", "before", "-o", "page.html"]);
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    workspace.fine(&["report", "before", "-o", "page.html"]);
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     assert!(page.contains("Measured as") && page.contains("RAID 5, "));
     assert!(!page.contains("<cache>"), "a note is text");
-    let markdown = place
+    let markdown = workspace
         .fine(&["export", "before", "--format", "markdown"])
         .stdout;
     assert!(
         markdown.contains("measured as before") && markdown.contains("RAID 5"),
         "{markdown}"
     );
-    // Its own label takes the name away, an empty note the note.
-    place.fine(&["runs", "rename", "old disk", "before"]);
-    place.fine(&["runs", "note", "before", ""]);
-    let run = &place.export("before")["run"];
+    // The original label undoes a renaming, an empty note removes the note.
+    workspace.fine(&["runs", "rename", "old disk", "before"]);
+    workspace.fine(&["runs", "note", "before", ""]);
+    let run = &workspace.export("before")["run"];
     assert!(run["renamed_from"].is_null() && run["note"].is_null());
     for (arguments, says) in [
         (["runs", "rename", "before", "after"], "taken"),
@@ -69,7 +69,7 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
         ),
         (["runs", "note", "nowhere", "x"], "list runs"),
     ] {
-        let ended = place.dbdyno(&arguments);
+        let ended = workspace.dbdyno(&arguments);
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         assert!(ended.sentence().contains(says), "{}", ended.stderr);
     }
@@ -77,104 +77,104 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
 
 #[test]
 fn runs_are_deleted_when_that_is_said() {
-    let place = measured();
-    let ended = place.dbdyno(&["runs", "delete", "before", "3"]);
+    let workspace = measured();
+    let ended = workspace.dbdyno(&["runs", "delete", "before", "3"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("“before”") && ended.stderr.contains("--yes"),
         "{}",
         ended.stderr
     );
-    assert_eq!(listed(&place, &[]).len(), 3);
-    let deleted = place
+    assert_eq!(listed(&workspace, &[]).len(), 3);
+    let deleted = workspace
         .fine(&["runs", "delete", "before", "3", "last", "--yes"])
         .stdout;
     assert_eq!(deleted.lines().count(), 2, "each once: {deleted}");
-    let left = listed(&place, &[]);
+    let left = listed(&workspace, &[]);
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(left[0].contains("after"), "{left:?}");
-    // The next one has a number of its own.
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    assert_eq!(place.export("last")["run"]["id"], 4);
+    // The next run has a new number.
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    assert_eq!(workspace.export("last")["run"]["id"], 4);
     assert_eq!(
-        place.dbdyno(&["runs", "delete", "before", "--yes"]).status,
+        workspace
+            .dbdyno(&["runs", "delete", "before", "--yes"])
+            .status,
         2
     );
 }
 
-/// A run of another process, which goes on measuring; when that is killed its run may go.
 #[test]
 fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
-    let place = Workspace::new();
-    let plan = place.file(
+    let workspace = Workspace::new();
+    let plan = workspace.file(
         "long.toml",
         &TINY.replace("seconds = 0.05", "seconds = 600"),
     );
-    let url = place.url("sqlite", "bench.db");
-    let mut run = place
+    let url = workspace.url("sqlite", "bench.db");
+    let mut run = workspace
         .command(&["run", &plan, "--target", &url, "--name", "long"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while place.dbdyno(&["export", "long"]).status != 0 {
+    while workspace.dbdyno(&["export", "long"]).status != 0 {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The archive is the same one under another name.
-    std::os::unix::fs::symlink(place.archive(), place.path("link.dbdyno")).unwrap();
+    // The same archive under another name.
+    std::os::unix::fs::symlink(workspace.archive(), workspace.path("link.dbdyno")).unwrap();
     for archive in ["archive.dbdyno", "link.dbdyno"] {
         for what in [
             &["run", "--resume", "long"][..],
             &["runs", "delete", "long", "--yes"],
         ] {
-            let ended = place.dbdyno(&[what, &["--archive", archive]].concat());
+            let ended = workspace.dbdyno(&[what, &["--archive", archive]].concat());
             assert_eq!(ended.status, 2, "{}", ended.stderr);
             let says = "run \"long\" is in use by another dbdyno process";
             assert!(ended.sentence().contains(says), "{}", ended.stderr);
         }
     }
-    // Nor does another process measure the same database, whatever its archive and the name of the file.
-    let link = place.path("link.db");
-    std::os::unix::fs::symlink(place.path("bench.db"), &link).unwrap();
+    // Another process cannot measure the same database either, with any archive and file name.
+    let link = workspace.path("link.db");
+    std::os::unix::fs::symlink(workspace.path("bench.db"), &link).unwrap();
     let link = format!("sqlite:{}", link.display());
-    let tiny = place.file("tiny.toml", TINY);
+    let tiny = workspace.file("tiny.toml", TINY);
     for url in [&url, &link] {
-        let ended = place.dbdyno(&["run", &tiny, "--target", url, "--archive", "other.dbdyno"]);
+        let ended = workspace.dbdyno(&["run", &tiny, "--target", url, "--archive", "other.dbdyno"]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let says = "another dbdyno process is using";
         assert!(ended.sentence().contains(says), "{}", ended.stderr);
     }
-    // Other runs are deleted meanwhile.
-    place.fine(&[
+    // Other runs can be deleted in the meantime.
+    workspace.fine(&[
         "run",
-        &place.file("tiny.toml", TINY),
+        &workspace.file("tiny.toml", TINY),
         "--target",
         "mock:",
         "--name",
         "short",
     ]);
-    place.fine(&["runs", "delete", "short", "--yes"]);
-    assert_eq!(listed(&place, &[]).len(), 1);
+    workspace.fine(&["runs", "delete", "short", "--yes"]);
+    assert_eq!(listed(&workspace, &[]).len(), 1);
     run.kill().unwrap();
     run.wait().unwrap();
-    let lock = place.path("archive.dbdyno-run-1.lock");
+    let lock = workspace.path("archive.dbdyno-run-1.lock");
     assert!(lock.exists(), "a killed run leaves the file, and no lock");
-    place.fine(&["runs", "delete", "long", "--yes"]);
-    assert_eq!(listed(&place, &[]).len(), 0);
+    workspace.fine(&["runs", "delete", "long", "--yes"]);
+    assert_eq!(listed(&workspace, &[]).len(), 0);
     assert!(!lock.exists());
-    let lock = place.path("bench.db.dbdyno-lock");
+    let lock = workspace.path("bench.db.dbdyno-lock");
     assert!(lock.exists());
-    assert_eq!(place.run(TINY, &[]).status, 0);
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
     assert!(!lock.exists());
 }
 
-/// What lies where the lock of the next run would is a file of somebody else.
 #[test]
-fn a_foreign_file_in_the_place_of_a_lock_stays() {
-    let place = Workspace::new();
-    let foreign = place.file("archive.dbdyno-run-1.lock", "mine");
-    let ended = place.run(TINY, &[]);
+fn a_foreign_file_at_the_path_of_a_lock_stays() {
+    let workspace = Workspace::new();
+    let foreign = workspace.file("archive.dbdyno-run-1.lock", "mine");
+    let ended = workspace.run(TINY, &[]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("not a lock file"),
@@ -183,23 +183,23 @@ fn a_foreign_file_in_the_place_of_a_lock_stays() {
     );
     assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine");
     std::fs::remove_file(foreign).unwrap();
-    assert_eq!(place.run(TINY, &[]).status, 0);
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
 }
 
 #[test]
 fn the_list_is_filtered_by_plan_target_and_time() {
-    let place = measured();
-    let other = place.file(
+    let workspace = measured();
+    let other = workspace.file(
         "other.toml",
         &TINY.replace("name = \"tiny\"", "name = \"other\""),
     );
-    place.fine(&["run", &other, "--target", "mock:"]);
+    workspace.fine(&["run", &other, "--target", "mock:"]);
     let numbers = |more: &[&str]| -> Vec<String> {
-        let lines = listed(&place, more);
+        let lines = listed(&workspace, more);
         let first = |line: &String| line.split_whitespace().next().unwrap().to_owned();
         lines.iter().map(first).collect()
     };
-    let sqlite = place.url("sqlite", "bench");
+    let sqlite = workspace.url("sqlite", "bench");
     for (filter, expected) in [
         (&["--plan", "other"][..], &["4"][..]),
         (&["--plan", "tiny", "--target", "mock"], &[]),
@@ -215,6 +215,6 @@ fn the_list_is_filtered_by_plan_target_and_time() {
         &["list", "plans", "--since", "2020-01-01"][..],
         &["list", "runs", "--since", "yesterday"],
     ] {
-        assert_eq!(place.dbdyno(arguments).status, 2, "{arguments:?}");
+        assert_eq!(workspace.dbdyno(arguments).status, 2, "{arguments:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Servers that die, are full, let nobody in, or are not what was expected: one clear sentence, the
-//! right exit status, and every finished point kept.
+//! Servers that stop, are full, refuse logins, or have an unexpected configuration: one clear sentence, the right exit status, and every
+//! finished point stored.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -53,8 +53,8 @@ use in_the_middle::{InTheMiddle, SHORT, kill};
 use local_server::LocalServer;
 use postgres::{psql, server, url, url_of};
 
-/// The long run, when both of its jobs are reading, and the process of one of them. One question tells both: on a busy machine the
-/// point is over between two programs that ask.
+/// The long run with both of its jobs reading, and the process of one of them. One query finds both, because on a busy machine the point
+/// may end between two queries.
 fn begin(server: &LocalServer) -> (InTheMiddle, i32) {
     let reading = "SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'dbdyno' \
                    AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%' HAVING count(*) = 2";
@@ -71,19 +71,19 @@ fn a_killed_backend_ends_the_run_which_can_be_resumed() {
     let server = server("&restart_after_crash=on");
     let (run, reader) = begin(&server);
     kill(reader);
-    let (place, sentence) = run.broken();
+    let (workspace, sentence) = run.broken();
     assert!(sentence.contains("PostgreSQL"), "{sentence}");
-    // The server has come back by itself; what was finished is not measured again.
+    // The server has restarted by itself; finished points are not measured again.
     let until = Instant::now() + Duration::from_secs(120);
     let resumed = loop {
-        let ended = place.dbdyno(&["run", "--resume", "long"]);
+        let ended = workspace.dbdyno(&["run", "--resume", "long"]);
         if ended.status == 0 || Instant::now() > until {
             break ended;
         }
         std::thread::sleep(Duration::from_millis(300));
     };
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    assert_eq!(points(&place.export("long")).len(), 2);
+    assert_eq!(points(&workspace.export("long")).len(), 2);
 }
 
 #[test]
@@ -91,30 +91,30 @@ fn a_killed_server_ends_the_run() {
     let server = server("");
     let (run, _) = begin(&server);
     kill(server.pid().unwrap() as i32);
-    let (place, sentence) = run.broken();
+    let (workspace, sentence) = run.broken();
     assert!(sentence.contains("PostgreSQL"), "{sentence}");
-    let ended = place.dbdyno(&["run", "--resume", "long"]);
+    let ended = workspace.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("cannot reach"),
         "{}",
         ended.stderr
     );
-    assert_eq!(points(&place.export("long")).len(), 1);
+    assert_eq!(points(&workspace.export("long")).len(), 1);
 }
 
 #[test]
 fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
-    let place = Workspace::new();
-    let plan = place.file(
+    let workspace = Workspace::new();
+    let plan = workspace.file(
         "plan.toml",
         &SHORT.replace("jobs = [2]", "jobs = [1, 64, 4]").replace(
             "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
             "\"T611\"",
         ),
     );
-    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "dbdyno")]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "dbdyno")]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -125,8 +125,8 @@ fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
 }
 
 #[test]
-fn a_wrong_password_is_said_and_none_is_kept() {
-    let (server, place) = (server(""), Workspace::new());
+fn a_wrong_password_is_reported_and_not_stored() {
+    let (server, workspace) = (server(""), Workspace::new());
     psql(
         &server,
         "SET password_encryption = 'scram-sha-256'; CREATE ROLE locked LOGIN SUPERUSER PASSWORD 'r1ght-one'",
@@ -134,15 +134,15 @@ fn a_wrong_password_is_said_and_none_is_kept() {
     let rules = "local all dbdyno trust\nlocal all all scram-sha-256\n";
     std::fs::write(server.data_directory().join("pg_hba.conf"), rules).unwrap();
     psql(&server, "SELECT pg_reload_conf()");
-    let plan = place.file("plan.toml", common::TINY);
+    let plan = workspace.file("plan.toml", common::TINY);
     let url = url(&server, "locked");
     let run = |password: &str| {
-        let mut command = place.command(&["run", &plan, "--target", &url]);
+        let mut command = workspace.command(&["run", &plan, "--target", &url]);
         Ended::of(command.env("PGPASSWORD", password).output().unwrap())
     };
     let until = Instant::now() + Duration::from_secs(60);
     let mut ended = run("wr0ng-one");
-    // A server reads its rules again a moment after it was told to.
+    // A server rereads its rules with a short delay.
     while ended.status == 0 && Instant::now() < until {
         ended = run("wr0ng-one");
     }
@@ -152,23 +152,23 @@ fn a_wrong_password_is_said_and_none_is_kept() {
     assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
     let ended = run("r1ght-one");
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let archive = std::fs::read(place.archive()).unwrap();
+    let archive = std::fs::read(workspace.archive()).unwrap();
     let holds = |word: &[u8]| archive.windows(word.len()).any(|part| part == word);
     assert!(!holds(b"r1ght-one") && !holds(b"wr0ng-one"));
     assert!(!ended.stdout.contains("r1ght-one"));
 }
 
 #[test]
-fn a_user_who_sees_little_is_told_what_is_missing() {
-    let (server, place) = (server(""), Workspace::new());
+fn missing_rights_of_a_user_are_reported() {
+    let (server, workspace) = (server(""), Workspace::new());
     psql(
         &server,
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; GRANT CREATE ON DATABASE postgres TO plain",
     );
-    let plan = place.file("plan.toml", SHORT);
-    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
+    let plan = workspace.file("plan.toml", SHORT);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     let target = &run["targets"][0];
     assert!(target["device"].is_null(), "{target}");
     let unseen = ["others_at_work", "server_processes", "data_directory"];
@@ -177,17 +177,20 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
         target["rights_missing"],
         serde_json::json!({ "unseen": unseen, "grant": grant })
     );
-    // On the terminal once when it begins; then with every form of the result.
-    let told = |text: &str| text.matches(grant).count();
-    assert_eq!(told(&ended.stderr), 1, "{}", ended.stderr);
-    let markdown = place.fine(&["export", "last", "--format", "markdown"]);
-    place.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    // The terminal shows it once at the start, and every form of the result contains it.
+    let occurrences = |text: &str| text.matches(grant).count();
+    assert_eq!(occurrences(&ended.stderr), 1, "{}", ended.stderr);
+    let markdown = workspace.fine(&["export", "last", "--format", "markdown"]);
+    workspace.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     let section = |id: &str| {
         let (_, begun) = page.split_once(&format!("<section id=\"{id}\"")).unwrap();
         begun.split("</section>").next().unwrap()
     };
-    assert_eq!((told(&markdown.stdout), told(section("sure"))), (1, 1));
+    assert_eq!(
+        (occurrences(&markdown.stdout), occurrences(section("sure"))),
+        (1, 1)
+    );
     let verdict = section("verdict");
     assert!(verdict.contains("Valid, with cautions"), "{verdict}");
     for point in points(&run) {
@@ -198,16 +201,15 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
     }
 }
 
-/// Every job changes the same few rows in an order of its own, so that they wait for each other in a
-/// circle; the server ends one of them, which tries again.
+/// Every job changes the same few rows in a different order, so that they deadlock; the server aborts one of them, which retries.
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
-    let (server, place) = (server("&deadlock_timeout=5ms"), Workspace::new());
-    let library = place.library();
+    let (server, workspace) = (server("&deadlock_timeout=5ms"), Workspace::new());
+    let library = workspace.library();
     let sql =
         "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + CAST(? AS BIGINT) % 40";
     std::fs::write(library.join("T716.sql"), sql).unwrap();
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &SHORT
             .replace(
@@ -219,8 +221,8 @@ fn deadlocks_are_tried_again_and_counted() {
     );
     let library = library.to_str().unwrap();
     let url = url(&server, "dbdyno");
-    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
-    let run = place.export("last");
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
+    let run = workspace.export("last");
     let point = &points(&run)[0];
     assert_eq!(ended.status, 0, "{} {}", ended.stderr, point["reasons"]);
     let figures = point;
@@ -231,10 +233,9 @@ fn deadlocks_are_tried_again_and_counted() {
     assert!(notes.contains("retried after a conflict"), "{notes}");
 }
 
-/// Another language, order, calendar and clock than the tests were written with.
 #[test]
 fn a_server_of_another_country_gives_the_same_answers() {
-    let (server, place) = (server(""), Workspace::new());
+    let (server, workspace) = (server(""), Workspace::new());
     psql(
         &server,
         "CREATE DATABASE faraway TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu \
@@ -250,9 +251,9 @@ fn a_server_of_another_country_gives_the_same_answers() {
          ALTER DATABASE faraway SET standard_conforming_strings = off; \
          ALTER DATABASE faraway SET default_transaction_isolation = 'serializable'",
     );
-    let plan = place.file("plan.toml", SHORT);
+    let plan = workspace.file("plan.toml", SHORT);
     let url = url_of(&server, "dbdyno", "faraway");
-    let mut command = place.command(&["run", &plan, "--target", &url]);
+    let mut command = workspace.command(&["run", &plan, "--target", &url]);
     let ended = Ended::of(
         command
             .env("TZ", "America/St_Johns")
@@ -261,7 +262,7 @@ fn a_server_of_another_country_gives_the_same_answers() {
             .unwrap(),
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     assert_eq!(points(&run).len(), 5);
     assert!(points(&run).iter().all(|p| p["valid"] == true));
     assert!(
@@ -271,7 +272,7 @@ fn a_server_of_another_country_gives_the_same_answers() {
     );
 }
 
-/// The greeting of a server that is older than any that can be installed here.
+/// The greeting of a server older than any installable one.
 #[test]
 fn a_server_too_old_is_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -286,13 +287,13 @@ fn a_server_too_old_is_refused() {
         greeting.extend(parameter);
         greeting.extend(b"K\0\0\0\x0c\0\0\0\x07\0\0\0\x07Z\0\0\0\x05I");
         let _ = near.write_all(&greeting);
-        // Until it has been read and the other side has gone away.
+        // The answer is complete when the other side has closed the connection.
         while let Ok(1..) = near.read(&mut bytes) {}
     });
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", common::TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", common::TINY);
     let url = format!("postgres://u@127.0.0.1:{port}/d");
-    let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -302,9 +303,9 @@ fn a_server_too_old_is_refused() {
 }
 
 #[test]
-fn others_are_disturbed_only_when_told() {
-    let (server, place) = (server(""), Workspace::new());
-    let plan = place.file("plan.toml", common::TINY);
+fn servers_with_other_sessions_need_consent() {
+    let (server, workspace) = (server(""), Workspace::new());
+    let plan = workspace.file("plan.toml", common::TINY);
     let url = url(&server, "dbdyno");
     std::thread::scope(|scope| {
         let other = scope.spawn(|| psql(&server, "SELECT pg_sleep(8)"));
@@ -315,14 +316,14 @@ fn others_are_disturbed_only_when_told() {
         {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         assert!(
             ended.sentence().contains("other sessions are active"),
             "{}",
             ended.stderr
         );
-        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         assert!(
             !other.is_finished(),
@@ -330,35 +331,34 @@ fn others_are_disturbed_only_when_told() {
         );
         other.join().unwrap();
     });
-    let ended = place.dbdyno(&["run", &plan, "--target", "sqlite:", "--shared"]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", "sqlite:", "--shared"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
 }
 
-/// Nobody sits at a terminal here, so what would be asked is refused, before anything is touched.
 #[test]
 fn much_is_written_only_when_agreed() {
-    let (server, place) = (server(""), Workspace::new());
-    let plan = place.file(
+    let (server, workspace) = (server(""), Workspace::new());
+    let plan = workspace.file(
         "plan.toml",
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
     );
-    let file = place.url("sqlite", "bench.db");
+    let file = workspace.url("sqlite", "bench.db");
     for target in [file.as_str(), &url(&server, "dbdyno"), "postgres+local:"] {
-        let ended = place.dbdyno(&["run", &plan, "--target", target]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", target]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         let sentence = ended.sentence();
         assert!(
             sentence.contains("GB") && sentence.contains("--yes"),
             "{sentence}"
         );
-        let ended = place.dbdyno(&["ab", &plan, "--target", target]);
+        let ended = workspace.dbdyno(&["ab", &plan, "--target", target]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
     }
-    assert!(!place.path("bench.db").exists() && !place.archive().exists());
+    assert!(!workspace.path("bench.db").exists() && !workspace.archive().exists());
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
     assert_eq!(psql(&server, schemas), "0");
 
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &SHORT.replace(
             "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
@@ -373,16 +373,16 @@ fn much_is_written_only_when_agreed() {
         "--ask-above",
         "0.01",
     ];
-    assert_eq!(place.dbdyno(&small).status, 2);
-    let agreed = place.fine(&[&small[..], &["--yes"]].concat());
+    assert_eq!(workspace.dbdyno(&small).status, 2);
+    let agreed = workspace.fine(&[&small[..], &["--yes"]].concat());
     assert!(
         agreed.stderr.contains("writes at most 13 MB"),
         "{}",
         agreed.stderr
     );
-    // What computes alone writes nothing, and says nothing.
-    let plan = place.file("plan.toml", common::TINY);
-    let silent = place.fine(&["run", &plan, "--target", "sqlite:", "--ask-above", "0"]);
+    // A plan that only computes writes nothing and needs no announcement.
+    let plan = workspace.file("plan.toml", common::TINY);
+    let silent = workspace.fine(&["run", &plan, "--target", "sqlite:", "--ask-above", "0"]);
     assert!(
         !silent.stderr.contains("writes at most"),
         "{}",

@@ -1,5 +1,4 @@
-//! `dbdyno ab` of two settings of a server that runs already: set for the sessions of each side, read back, and gone with
-//! them.
+//! `dbdyno ab` of two settings of a running server: set for the sessions of each side, read back, and gone with them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,23 +15,22 @@ use serde_json::Value;
 const PLAN: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\nscript = \"look.toml\"\njobs = [2]\n\
     mode = \"time\"\nseconds = 0.2\n";
 
-/// A study of two settings a side. Its script returns one row where those of A are in force, two where those of B are,
-/// and is wrong with any others.
-fn study(place: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -> Ended {
+/// A study with two settings per side. Its script expects one row with the settings of A, two with those of B, and fails with any others.
+fn study(workspace: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -> Ended {
     let script = format!(
         "name = \"look\"\n[[transaction]]\nname = \"look\"\n[[transaction.statement]]\nrows = [1, 2]\n\
          sql = \"SELECT n FROM (SELECT 1 AS n UNION ALL SELECT 2) AS x \
          WHERE n <= CASE WHEN {} THEN 1 WHEN {} THEN 2 ELSE 0 END\"\n",
         a.1, b.1
     );
-    place.file("look.toml", &script);
-    let plan = place.file("plan.toml", PLAN);
+    workspace.file("look.toml", &script);
+    let plan = workspace.file("plan.toml", PLAN);
     let sides = ["--a", a.0[0], a.0[1], "--b", b.0[0], b.0[1]];
     let study = ["--pairs", "2", "--name", "study", "--json", "--yes"];
-    place.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
+    workspace.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
 }
 
-/// What the comparison says differs, as (A, B).
+/// A difference in the comparison, as (A, B).
 fn difference(compared: &Value, subject: &str) -> (String, String) {
     let all = compared["differences"].as_array().unwrap();
     let found = all
@@ -43,9 +41,9 @@ fn difference(compared: &Value, subject: &str) -> (String, String) {
     (of("a"), of("b"))
 }
 
-/// A side's setting as it was recorded, and the rows that its script got because of it.
-fn holds(place: &Workspace, side: &str, (name, value): (&str, &str), rows: f64) {
-    let run = place.export(&format!("study-{side}"));
+/// A side's setting as recorded, and the number of rows that shows its effect.
+fn holds(workspace: &Workspace, side: &str, (name, value): (&str, &str), rows: f64) {
+    let run = workspace.export(&format!("study-{side}"));
     assert_eq!(run["targets"][0]["settings"][name], value, "{side}");
     for point in points(&run) {
         assert_eq!(point["valid"], true, "{side}: {}", point["reasons"]);
@@ -57,7 +55,7 @@ fn holds(place: &Workspace, side: &str, (name, value): (&str, &str), rows: f64) 
 
 #[test]
 fn postgres_is_measured_with_the_settings_of_each_side() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
     let in_force = |commit: &str, memory: &str| {
         format!(
@@ -65,7 +63,7 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
         )
     };
     let ended = study(
-        &place,
+        &workspace,
         &url,
         (
             ["target.synchronous_commit=on", "target.work_mem=7MB"],
@@ -84,27 +82,27 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
         is("on", "off")
     );
     assert_eq!(difference(&compared, "setting work_mem"), is("7MB", "9MB"));
-    holds(&place, "a", ("synchronous_commit", "on"), 1.0);
-    holds(&place, "b", ("work_mem", "9MB"), 2.0);
+    holds(&workspace, "a", ("synchronous_commit", "on"), 1.0);
+    holds(&workspace, "b", ("work_mem", "9MB"), 2.0);
     let own = "SHOW synchronous_commit; SHOW work_mem; SELECT count(*) FROM pg_db_role_setting";
     assert_eq!(postgres::psql(&server, own), "on\n4MB\n0");
-    // The verdict for people names them as well.
-    let told = place.fine(&["compare", "study-a", "study-b"]).stdout;
+    // The printed comparison names them as well.
+    let text = workspace.fine(&["compare", "study-a", "study-b"]).stdout;
     assert!(
-        told.contains("setting work_mem") && told.contains("9MB"),
-        "{told}"
+        text.contains("setting work_mem") && text.contains("9MB"),
+        "{text}"
     );
 }
 
 #[test]
 fn mariadb_is_measured_with_the_settings_of_each_side() {
-    let (server, place) = (mysql::server(""), Workspace::new());
+    let (server, workspace) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, "root");
     let in_force = |buffer: u32, level: u32| {
         format!("@@SESSION.sort_buffer_size = {buffer} AND @@SESSION.join_cache_level = {level}")
     };
     let ended = study(
-        &place,
+        &workspace,
         &url,
         (
             ["target.sort_buffer_size=1M", "target.join_cache_level=2"],
@@ -125,8 +123,8 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
         difference(&compared, "setting sort_buffer_size"),
         is("1048576", "3145728")
     );
-    holds(&place, "a", ("join_cache_level", "2"), 1.0);
-    holds(&place, "b", ("join_cache_level", "4"), 2.0);
+    holds(&workspace, "a", ("join_cache_level", "2"), 1.0);
+    holds(&workspace, "b", ("join_cache_level", "4"), 2.0);
     let own = mysql::ask(
         &server,
         "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.join_cache_level",
@@ -134,11 +132,10 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
     assert_eq!(own, "2097152\t2");
 }
 
-/// What cannot be set ends the study before anything is entered or measured.
 #[test]
-fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
-    let (server, maria, place) = (postgres::server(""), mysql::server(""), Workspace::new());
-    let plan = place.file("plan.toml", common::TINY);
+fn an_unsupported_setting_is_invalid_input() {
+    let (server, maria, workspace) = (postgres::server(""), mysql::server(""), Workspace::new());
+    let plan = workspace.file("plan.toml", common::TINY);
     let running = postgres::url(&server, "dbdyno");
     let mariadb = mysql::url(&maria, "root");
     let cases = [
@@ -162,7 +159,7 @@ fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
         ),
     ];
     for (url, setting, says) in cases {
-        let ended = place.dbdyno(&[
+        let ended = workspace.dbdyno(&[
             "ab", &plan, "--target", url, "--b", setting, "--pairs", "2", "--yes",
         ]);
         assert_eq!(ended.status, 2, "{setting}: {}", ended.stderr);
@@ -171,8 +168,8 @@ fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
             "{setting}: {}",
             ended.stderr
         );
-        if place.archive().exists() {
-            let runs = place.fine(&["list", "runs"]).stdout;
+        if workspace.archive().exists() {
+            let runs = workspace.fine(&["list", "runs"]).stdout;
             assert!(!runs.contains("running"), "{setting}: {runs}");
         }
     }

@@ -1,4 +1,4 @@
-//! Scripts that only read, on servers that take no writes: a real standby of PostgreSQL, and a read-only MariaDB.
+//! Read-only scripts on servers that refuse writes: a real standby of PostgreSQL, and a read-only MariaDB.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,14 +23,13 @@ const SCRIPT: &str = "name = \"reader\"\n[[transaction]]\nname = \"look\"\n\
     sql_for = { postgres = \"SELECT v FROM public.shop WHERE id = :id\", mysql = \"SELECT v FROM shop.shop WHERE id = :id\" }\n\
     rows = 1\n";
 const STEP: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\njobs = [1, 3]\nmode = \"time\"\nseconds = 0.3\n";
-/// A test that makes a table.
+/// A test that creates a table.
 const WRITES: &str = "name = \"w\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\n";
 
-/// A standby of a server, copied from it; it goes with this value.
+/// A standby copied from a server; stopped when dropped.
 struct Standby {
     process: Child,
     directory: tempfile::TempDir,
-    /// The server's own client.
     client: PathBuf,
 }
 
@@ -52,14 +51,14 @@ impl Standby {
             .unwrap();
         let errors = String::from_utf8_lossy(&copied.stderr);
         assert!(copied.status.success(), "{errors}");
-        // A server does not run as root: it runs as its primary does.
+        // A server does not run as root, so that it runs as its primary does.
         let owner = fs::metadata(primary.socket_directory()).unwrap();
         let is_other = owner.uid() != fs::metadata("/proc/self").unwrap().uid();
         let mut command = Command::new(primary.program());
         command
             .arg("-D")
             .arg(&data)
-            // No fewer than its primary was started with.
+            // A standby needs at least as many as its primary.
             .args([
                 "-c",
                 "max_connections=1000",
@@ -99,7 +98,7 @@ impl Standby {
         standby
     }
 
-    /// The answer to a query; `None` while the server does not take any.
+    /// The answer to a query; `None` while the server refuses queries.
     fn ask(&self, sql: &str) -> Option<String> {
         let done = Command::new(&self.client)
             .args(["-X", "-q", "-A", "-t", "-h"])
@@ -130,24 +129,24 @@ impl Drop for Standby {
 }
 
 /// Runs the script, which must be valid, and a plan that writes, which must be refused with a sentence.
-fn assert_reads_alone(place: &Workspace, url: &str, why: &str) {
-    let script = place.file("reader.toml", SCRIPT);
-    let plan = place.file("plan.toml", &format!("{STEP}script = {script:?}\n"));
-    let ended = place.dbdyno(&["run", &plan, "--target", url, "--name", "reads"]);
+fn assert_reads_alone(workspace: &Workspace, url: &str, why: &str) {
+    let script = workspace.file("reader.toml", SCRIPT);
+    let plan = workspace.file("plan.toml", &format!("{STEP}script = {script:?}\n"));
+    let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--name", "reads"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = place.export("reads");
+    let run = workspace.export("reads");
     assert_eq!(points(&run).len(), 2);
     for point in points(&run) {
         assert_eq!(point["valid"], true, "{point}");
         assert!(point["operations"].as_f64() > Some(0.0), "{point}");
     }
-    let writes = place.file("writes.toml", WRITES);
+    let writes = workspace.file("writes.toml", WRITES);
     for command in [
         &["run", &writes, "--target", url][..],
         &["oltp", "run", "--target", url, "--users", "1"],
         &common::order_entry_load(url, "tenth"),
     ] {
-        let refused = place.dbdyno(command);
+        let refused = workspace.dbdyno(command);
         assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);
         let sentence = refused.sentence();
         assert!(
@@ -155,27 +154,27 @@ fn assert_reads_alone(place: &Workspace, url: &str, why: &str) {
             "{command:?}: {sentence}"
         );
     }
-    let checked = place.fine(&["check", "--target", url]).stdout;
+    let checked = workspace.fine(&["check", "--target", url]).stdout;
     assert!(
         checked.contains(why) && checked.contains("only tests and scripts that read can run"),
         "{checked}"
     );
     assert!(!checked.contains("to grant it: GRANT SUPER"), "{checked}");
-    let suite = place.dbdyno(&["check", "--engine", "--yes", "--target", url]);
+    let suite = workspace.dbdyno(&["check", "--engine", "--yes", "--target", url]);
     assert_eq!(suite.status, 1, "{}", suite.stderr);
     assert!(suite.sentence().contains(why), "{}", suite.stderr);
-    // A script that makes its data is left out as well.
+    // A script that creates its data is left out as well.
     let makes =
         format!("{SCRIPT}[setup]\nwhen = \"run\"\nsql = \"CREATE TABLE dbdyno_t (x INT)\"\n");
-    let makes = place.file("makes.toml", &makes);
-    let plan = place.file("makes-plan.toml", &format!("{STEP}script = {makes:?}\n"));
-    let refused = place.dbdyno(&["run", &plan, "--target", url]);
+    let makes = workspace.file("makes.toml", &makes);
+    let plan = workspace.file("makes-plan.toml", &format!("{STEP}script = {makes:?}\n"));
+    let refused = workspace.dbdyno(&["run", &plan, "--target", url]);
     assert_eq!(refused.status, 1, "{}", refused.stderr);
     assert!(refused.sentence().contains(why), "{}", refused.stderr);
 }
 
-/// A standby that has replayed everything is not behind, and its primary names it.
-fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Workspace) {
+/// A standby that has replayed everything has no lag, and its primary names it.
+fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, workspace: &Workspace) {
     let until = Instant::now() + Duration::from_secs(60);
     let has_all = "SELECT pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()";
     while standby.ask(has_all).as_deref() != Some("t") {
@@ -187,8 +186,8 @@ fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Wo
         ("of-standby", standby.url(), "standby"),
         ("of-primary", url, "primary"),
     ] {
-        place.fine(&["observe", "--target", &url, "--for", "1s", "--name", name]);
-        let point = points(&place.export(name))[0].clone();
+        workspace.fine(&["observe", "--target", &url, "--for", "1s", "--name", name]);
+        let point = points(&workspace.export(name))[0].clone();
         let tables = point["observed"].as_array().unwrap();
         let rows = |about: &str| {
             let table = tables.iter().find(|table| table["about"] == about);
@@ -212,24 +211,28 @@ fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, place: &Wo
 
 #[test]
 fn scripts_that_read_run_on_a_standby_of_postgres() {
-    let (server, place) = (postgres::server("&wal_level=replica"), Workspace::new());
+    let (server, workspace) = (postgres::server("&wal_level=replica"), Workspace::new());
     postgres::psql(
         &server,
         "CREATE TABLE public.shop AS SELECT id, 'v' || id AS v FROM generate_series(1, 100) id",
     );
     let standby = Standby::of(&server);
-    assert_reads_alone(&place, &standby.url(), "the server is a read-only standby");
+    assert_reads_alone(
+        &workspace,
+        &standby.url(),
+        "the server is a read-only standby",
+    );
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
     assert_eq!(standby.ask(schemas).as_deref(), Some("0"));
-    assert_both_are_observed(&server, &standby, &place);
+    assert_both_are_observed(&server, &standby, &workspace);
     let log = fs::read_to_string(standby.directory.path().join("log")).unwrap();
-    // What cannot be done there is not tried.
+    // Unsupported statements are not tried.
     assert!(!log.contains("ERROR:"), "{log}");
 }
 
 #[test]
 fn scripts_that_read_run_on_a_read_only_mariadb() {
-    let (server, place) = (mysql::server(""), Workspace::new());
+    let (server, workspace) = (mysql::server(""), Workspace::new());
     mysql::ask(
         &server,
         "CREATE DATABASE shop; CREATE TABLE shop.shop (id INT PRIMARY KEY, v TEXT); \
@@ -237,13 +240,17 @@ fn scripts_that_read_run_on_a_read_only_mariadb() {
          CREATE USER reader@localhost; GRANT SELECT ON shop.* TO reader@localhost; \
          SET GLOBAL read_only = ON",
     );
-    // The superuser could write all the same, and must not: a replica that is written to is none any more.
+    // The superuser could write, but a written replica would no longer be one.
     for user in ["reader", "root"] {
-        let place = match user {
-            "reader" => &place,
+        let workspace = match user {
+            "reader" => &workspace,
             _ => &Workspace::new(),
         };
-        assert_reads_alone(place, &mysql::url(&server, user), "the server is read-only");
+        assert_reads_alone(
+            workspace,
+            &mysql::url(&server, user),
+            "the server is read-only",
+        );
     }
     let databases =
         "SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE 'dbdyno%'";

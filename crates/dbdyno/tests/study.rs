@@ -1,4 +1,4 @@
-//! Built-in studies: a run, a change that a command or somebody makes, and a run.
+//! Built-in studies: a run, a change by a command or by the user, and a run.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use common::{Ended, Workspace, points};
 
-/// As little as the study can be made to measure.
+/// The smallest settings of the study.
 const LITTLE: &[&str] = &[
     "--set",
     "repeat=1",
@@ -46,33 +46,33 @@ fn study<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&head[..], LITTLE, more].concat()
 }
 
-/// State and points of a run.
-fn state(place: &Workspace, label: &str) -> Option<(String, usize)> {
-    let runs = place.fine(&["list", "runs"]).stdout;
+/// State and number of points of a run.
+fn state(workspace: &Workspace, label: &str) -> Option<(String, usize)> {
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     let line = runs
         .lines()
         .find(|line| line.split_whitespace().nth(1) == Some(label))?;
     let state = line.split_whitespace().nth(3)?.to_owned();
-    Some((state, points(&place.export(label)).len()))
+    Some((state, points(&workspace.export(label)).len()))
 }
 
 #[test]
 fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "bench.db");
-    let hook = "echo told; echo $DBDYNO_STUDY >> changed";
-    let ended = place.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
-    let changed = std::fs::read_to_string(place.path("changed")).unwrap();
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "bench.db");
+    let hook = "echo hook; echo $DBDYNO_STUDY >> changed";
+    let ended = workspace.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
+    let changed = std::fs::read_to_string(workspace.path("changed")).unwrap();
     assert_eq!(changed, "disk\n");
-    // What the command says is no result.
-    assert!(ended.stderr.contains("told\n") && !ended.stdout.contains("told\n"));
+    // Output of the hook is no result.
+    assert!(ended.stderr.contains("hook\n") && !ended.stdout.contains("hook\n"));
     assert!(ended.stdout.contains("inconclusive"), "{}", ended.stdout);
     assert!(
         ended.stdout.contains("--trust-sequential"),
         "{}",
         ended.stdout
     );
-    let [before, after] = ["disk-before", "disk-after"].map(|label| place.export(label));
+    let [before, after] = ["disk-before", "disk-after"].map(|label| workspace.export(label));
     assert_eq!(before["run"]["plan_toml"], after["run"]["plan_toml"]);
     assert_eq!(before["run"]["seed"], after["run"]["seed"]);
     assert_eq!(points(&before).len(), points(&after).len());
@@ -80,83 +80,86 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     assert!(notes[0].starts_with("before: ") && notes[1].starts_with("after: "));
     // Commands may hold secrets.
     assert!(!notes.concat().contains("DBDYNO_STUDY"), "{notes:?}");
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     assert!(page.contains("disk-before") && page.contains("disk-after"));
 
-    let again = place.dbdyno(&study(&url, &["--hook", "true"]));
+    let again = workspace.dbdyno(&study(&url, &["--hook", "true"]));
     assert_eq!(again.status, 2);
     assert!(again.sentence().contains("disk-before"), "{}", again.stderr);
-    let complete = place.dbdyno(&["study", "--resume", "disk", "--hook", "true"]);
+    let complete = workspace.dbdyno(&["study", "--resume", "disk", "--hook", "true"]);
     assert_eq!(complete.status, 2);
     assert!(complete.sentence().contains("there is nothing to resume"));
 }
 
 #[test]
-fn a_study_whose_change_failed_goes_on_with_the_change() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "bench.db");
-    let failed = place.dbdyno(&study(&url, &["--hook", "exit 7"]));
+fn a_study_with_a_failed_change_resumes_with_the_change() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "bench.db");
+    let failed = workspace.dbdyno(&study(&url, &["--hook", "exit 7"]));
     assert_eq!(failed.status, 1, "{}", failed.stderr);
     let said = failed.sentence();
     assert!(said.contains("exit status: 7"), "{said}");
     assert!(said.contains("dbdyno study --resume disk"), "{said}");
-    let (kept, measured) = state(&place, "disk-before").unwrap();
+    let (state_before, measured) = state(&workspace, "disk-before").unwrap();
     assert_eq!(
-        (kept.as_str(), state(&place, "disk-after")),
+        (state_before.as_str(), state(&workspace, "disk-after")),
         ("complete", None)
     );
 
-    // Who makes the change is no part of the archive.
-    let nobody = place.dbdyno(&["study", "--resume", "disk"]);
+    // The archive does not contain the change, so that it must be given again.
+    let nobody = workspace.dbdyno(&["study", "--resume", "disk"]);
     assert_eq!(nobody.status, 2);
     assert!(
         nobody.sentence().contains("--hook CMD"),
         "{}",
         nobody.stderr
     );
-    place.fine(&["study", "--resume", "disk", "--hook", "true"]);
-    let after = state(&place, "disk-after").unwrap();
+    workspace.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    let after = state(&workspace, "disk-after").unwrap();
     assert_eq!(after, ("complete".to_owned(), measured));
 }
 
 #[test]
 fn a_study_that_was_interrupted_says_how_it_is_resumed() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "bench.db");
     // The parent of the hook's shell is the command.
-    let stopped = place.dbdyno(&study(&url, &["--hook", "kill -INT $PPID"]));
+    let stopped = workspace.dbdyno(&study(&url, &["--hook", "kill -INT $PPID"]));
     assert_eq!(stopped.status, 130, "{}", stopped.stderr);
     let said = stopped.sentence();
     assert!(
         said.contains("resume with: dbdyno study --resume disk"),
         "{said}"
     );
-    place.fine(&["study", "--resume", "disk", "--hook", "true"]);
-    assert_eq!(state(&place, "disk-after").unwrap().0, "complete");
+    workspace.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    assert_eq!(state(&workspace, "disk-after").unwrap().0, "complete");
 }
 
 #[test]
-fn somebody_is_told_what_to_change_and_waited_for() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "bench.db");
+fn the_user_gets_an_instruction_and_the_study_waits() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "bench.db");
     let typed = study(&url, &["--pause", "update the array"]);
-    let refused = place.dbdyno(&typed);
+    let refused = workspace.dbdyno(&typed);
     assert_eq!(refused.status, 2);
     assert!(
         refused.sentence().contains("is no terminal"),
         "{}",
         refused.stderr
     );
-    assert!(!place.archive().exists(), "measured before it was refused");
+    assert!(
+        !workspace.archive().exists(),
+        "measured before it was refused"
+    );
 
-    let command = place.command(&typed);
+    let command = workspace.command(&typed);
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<String> = words.map(|word| quoted(word.to_str().unwrap())).collect();
-    // A terminal of its own, on which Enter is pressed.
+    // A separate terminal, on which Enter is pressed.
     let mut terminal = Command::new("script");
     terminal.args(["-qec", &words.join(" "), "/dev/null"]);
     terminal.current_dir(command.get_current_dir().unwrap());
-    terminal.env("DBDYNO_ARCHIVE", place.archive());
+    terminal.env("DBDYNO_ARCHIVE", workspace.archive());
     terminal.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut terminal = terminal.spawn().unwrap();
     terminal.stdin.take().unwrap().write_all(b"\n").unwrap();
@@ -167,19 +170,18 @@ fn somebody_is_told_what_to_change_and_waited_for() {
         said.contains("Now: update the array. Press Enter"),
         "{said}"
     );
-    let after = place.export("disk-after");
+    let after = workspace.export("disk-after");
     assert_eq!(after["run"]["note"], "after: update the array");
 }
 
-/// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[test]
-fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "bench.db");
+fn impossible_studies_are_refused_before_anything_is_measured() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "bench.db");
     let refused = [
         (study(&url, &[]), "--pause TEXT"),
         (
@@ -196,29 +198,29 @@ fn what_cannot_be_carried_out_is_refused_before_anything_is_measured() {
         ),
     ];
     for (typed, why) in refused {
-        let ended = place.dbdyno(&typed);
+        let ended = workspace.dbdyno(&typed);
         assert_ne!(ended.status, 0, "{typed:?}");
         assert!(ended.stderr.contains(why), "{typed:?}: {}", ended.stderr);
     }
-    assert!(!place.archive().exists());
-    let listed = place.fine(&["list", "studies"]).stdout;
+    assert!(!workspace.archive().exists());
+    let listed = workspace.fine(&["list", "studies"]).stdout;
     assert!(listed.contains("storage-update  002"), "{listed}");
     assert!(listed.contains("published"), "{listed}");
     assert!(listed.contains("writes at most") && listed.contains("fits here"));
 }
 
-/// What is asked before the first of its runs is what all of them write, as the list of studies says.
+/// The announcement before the first run covers all runs, as does the list of studies.
 #[test]
-fn a_study_asks_for_what_all_its_runs_write() {
-    let place = Workspace::new();
-    let listed = place.fine(&["list", "studies"]).stdout;
+fn a_study_needs_consent_for_the_writes_of_all_its_runs() {
+    let workspace = Workspace::new();
+    let listed = workspace.fine(&["list", "studies"]).stdout;
     let of_study = listed.split_once("storage-update  ").unwrap().1;
     let quick = of_study
         .lines()
         .find(|line| line.trim().starts_with("quick"))
         .unwrap();
     let listed_gb: f64 = quick.split_whitespace().nth(1).unwrap().parse().unwrap();
-    let target = "sqlite:asked.db";
+    let target = "sqlite:study.db";
     let typed = [
         "study",
         "storage-update",
@@ -227,21 +229,20 @@ fn a_study_asks_for_what_all_its_runs_write() {
         "--target",
         target,
     ];
-    let ended = place.dbdyno(&[&typed[..], &["--hook", "true", "--ask-above", "0"]].concat());
+    let ended = workspace.dbdyno(&[&typed[..], &["--hook", "true", "--ask-above", "0"]].concat());
     let said = ended.stderr.split_once("writes at most ").unwrap().1;
-    let asked_gb: f64 = said.split_whitespace().next().unwrap().parse().unwrap();
+    let announced_gb: f64 = said.split_whitespace().next().unwrap().parse().unwrap();
     assert!(
-        (asked_gb / listed_gb - 1.0).abs() < 0.05,
-        "{asked_gb} GB, and {listed_gb} GB in the list"
+        (announced_gb / listed_gb - 1.0).abs() < 0.05,
+        "{announced_gb} GB, and {listed_gb} GB in the list"
     );
     assert_ne!(ended.status, 0);
 }
 
-/// One plan at two sizes: each is a run, both are on one page, and what is complete is not measured again.
 #[test]
 fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     common::need_duckdb();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let little = [
         "--set",
         "step.olap.scale=0.01",
@@ -259,9 +260,9 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
         &little,
     ]
     .concat();
-    let ended = place.fine(&begun);
+    let ended = workspace.fine(&begun);
     assert!(ended.stdout.contains("im-small") && ended.stdout.contains("im-large"));
-    let page = std::fs::read_to_string(place.path("im.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.path("im.html")).unwrap();
     for said in [
         "im-large: scale 0.01",
         "im-small: scale 0.01",
@@ -272,25 +273,25 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     assert!(page.contains("Speed-up of each query") && page.contains("Geometric mean"));
     assert!(page.contains("1 user: time of all queries, s"));
 
-    let measured = points(&place.export("im-small")).len();
-    place.fine(&["runs", "delete", "im-large", "--yes"]);
+    let measured = points(&workspace.export("im-small")).len();
+    workspace.fine(&["runs", "delete", "im-large", "--yes"]);
     let again = [
         &["study", "--resume", "im", "-o", "again.html"][..],
         &little,
     ]
     .concat();
-    place.fine(&again);
-    assert_eq!(state(&place, "im-small").unwrap().1, measured);
-    assert_eq!(state(&place, "im-large").unwrap().0, "complete");
-    let nobody = place.dbdyno(&["study", "--resume", "nobody"]);
+    workspace.fine(&again);
+    assert_eq!(state(&workspace, "im-small").unwrap().1, measured);
+    assert_eq!(state(&workspace, "im-large").unwrap().0, "complete");
+    let nobody = workspace.dbdyno(&["study", "--resume", "nobody"]);
     assert_eq!(nobody.status, 2);
     assert!(nobody.sentence().contains("no study was begun as nobody"));
 }
 
 #[test]
 fn half_the_memory_is_measured_against_all_of_it() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "memory.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "memory.db");
     let little = [
         "--set",
         "step.olap.scale=0.01",
@@ -305,17 +306,17 @@ fn half_the_memory_is_measured_against_all_of_it() {
         "--yes",
     ];
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
-    let ended = place.fine(&[&study[..], &little, &["-o", "m.html"]].concat());
+    let ended = workspace.fine(&[&study[..], &little, &["-o", "m.html"]].concat());
     assert!(ended.stdout.contains("cache_mb"), "{}", ended.stdout);
     let settings =
-        ["m-a", "m-b"].map(|label| place.export(label)["run"]["study"]["settings"].clone());
+        ["m-a", "m-b"].map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(settings[0][0], "target.cache_mb=32");
     assert_eq!(settings[1][0], "target.cache_mb=64");
-    let page = std::fs::read_to_string(place.path("m.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.path("m.html")).unwrap();
     assert!(page.contains("Time of each query by round"));
 
     let refused = |arguments: &[&str], says: &str| {
-        let ended = place.dbdyno(arguments);
+        let ended = workspace.dbdyno(arguments);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
     };
@@ -349,11 +350,10 @@ fn half_the_memory_is_measured_against_all_of_it() {
     );
 }
 
-/// The document's protocol: all of one side before the other, once, with what is unsound in that.
 #[test]
-fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "memory.db");
+fn a_published_protocol_is_repeated_with_its_flaws() {
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "memory.db");
     let little = [
         "--set",
         "step.olap.scale=0.01",
@@ -366,18 +366,18 @@ fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
     ];
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
     let published = ["--protocol", "published", "--size", "quick", "-o", "m.html"];
-    let ended = place.fine(&[&study[..], &published, &little].concat());
+    let ended = workspace.fine(&[&study[..], &published, &little].concat());
     let once = "each value is measured once";
     assert!(ended.stdout.contains(once), "{}", ended.stdout);
-    let page = std::fs::read_to_string(place.path("m.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.path("m.html")).unwrap();
     assert!(page.contains("Published protocol") && page.contains(once));
     assert!(page.contains("half of the memory is measured as a whole before all of it"));
-    let runs = ["m-a", "m-b"].map(|label| place.export(label)["run"].clone());
+    let runs = ["m-a", "m-b"].map(|label| workspace.export(label)["run"].clone());
     assert!(runs.iter().all(|run| run["study"].is_null()));
     assert_eq!(runs[0]["plan_toml"], runs[1]["plan_toml"]);
 
     // The second side is measured on the target of the first, which is not named again.
-    place.fine(&["runs", "delete", "m-b", "--yes"]);
+    workspace.fine(&["runs", "delete", "m-b", "--yes"]);
     let resumed = [
         "study",
         "--resume",
@@ -387,8 +387,8 @@ fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
         "-o",
         "again.html",
     ];
-    place.fine(&[&resumed[..], &little].concat());
-    let urls = ["m-a", "m-b"].map(|label| place.export(label)["targets"][0]["url"].clone());
+    workspace.fine(&[&resumed[..], &little].concat());
+    let urls = ["m-a", "m-b"].map(|label| workspace.export(label)["targets"][0]["url"].clone());
     let [half, all] = urls.map(|url| url.as_str().unwrap().to_owned());
     assert!(
         half.contains("cache_mb=32") && all.contains("cache_mb=64"),
@@ -397,11 +397,11 @@ fn a_published_protocol_is_repeated_and_says_what_is_unsound() {
     assert_eq!(half.replace("=32", "=64"), all);
 }
 
-/// Two values of one setting against each other; what cannot be is told before anything is measured.
+/// Two values of one setting; errors are reported before anything is measured.
 #[test]
 fn one_setting_is_varied_between_two_sides() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "vary.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "vary.db");
     let study = ["study", "settings", "--name", "v", "--target", &url];
     let little = [
         "--vary",
@@ -422,14 +422,14 @@ fn one_setting_is_varied_between_two_sides() {
         "-o",
         "v.html",
     ];
-    place.fine(&[&study[..], &little].concat());
+    workspace.fine(&[&study[..], &little].concat());
     let settings =
-        ["v-a", "v-b"].map(|label| place.export(label)["run"]["study"]["settings"].clone());
+        ["v-a", "v-b"].map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(settings[0][0], "target.cache_mb=8");
     assert_eq!(settings[1][0], "target.cache_mb=16");
 
     let refused = |arguments: &[&str], says: &str| {
-        let ended = place.dbdyno(&[&["study"], arguments].concat());
+        let ended = workspace.dbdyno(&[&["study"], arguments].concat());
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
     };
@@ -451,7 +451,7 @@ fn one_setting_is_varied_between_two_sides() {
         &["memory", "--vary", "target.x=1,2"],
         "does not belong to study memory",
     );
-    // More than any machine has for a database is told with the size that fits.
+    // More memory than any machine has is refused with the size that fits.
     let much = [
         "memory", "--target", &url, "--memory", "900000GB", "--size", "quick",
     ];

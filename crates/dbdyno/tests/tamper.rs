@@ -1,5 +1,4 @@
-//! What is changed behind the tool's back changes the figure or makes it invalid: the tested SQL, an
-//! archived row, a bucket of a histogram.
+//! A change outside the tool changes the figure or makes it invalid: the tested SQL, an archived row, a bucket of a histogram.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,21 +11,26 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 /// The point of the last run of a plan with one point.
-fn only_point(place: &Workspace) -> Value {
-    let exported = place.export("last");
+fn only_point(workspace: &Workspace) -> Value {
+    let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 1);
     points(&exported)[0].clone()
 }
 
-/// Measures with a library in which `change` was applied to one file, and gives status and point.
-fn with_library(place: &Workspace, plan: &str, file: &str, change: (&str, &str)) -> (i32, Value) {
-    let library = place.library();
+/// Measures with a library in which `change` was applied to one file; returns status and point.
+fn with_library(
+    workspace: &Workspace,
+    plan: &str,
+    file: &str,
+    change: (&str, &str),
+) -> (i32, Value) {
+    let library = workspace.library();
     let file = library.join(file);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains(change.0), "{text}");
     std::fs::write(&file, text.replace(change.0, change.1)).unwrap();
-    let ended = place.run(plan, &["--library", library.to_str().unwrap()]);
-    (ended.status, only_point(place))
+    let ended = workspace.run(plan, &["--library", library.to_str().unwrap()]);
+    (ended.status, only_point(workspace))
 }
 
 fn lookups() -> String {
@@ -35,9 +39,9 @@ fn lookups() -> String {
 
 #[test]
 fn a_lookup_of_another_column_is_invalid() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let change = ("amount, day", "version, day");
-    let (status, point) = with_library(&place, &lookups(), "T611.sql", change);
+    let (status, point) = with_library(&workspace, &lookups(), "T611.sql", change);
     assert_eq!(status, 3);
     assert_eq!(point["valid"], false);
     assert!(
@@ -51,15 +55,15 @@ fn a_lookup_of_another_column_is_invalid() {
 
 #[test]
 fn a_lookup_that_returns_nothing_is_invalid() {
-    let place = Workspace::new();
-    let (status, point) = with_library(&place, &lookups(), "T611.sql", ("id = ?", "id = -?"));
+    let workspace = Workspace::new();
+    let (status, point) = with_library(&workspace, &lookups(), "T611.sql", ("id = ?", "id = -?"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
 }
 
 #[test]
 fn another_expression_is_invalid() {
-    let place = Workspace::new();
-    let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("7919", "7907"));
+    let workspace = Workspace::new();
+    let (status, point) = with_library(&workspace, TINY, "T132.sqlite.sql", ("7919", "7907"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
     assert!(
         point["reasons"][0]["text"]
@@ -72,36 +76,36 @@ fn another_expression_is_invalid() {
 
 #[test]
 fn a_loop_that_is_cut_short_is_invalid() {
-    let place = Workspace::new();
-    let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("i < ?", "i < ? / 2"));
+    let workspace = Workspace::new();
+    let (status, point) = with_library(&workspace, TINY, "T132.sqlite.sql", ("i < ?", "i < ? / 2"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
 }
 
 #[test]
 fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    let before = only_point(&place);
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    let before = only_point(&workspace);
     let change = ("FROM loop\n", "FROM loop -- the same\n");
-    let (status, after) = with_library(&place, TINY, "T132.sqlite.sql", change);
+    let (status, after) = with_library(&workspace, TINY, "T132.sqlite.sql", change);
     assert_eq!((status, &after["valid"]), (0, &true.into()));
     assert_ne!(before["definition"], after["definition"]);
     assert_ne!(before["configuration"], after["configuration"]);
 }
 
-/// Measures, changes the archive by plain SQL, and gives the point and the report.
+/// Measures, changes the archive by plain SQL, and returns the point and the report.
 fn after_sql(sql: &str) -> (Value, String) {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &[]).status, 0);
-    assert_eq!(only_point(&place)["valid"], true);
-    change_archive(&place.archive(), sql);
-    let exported = place.export("last");
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    assert_eq!(only_point(&workspace)["valid"], true);
+    change_archive(&workspace.archive(), sql);
+    let exported = workspace.export("last");
     assert_eq!(exported["run"]["valid"], false, "{sql}");
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     let line: Vec<&str> = runs.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(line[5], "no", "{runs}");
-    place.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    workspace.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     (points(&exported)[0].clone(), page)
 }
 
@@ -120,7 +124,7 @@ fn a_changed_row_is_invalid_in_export_and_report() {
             .unwrap()
             .contains("changed after it was measured")
     );
-    // Besides the data that the page carries, a person must be told as well.
+    // The visible page must show it too, not only the embedded data.
     let shown = page.split("<script").next().unwrap();
     assert!(shown.contains("changed after it was measured"));
 }

@@ -1,6 +1,5 @@
-//! Holds what the house rules demand of the source and the documents. Every rule is a function from files
-//! to complaints; its test plants bad samples that it must catch, good ones that it must let pass, and
-//! then asks it about the repository.
+//! The house rules for source and documents. Every rule is a function from files to complaints; its test plants bad samples that it must
+//! catch and good ones that it must accept, and then applies it to the repository.
 
 #[path = "tidy/budget.rs"]
 mod budget;
@@ -24,8 +23,8 @@ use std::path::Path;
 
 use repository::{File, fetched, links, product, repository, resolve, rust, sample};
 
-/// A file is one thing. This holds for code alone: published figures in TOML, snapshots and the JSON Schema
-/// are data, which nobody reads from top to bottom and which gain nothing by being cut.
+/// Longest file of code. Published figures in TOML, snapshots and the JSON Schema are data, which nobody reads from top to bottom and which
+/// gain nothing from a split.
 const LINES_MAX: usize = 600;
 /// Files that may be longer, each with the reason.
 const LONG_FILES: &[(&str, &str)] = &[];
@@ -49,7 +48,7 @@ fn no_file_is_too_long(files: &[File]) -> Vec<String> {
         .collect()
 }
 
-/// clippy finds `unwrap` outside tests wherever the lint is on.
+/// clippy finds `unwrap` outside tests only in crates with the lints.
 fn no_crate_is_free_of_the_lints(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for file in files.iter().filter(|f| f.path.ends_with("Cargo.toml")) {
@@ -63,13 +62,10 @@ fn no_crate_is_free_of_the_lints(files: &[File]) -> Vec<String> {
     }
     for (file, source) in product(files) {
         for level in ["allow", "expect", "cfg_attr"] {
-            let listed = source
-                .behind(&[level, "("])
-                .into_iter()
-                .filter(|(_, rest)| {
-                    let list = rest.iter().take_while(|token| token.text != ")");
-                    list.into_iter().any(|token| token.text == "unwrap_used")
-                });
+            let listed = source.after(&[level, "("]).into_iter().filter(|(_, rest)| {
+                let list = rest.iter().take_while(|token| token.text != ")");
+                list.into_iter().any(|token| token.text == "unwrap_used")
+            });
             let lines = listed.map(|(line, _)| format!("{}:{line}: allows unwrap", file.path));
             complaints.extend(lines);
         }
@@ -77,11 +73,11 @@ fn no_crate_is_free_of_the_lints(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// The message of an `expect` proves that it cannot fail, for which it takes a sentence of four words.
+/// The message of an `expect` proves that it cannot fail, which takes a sentence of at least four words.
 fn expectations_are_reasons(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (file, source) in product(files) {
-        for (line, argument) in source.behind(&[".", "expect", "("]) {
+        for (line, argument) in source.after(&[".", "expect", "("]) {
             let message = argument.first().and_then(|token| token.string.as_deref());
             if message.is_none_or(|text| text.split_whitespace().count() < 4) {
                 complaints.push(format!(
@@ -94,7 +90,7 @@ fn expectations_are_reasons(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// Pages are whole in themselves: what a browser would fetch by itself has no address of another host.
+/// Pages are self-contained: automatically fetched elements have no address of another host.
 fn pages_fetch_nothing(files: &[File]) -> Vec<String> {
     let templates = files
         .iter()
@@ -130,8 +126,8 @@ fn engines_are_distinguished_in_their_crates(files: &[File]) -> Vec<String> {
             }
         }
         for engine in ENGINES {
-            let is_own = !source.behind(&["mod", engine]).is_empty();
-            if !is_own && !source.behind(&["use", engine, ":", ":"]).is_empty() {
+            let is_own = !source.after(&["mod", engine]).is_empty();
+            if !is_own && !source.after(&["use", engine, ":", ":"]).is_empty() {
                 complaints.push(format!("{}: uses the crate {engine}", file.path));
             }
         }
@@ -150,18 +146,18 @@ fn every_module_says_what_it_is(files: &[File]) -> Vec<String> {
         .collect()
 }
 
-/// Also that a link does not leave the repository. Headings behind `#` are not looked up.
+/// Links must stay within the repository. Headings after `#` are not checked.
 fn links_lead_somewhere(files: &[File]) -> Vec<String> {
-    let mut places = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     for file in files {
-        places.extend(Path::new(&file.path).ancestors().map(Path::to_path_buf));
+        paths.extend(Path::new(&file.path).ancestors().map(Path::to_path_buf));
     }
     let mut complaints = Vec::new();
     for file in files.iter().filter(|f| f.path.ends_with(".md")) {
         for link in links(&file.text) {
             let target = link.split('#').next().unwrap_or_default();
             let resolved = resolve(&file.path, target);
-            if resolved.is_none_or(|place| !places.contains(&place)) {
+            if resolved.is_none_or(|place| !paths.contains(&place)) {
                 complaints.push(format!("{}: the link {link} leads nowhere", file.path));
             }
         }
@@ -170,7 +166,7 @@ fn links_lead_somewhere(files: &[File]) -> Vec<String> {
 }
 
 fn nothing_is_left_to_do(files: &[File]) -> Vec<String> {
-    // Put together, so that this file does not hold them.
+    // Concatenated, so that this file does not contain them.
     let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat()];
     let mut complaints = Vec::new();
     for file in files {
@@ -193,19 +189,19 @@ fn changes_have_a_place(files: &[File]) -> Vec<String> {
     }
 }
 
-/// Who prints an error with its causes prints twice what stands in its own sentence as well.
-fn errors_tell_a_cause_once(files: &[File]) -> Vec<String> {
+/// An error printed with its causes would repeat a cause that is part of its own sentence.
+fn errors_name_a_cause_once(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (file, source) in product(files) {
-        for (line, rest) in source.behind(&["#", "[", "error", "("]) {
+        for (line, rest) in source.after(&["#", "[", "error", "("]) {
             let sentence = rest.first().and_then(|token| token.string.as_deref());
             let code: String = rest.iter().map(|token| token.text.as_str()).collect();
             let of_variant = code.split("#[error(").next().unwrap_or_default();
             let is_cause = of_variant.contains("#[from]") || of_variant.contains("#[source]");
-            let tells = |sentence: &str| {
+            let contains_cause = |sentence: &str| {
                 sentence.contains("{source") || (is_cause && sentence.contains("{0"))
             };
-            if sentence.is_some_and(tells) {
+            if sentence.is_some_and(contains_cause) {
                 complaints.push(format!(
                     "{}:{line}: the sentence tells its cause, which is told behind it again",
                     file.path
@@ -216,7 +212,7 @@ fn errors_tell_a_cause_once(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// Asks a rule about the planted samples (path, text) and then about the repository.
+/// Applies a rule to the planted samples (path, text) and then to the repository.
 fn holds(rule: Rule, bad: &[(&str, &str)], good: &[(&str, &str)]) {
     for (path, text) in bad {
         let complaints = rule(&sample(path, text));
@@ -384,7 +380,7 @@ fn pages_are_whole_in_themselves() {
 }
 
 #[test]
-fn no_error_tells_its_cause_twice() {
+fn errors_do_not_repeat_their_cause() {
     let error = |attribute: &str, variant: &str| {
         format!(
             "enum E {{\n    #[error({attribute})]\n    A{variant},\n    #[error(\"b {{0}}\")]\n    B(u8),\n}}"
@@ -407,7 +403,7 @@ fn no_error_tells_its_cause_twice() {
     ];
     let bad: Vec<(&str, &str)> = bad.iter().map(|text| (CODE, text.as_str())).collect();
     let good: Vec<(&str, &str)> = good.iter().map(|text| (CODE, text.as_str())).collect();
-    holds(errors_tell_a_cause_once, &bad, &good);
+    holds(errors_name_a_cause_once, &bad, &good);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! `dbdyno ab --until`: studies that stop at looks planned in advance. The laboratory's part runs in virtual time, with answers
-//! that the tests give.
+//! `dbdyno ab --until`: studies that stop at planned interim looks. The measuring part runs in virtual time with given answers.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -32,7 +31,7 @@ fn look((pairs, spent): (u32, f64)) -> PlannedLook {
     PlannedLook { pairs, spent }
 }
 
-/// Counts the points, and stops the study behind one of them.
+/// Counts the points, and stops the study after one of them.
 struct Study {
     points: Arc<AtomicU32>,
     stops_at: Option<u32>,
@@ -42,21 +41,21 @@ impl Observer for Study {
     fn begins(&mut self, _: &str, _: usize, _: usize) {}
     fn point_begins(&mut self, _: &PointKey, _: &str, _: &str, _: &Arc<Progress>) {}
     fn point_ends(&mut self, _: &Point) {
-        let seen = self.points.fetch_add(1, Ordering::Relaxed) + 1;
-        lab::signal::stop_flag().store(self.stops_at == Some(seen), Ordering::Relaxed);
+        let observed = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+        lab::signal::stop_flag().store(self.stops_at == Some(observed), Ordering::Relaxed);
     }
 }
 
-/// A study whose points take a second each, and that is answered at the look after so many pairs.
+/// A study with points of one second, which is decided at the look after this many pairs.
 struct Report {
     points: Arc<AtomicU32>,
     answered_at: Option<u32>,
-    /// After how many points the machine stands still for an hour.
+    /// Number of points after which the machine stands still for an hour.
     stalls_at: Option<u32>,
-    /// What the first pair takes longer.
+    /// Additional duration of the first pair.
     slow_start_s: u64,
     planned: Vec<u32>,
-    asked: Vec<u32>,
+    looks_at: Vec<u32>,
 }
 
 impl Stopping for Report {
@@ -78,25 +77,25 @@ impl Stopping for Report {
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
         let pairs = a.points.len() as u32;
         let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
-        // The verdict is drawn from what the runs tell of the looks.
+        // The verdict uses the looks recorded in the runs.
         assert_eq!(
             (b.points.len() as u32, until(a).pairs_seen()),
             (pairs, pairs)
         );
         assert_eq!(until(a), until(b));
-        self.asked.push(pairs);
+        self.looks_at.push(pairs);
         self.answered_at == Some(pairs)
     }
 }
 
-/// The flag that stops a run is the process's.
+/// The flag that stops a run belongs to the process.
 static ONE_STUDY: Mutex<()> = Mutex::new(());
 
 struct Measured {
     _place: tempfile::TempDir,
     archive: PathBuf,
-    told: Report,
-    seen: Study,
+    report: Report,
+    observed: Study,
 }
 
 impl Measured {
@@ -110,31 +109,31 @@ impl Measured {
         let mut study = Self {
             archive: _place.path().join("a.dbdyno"),
             _place,
-            told: Report {
+            report: Report {
                 points: Arc::clone(&points),
                 answered_at: None,
                 stalls_at: None,
                 slow_start_s: 0,
                 planned: Vec::new(),
-                asked: Vec::new(),
+                looks_at: Vec::new(),
             },
-            seen: Study {
+            observed: Study {
                 points,
                 stops_at: None,
             },
         };
-        set(&mut study.told, &mut study.seen);
+        set(&mut study.report, &mut study.observed);
         let ended = study::study(
             options(&study.archive, within_s),
-            &mut study.told,
-            &mut study.seen,
+            &mut study.report,
+            &mut study.observed,
         );
         lab::signal::stop_flag().store(false, Ordering::Relaxed);
         (study, ended)
     }
 
-    /// How the study stands in the archive: the same on both sides.
-    fn kept(&self) -> (Run, Until) {
+    /// The study's record in the archive, identical on both sides.
+    fn recorded(&self) -> (Run, Until) {
         let archive = Archive::open_read_only(&self.archive).unwrap();
         let [a, b] =
             ["s-a", "s-b"].map(|label| archive.load_run(&RunName::Label(label.into())).unwrap());
@@ -180,13 +179,13 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
 #[test]
 fn a_study_stops_at_the_look_that_answers_it() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let (study, ended) = Measured::study(None, |told, _| told.answered_at = Some(3));
+    let (study, ended) = Measured::study(None, |report, _| report.answered_at = Some(3));
     ended.unwrap();
     assert_eq!(
-        (&study.told.asked[..], &study.told.planned[..]),
+        (&study.report.looks_at[..], &study.report.planned[..]),
         (&[2, 3][..], &[5][..])
     );
-    let (run, until) = study.kept();
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.taken, until.ended, until.elapsed_s),
         (2, Some(Ended::Answered), 6.0)
@@ -203,8 +202,8 @@ fn a_study_without_an_answer_takes_all_pairs_and_no_more() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (study, ended) = Measured::study(Some(100.0), |_, _| {});
     ended.unwrap();
-    assert_eq!(study.told.asked, [2, 3, 5]);
-    let (run, until) = study.kept();
+    assert_eq!(study.report.looks_at, [2, 3, 5]);
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.taken, until.ended, run.points.len()),
         (3, Some(Ended::Pairs), 5)
@@ -217,27 +216,27 @@ fn a_bound_of_time_plans_fewer_pairs_after_the_first() {
     let (study, ended) = Measured::study(Some(8.0), |_, _| {});
     ended.unwrap();
     assert_eq!(
-        (&study.told.planned[..], &study.told.asked[..]),
+        (&study.report.planned[..], &study.report.looks_at[..]),
         (&[4][..], &[2, 4][..])
     );
-    let (run, until) = study.kept();
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.ended, run.repetitions, run.state),
         (Some(Ended::Time), 4, RunState::Complete)
     );
 }
 
-/// Three pairs like the first would fit; five of those that came do.
+/// Three pairs as slow as the first would fit; five actual ones do.
 #[test]
 fn the_last_look_is_put_off_while_the_time_allows() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let (study, ended) = Measured::study(Some(30.0), |told, _| told.slow_start_s = 8);
+    let (study, ended) = Measured::study(Some(30.0), |report, _| report.slow_start_s = 8);
     ended.unwrap();
     assert_eq!(
-        (&study.told.planned[..], &study.told.asked[..]),
+        (&study.report.planned[..], &study.report.looks_at[..]),
         (&[3, 5][..], &[2, 5][..])
     );
-    let (run, until) = study.kept();
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.ended, run.points.len(), until.looks.len()),
         (Some(Ended::Pairs), 5, 2)
@@ -247,25 +246,25 @@ fn the_last_look_is_put_off_while_the_time_allows() {
 #[test]
 fn the_look_at_which_the_time_is_over_spends_what_is_left() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let (study, ended) = Measured::study(Some(100.0), |told, _| told.stalls_at = Some(7));
+    let (study, ended) = Measured::study(Some(100.0), |report, _| report.stalls_at = Some(7));
     ended.unwrap();
-    // Looks after 2 and 3 pairs, as planned; the fourth pair was the last that began.
-    assert_eq!(study.told.asked, [2, 3, 4]);
-    let (run, until) = study.kept();
+    // Looks come after 2 and 3 pairs, as planned; the fourth pair was the last to begin.
+    assert_eq!(study.report.looks_at, [2, 3, 4]);
+    let (run, until) = study.recorded();
     assert_eq!((until.ended, run.points.len()), (Some(Ended::Time), 4));
     assert_eq!(until.looks, [(2, 0.4), (3, 0.6), (4, 1.0)].map(look));
 }
 
-/// Interrupted within the third pair: no look is taken twice, and the time before counts.
 #[test]
 fn a_study_is_resumed_between_two_looks() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let (mut study, ended) = Measured::study(Some(100.0), |_, seen| seen.stops_at = Some(5));
+    let (mut study, ended) =
+        Measured::study(Some(100.0), |_, observed| observed.stops_at = Some(5));
     assert!(
         matches!(ended, Err(LabError::Interrupted { finished: 5, .. })),
         "{ended:?}"
     );
-    let (run, until) = study.kept();
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.taken, until.elapsed_s, run.state),
         (1, 4.0, RunState::Interrupted)
@@ -285,23 +284,23 @@ fn a_study_is_resumed_between_two_looks() {
         compared.cautions
     );
 
-    study.told.points.store(0, Ordering::Relaxed);
-    study.told.answered_at = Some(5);
-    study.seen.stops_at = None;
+    study.report.points.store(0, Ordering::Relaxed);
+    study.report.answered_at = Some(5);
+    study.observed.stops_at = None;
     study::resume(
         "s",
         &study.archive,
         &registry,
         Arc::new(SystemClock),
-        &mut study.told,
-        &mut study.seen,
+        &mut study.report,
+        &mut study.observed,
     )
     .unwrap();
     assert_eq!(
-        (&study.told.asked[..], &study.told.planned[..]),
+        (&study.report.looks_at[..], &study.report.planned[..]),
         (&[2, 3, 5][..], &[5][..])
     );
-    let (run, until) = study.kept();
+    let (run, until) = study.recorded();
     assert_eq!(
         (until.taken, until.ended, run.points.len()),
         (3, Some(Ended::Answered), 5)
@@ -310,7 +309,7 @@ fn a_study_is_resumed_between_two_looks() {
 }
 
 /// A study on a target of known speed.
-fn mock(place: &Workspace, more: &[&str]) -> Exited {
+fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
     let (plan, library) = (
         repository("bench/aa/mock.toml"),
         repository("bench/aa/library"),
@@ -325,20 +324,20 @@ fn mock(place: &Workspace, more: &[&str]) -> Exited {
         "--set",
         "step.seconds=0.2",
     ];
-    place.dbdyno(&[&fixed, more].concat())
+    workspace.dbdyno(&[&fixed, more].concat())
 }
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A hundred times slower: no noise hides it, and the first look finds it.
+/// A hundred times slower exceeds any noise, and the first look finds it.
 #[test]
-fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
-    let place = Workspace::new();
+fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
+    let workspace = Workspace::new();
     let handicap = ["--b", "target.service_us=200000", "--until", "50%"];
     let how = ["--pairs", "12", "--name", "slow", "--json"];
-    let ended = mock(&place, &[&handicap[..], &how].concat());
+    let ended = mock(&workspace, &[&handicap[..], &how].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     for said in [
         "looks after 7 and 12 pairs",
@@ -365,25 +364,25 @@ fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
         (&"worse".into(), &Value::Null)
     );
     assert_eq!(primary["values_b"].as_array().unwrap().len(), 7);
-    // Surer than 95 %, because one more look was planned.
+    // The level exceeds 95 %, because a further look was planned.
     assert!(
         primary["confidence"].as_f64().unwrap() > 0.96,
         "{primary:#}"
     );
 
-    let later = place.fine(&["compare", "slow-a", "slow-b", "--json"]);
+    let later = workspace.fine(&["compare", "slow-a", "slow-b", "--json"]);
     assert_eq!(json(&later.stdout), compared);
-    let text = place.fine(&["compare", "slow-a", "slow-b"]).stdout;
+    let text = workspace.fine(&["compare", "slow-a", "slow-b"]).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("7 pairs of at most 12") && text.contains("Stopped at look 1 of 2"),
         "{text}"
     );
     assert!(text.contains("all looks together 95 %"), "{text}");
-    place.fine(&["report", "slow-b", "--against", "slow-a", "-o", "page.html"]);
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    workspace.fine(&["report", "slow-b", "--against", "slow-a", "-o", "page.html"]);
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     assert!(page.contains("Stopped at look 1 of 2"));
-    let exported = place.export("slow-a");
+    let exported = workspace.export("slow-a");
     let until = &exported["run"]["study"]["until"];
     assert_eq!(
         (&until["effect_pct"], &until["taken"]),
@@ -395,12 +394,12 @@ fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
     );
 }
 
-/// Too few pairs for any verdict, so that nothing can stop it.
+/// Too few pairs for any verdict, so that no look can stop it.
 #[test]
 fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let ended = mock(
-        &place,
+        &workspace,
         &[
             "--until", "50%", "--pairs", "5", "--name", "few", "--yes", "--json",
         ],
@@ -412,14 +411,14 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
         (&"pairs".into(), &5.into())
     );
     assert_eq!(compared["metrics"][0]["verdict"], "inconclusive");
-    // Five pairs show no scatter that counts, six do.
-    let six = mock(&place, &["--pairs", "6", "--name", "six"]);
+    // Five pairs are too few for a scatter, six are enough.
+    let six = mock(&workspace, &["--pairs", "6", "--name", "six"]);
     assert_eq!(six.status, 0, "{}", six.stderr);
-    // No machine is so calm that a hundred-thousandth shows.
-    let asked = [
+    // No machine is quiet enough for a hundred-thousandth.
+    let looks_at = [
         "--until", "0.001%", "--band", "0", "--pairs", "6", "--name", "more",
     ];
-    let refused = mock(&place, &asked);
+    let refused = mock(&workspace, &looks_at);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
     assert!(
@@ -428,28 +427,28 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
             && sentence.contains("--yes"),
         "{sentence}"
     );
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert!(!runs.contains("more-a"), "{runs}");
 }
 
 #[test]
 fn slices_stop_early_too() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for (name, times) in [("one", 1), ("five", 5)] {
         let statement = "[[transaction.statement]]\nsql = \"SELECT length(hex(zeroblob(2000)))\"\n"
             .repeat(times);
-        place.file(
+        workspace.file(
             &format!("{name}.toml"),
             &format!("name = \"work\"\n[[transaction]]\nname = \"work\"\n{statement}"),
         );
     }
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         "name = \"p\"\nsample_ms = 50\nprimary = [\"S-work.operations_per_s\"]\n[[step]]\nuse = \"script\"\nscript = \"one.toml\"\n\
          jobs = [2]\nmode = \"time\"\nseconds = 1\n",
     );
-    let five = format!("step.script={}", place.path("five.toml").display());
-    let url = place.url("sqlite", "one.db");
+    let five = format!("step.script={}", workspace.path("five.toml").display());
+    let url = workspace.url("sqlite", "one.db");
     let how = [
         "--interleave",
         "100ms",
@@ -461,7 +460,8 @@ fn slices_stop_early_too() {
         "s",
         "--json",
     ];
-    let ended = place.dbdyno(&[&["ab", &plan, "--target", &url, "--b", &five], &how[..]].concat());
+    let ended =
+        workspace.dbdyno(&[&["ab", &plan, "--target", &url, "--b", &five], &how[..]].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let compared = json(&ended.stdout);
     assert_eq!(
@@ -469,36 +469,36 @@ fn slices_stop_early_too() {
         (&100.into(), &1.into())
     );
     assert_eq!(compared["metrics"][0]["verdict"], "worse");
-    let exported = place.export("s-b");
+    let exported = workspace.export("s-b");
     assert!(points(&exported).len() < 9 && exported["run"]["valid"] == true);
 }
 
 #[test]
 fn a_killed_study_is_resumed_with_its_looks() {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
     let begun = [
         "ab", &plan, "--target", &url, "--until", "50%", "--pairs", "8", "--name", "cut",
     ];
-    let mut child = place
+    let mut child = workspace
         .command(&begun)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // Killed once something of it is safe.
+    // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = place.dbdyno(&["export", "cut-a"]);
+        let exported = workspace.dbdyno(&["export", "cut-a"]);
         if exported.status == 0 && !points(&json(&exported.stdout)).is_empty() {
             break;
         }
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(points(&place.export("cut-a")).len() < 8);
-    let resumed = json(&place.fine(&["ab", "--resume", "cut", "--json"]).stdout);
+    assert!(points(&workspace.export("cut-a")).len() < 8);
+    let resumed = json(&workspace.fine(&["ab", "--resume", "cut", "--json"]).stdout);
     let looks = &resumed["looks"];
     assert!(
         looks["taken"].as_u64().unwrap() >= 1 && looks["ended"].is_string(),
@@ -506,7 +506,7 @@ fn a_killed_study_is_resumed_with_its_looks() {
     );
     let pairs = resumed["repetitions_a"].as_u64().unwrap();
     for run in ["cut-a", "cut-b"] {
-        let exported = place.export(run);
+        let exported = workspace.export(run);
         assert_eq!(
             (points(&exported).len() as u64, &exported["run"]["valid"]),
             (pairs, &true.into())
@@ -515,8 +515,8 @@ fn a_killed_study_is_resumed_with_its_looks() {
 }
 
 #[test]
-fn what_cannot_be_known_is_said_before_it_begins() {
-    let place = Workspace::new();
+fn unreachable_effects_are_announced_before_the_study() {
+    let workspace = Workspace::new();
     let cases: [(&[&str], &str); 8] = [
         (&["--until", "0"], "above 0 and below 100"),
         (&["--until", "100%"], "above 0 and below 100"),
@@ -528,7 +528,7 @@ fn what_cannot_be_known_is_said_before_it_begins() {
         (&["--until", "5%", "--within", "a while"], "such as 100ms"),
     ];
     for (arguments, expected) in cases {
-        let ended = mock(&place, arguments);
+        let ended = mock(&workspace, arguments);
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
         assert!(
             ended.stderr.contains(expected),
@@ -536,5 +536,5 @@ fn what_cannot_be_known_is_said_before_it_begins() {
             ended.stderr
         );
     }
-    assert!(!place.archive().exists(), "nothing was begun");
+    assert!(!workspace.archive().exists(), "nothing was begun");
 }

@@ -13,16 +13,15 @@ use disk::Disk;
 use loop_device::LoopDevice;
 use serde_json::Value;
 
-/// Whatever fails.
 const FAILED: i32 = 157;
 
 #[test]
 fn the_list_of_the_published_appendix_is_printed() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let data = repository("crates/storage/tests/vdbench");
     let file = data.join("appendix_f.txt").display().to_string();
-    let asked = ["vdbench", "-f", &file, "-s", "dir=/d", "size=1g"];
-    let listed = place.fine(&asked).stdout;
+    let options = ["vdbench", "-f", &file, "-s", "dir=/d", "size=1g"];
+    let listed = workspace.fine(&options).stdout;
     let expected = std::fs::read_to_string(data.join("appendix_f.runs")).unwrap();
     assert_eq!(expected.lines().count(), 31);
     let lines: Vec<&str> = listed.lines().collect();
@@ -34,10 +33,10 @@ fn the_list_of_the_published_appendix_is_printed() {
 }
 
 #[test]
-fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
-    let place = Workspace::new();
-    let file = place.file("p.txt", "sd=sd1,lun=f\nwd=wd1,sd=sd1,xf=(4k,50)\n");
-    let right = place.file("r.txt", "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=max\n");
+fn errors_end_with_the_status_that_wrappers_know() {
+    let workspace = Workspace::new();
+    let file = workspace.file("p.txt", "sd=sd1,lun=f\nwd=wd1,sd=sd1,xf=(4k,50)\n");
+    let right = workspace.file("r.txt", "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=max\n");
     for (arguments, said) in [
         (
             vec!["-f", &file, "-s"],
@@ -48,22 +47,22 @@ fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
         (vec!["-f", &right, "-q"], "the option -q is unknown"),
         (vec![], "no parameter file is named"),
     ] {
-        let ended = place.dbdyno(&[&["vdbench"], arguments.as_slice()].concat());
+        let ended = workspace.dbdyno(&[&["vdbench"], arguments.as_slice()].concat());
         assert_eq!(ended.status, FAILED, "{arguments:?}: {}", ended.stderr);
         assert!(ended.sentence().contains(said), "{}", ended.stderr);
         assert_eq!(ended.stdout, "");
     }
-    assert!(!place.path("f").exists(), "nothing was made");
+    assert!(!workspace.path("f").exists(), "nothing was made");
 }
 
 #[test]
 fn a_file_is_carried_out_into_pages_and_the_archive() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let text = "sd=sd1,lun=\"$dir/f.dat\",size=4m,threads=2\nwd=wd1,sd=sd1,rdpct=70\n\
         rd=rd1,wd=wd1,iorate=(200,max),elapsed=2\n";
-    let file = place.file("parm.txt", text);
-    let directory = format!("dir={}", place.path("").display());
-    let ended = place.fine(&["vdbench", "-f", &file, &directory, "-o", "out.d+"]);
+    let file = workspace.file("parm.txt", text);
+    let directory = format!("dir={}", workspace.path("").display());
+    let ended = workspace.fine(&["vdbench", "-f", &file, &directory, "-o", "out.d+"]);
     let last = ended.stdout.lines().last().unwrap();
     assert!(
         last.contains("Vdbench execution completed successfully. Output directory: /")
@@ -77,40 +76,39 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
         ended.stderr
     );
     assert_eq!(
-        std::fs::metadata(place.path("f.dat")).unwrap().len(),
+        std::fs::metadata(workspace.path("f.dat")).unwrap().len(),
         4 << 20
     );
-    let parameters = std::fs::read_to_string(place.path("out.d/parmfile.html")).unwrap();
+    let parameters = std::fs::read_to_string(workspace.path("out.d/parmfile.html")).unwrap();
     assert!(parameters.contains("iorate=(200,max)"));
 
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(exported["run"]["valid"], true, "{exported}");
     let points = common::points(&exported);
     let codes: Vec<&str> = points.iter().filter_map(|p| p["test"].as_str()).collect();
     assert_eq!(codes, ["rd1 iorate=200", "rd1 iorate=max"]);
     let rate = points[0]["operations_per_s"].as_f64().unwrap();
     assert!((100.0..300.0).contains(&rate), "asked for 200, done {rate}");
-    let page = place.path("page.html").display().to_string();
-    place.fine(&["report", "last", "-o", &page]);
+    let page = workspace.path("page.html").display().to_string();
+    workspace.fine(&["report", "last", "-o", &page]);
     assert!(std::fs::read_to_string(page).unwrap().contains("rd1"));
 
-    // What was there stays, and the second run gets a folder of its own.
-    place.fine(&["vdbench", "-f", &file, &directory, "-o", "out.d+", "-e2"]);
-    assert!(place.path("out.d001/totals.html").exists());
+    // Existing output stays, and the second run gets a new folder.
+    workspace.fine(&["vdbench", "-f", &file, &directory, "-o", "out.d+", "-e2"]);
+    assert!(workspace.path("out.d001/totals.html").exists());
 }
 
-/// Whoever watches is told what the archive keeps, and of each interval what the pages have.
 #[test]
 fn a_list_can_be_watched() {
-    let place = Workspace::new();
-    let file = place.file(
+    let workspace = Workspace::new();
+    let file = workspace.file(
         "p.txt",
         "sd=sd1,lun=data,size=4m,threads=3\nwd=wd1,sd=sd1,xf=4k,rdpct=50\n\
          rd=rd1,wd=wd1,iorate=200,elapsed=2,interval=1\n",
     );
-    let events = place.path("run.jsonl");
-    let told = events.to_str().unwrap();
-    place.fine(&["vdbench", "--events", told, "-f", &file]);
+    let events = workspace.path("run.jsonl");
+    let events_path = events.to_str().unwrap();
+    workspace.fine(&["vdbench", "--events", events_path, "-f", &file]);
     let text = std::fs::read_to_string(&events).unwrap();
     let events: Vec<Value> = text
         .lines()
@@ -121,7 +119,7 @@ fn a_list_can_be_watched() {
         events.filter(|event| event["event"] == kind).collect()
     };
     assert_eq!(of("run_begins")[0]["planned"], 1);
-    // The format has no point in the archive, but it is work that can be watched.
+    // The format has no point in the archive, but watchers see it.
     let begun = of("point_begins");
     assert_eq!(begun.last().unwrap()["key"]["test"], "rd1");
     assert_eq!(begun.last().unwrap()["key"]["jobs"], 3);
@@ -147,70 +145,73 @@ fn a_list_can_be_watched() {
 }
 
 #[test]
-fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
-    let place = Workspace::new();
+fn a_failed_run_is_reported_and_stored_up_to_its_failure() {
+    let workspace = Workspace::new();
     let text = "formatsds=no\nsd=sd1,lun=a.dat,size=1m\nsd=sd2,lun=full,size=1m\n\
         rd=rd1,sd=sd1,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2,rdpct=0\n\
         rd=rd3,sd=sd1,iorate=100,elapsed=2\n";
-    let file = place.file("parm.txt", text);
-    std::fs::write(place.path("a.dat"), vec![0_u8; 1 << 20]).unwrap();
-    std::os::unix::fs::symlink("/dev/full", place.path("full")).unwrap();
-    let ended = place.dbdyno(&["vdbench", "-f", &file]);
+    let file = workspace.file("parm.txt", text);
+    std::fs::write(workspace.path("a.dat"), vec![0_u8; 1 << 20]).unwrap();
+    std::os::unix::fs::symlink("/dev/full", workspace.path("full")).unwrap();
+    let ended = workspace.dbdyno(&["vdbench", "-f", &file]);
     assert_eq!(ended.status, FAILED, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
         sentence.contains("SD sd2") && sentence.contains("device is full"),
         "{sentence}"
     );
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     assert!(
         runs.contains("interrupted") && runs.contains("2/3"),
         "{runs}"
     );
-    let resumed = place.dbdyno(&["run", "--resume", "last"]);
+    let resumed = workspace.dbdyno(&["run", "--resume", "last"]);
     assert_eq!(resumed.status, 2);
     let sentence = resumed.sentence();
     assert!(sentence.contains("run the file again"), "{sentence}");
-    place.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    workspace.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
     assert!(page.contains("Run the parameter file again") && !page.contains("run --resume"));
 }
 
 #[test]
-fn what_a_list_works_on_is_looked_at_on_request() {
-    let place = Workspace::new();
+fn the_files_of_a_list_are_checked_on_request() {
+    let workspace = Workspace::new();
     let text = "formatsds=no\nsd=sd1,lun=a.dat\nsd=sd2,lun=b.dat\n\
         rd=rd1,sd=sd1,rdpct=0,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2\n";
-    let file = place.file("parm.txt", text);
-    std::fs::write(place.path("a.dat"), vec![7_u8; 1 << 20]).unwrap();
-    let asked = ["vdbench", "--check", "-f", &file, "-s"];
-    place.fine(&["vdbench", "-f", &file, "-s"]);
-    let refused = place.dbdyno(&asked);
+    let file = workspace.file("parm.txt", text);
+    std::fs::write(workspace.path("a.dat"), vec![7_u8; 1 << 20]).unwrap();
+    let options = ["vdbench", "--check", "-f", &file, "-s"];
+    workspace.fine(&["vdbench", "-f", &file, "-s"]);
+    let refused = workspace.dbdyno(&options);
     assert_eq!(refused.status, FAILED, "{}", refused.stderr);
     assert!(refused.sentence().contains("SD sd2"), "{}", refused.stderr);
-    std::fs::write(place.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
-    let fine = place.fine(&asked);
+    std::fs::write(workspace.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
+    let fine = workspace.fine(&options);
     assert!(fine.stderr.contains("of the list can be used"));
     for name in ["a.dat", "b.dat"] {
-        assert_eq!(std::fs::read(place.path(name)).unwrap(), vec![7; 1 << 20]);
+        assert_eq!(
+            std::fs::read(workspace.path(name)).unwrap(),
+            vec![7; 1 << 20]
+        );
     }
-    assert!(!place.path("output").exists());
-    let alone = place.dbdyno(&["vdbench", "--check", "-f", &file]);
+    assert!(!workspace.path("output").exists());
+    let alone = workspace.dbdyno(&["vdbench", "--check", "-f", &file]);
     assert!(alone.sentence().contains("--check needs -s"));
 }
 
-/// What is no parameter file is not read for ever, and waits for nobody.
+/// An endless input or a pipe is no parameter file, and is neither read nor waited for.
 #[test]
 fn parameter_files_are_of_a_kind_and_size() {
-    let place = Workspace::new();
-    let fifo = place.path("fifo").display().to_string();
+    let workspace = Workspace::new();
+    let fifo = workspace.path("fifo").display().to_string();
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     for (path, said) in [
         ("/dev/zero", "is larger than 4 MiB"),
         (&fifo, "it is a FIFO"),
     ] {
-        let refused = place.dbdyno(&["vdbench", "-f", path, "-s"]);
+        let refused = workspace.dbdyno(&["vdbench", "-f", path, "-s"]);
         assert_eq!(refused.status, FAILED, "{}", refused.stderr);
         assert!(refused.sentence().contains(said), "{}", refused.stderr);
     }
@@ -218,13 +219,13 @@ fn parameter_files_are_of_a_kind_and_size() {
 
 #[test]
 fn pages_are_written_over_nothing_of_others() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
-    let file = place.file("parm.txt", text);
-    std::fs::create_dir(place.path("out")).unwrap();
-    let own = place.path("out/summary.html");
+    let file = workspace.file("parm.txt", text);
+    std::fs::create_dir(workspace.path("out")).unwrap();
+    let own = workspace.path("out/summary.html");
     std::fs::write(&own, "<title>My holiday</title>").unwrap();
-    let refused = place.dbdyno(&["vdbench", "-f", &file, "-o", "out"]);
+    let refused = workspace.dbdyno(&["vdbench", "-f", &file, "-o", "out"]);
     assert_eq!(refused.status, FAILED, "{}", refused.stderr);
     assert!(
         refused.sentence().contains("not a page of dbdyno"),
@@ -235,7 +236,7 @@ fn pages_are_written_over_nothing_of_others() {
         std::fs::read_to_string(own).unwrap(),
         "<title>My holiday</title>"
     );
-    assert!(!place.path("f").exists(), "nothing was made");
+    assert!(!workspace.path("f").exists(), "nothing was made");
 }
 
 /// The times of an exported point by one observer, operation and part.
@@ -246,18 +247,18 @@ fn times<'a>(point: &'a Value, observer: &str, operation: &str, phase: &str) -> 
 }
 
 #[test]
-fn two_runs_stand_beside_each_other_with_device_and_array() {
-    let place = Workspace::new();
+fn two_runs_are_compared_with_device_and_array() {
+    let workspace = Workspace::new();
     let text = "sd=sd1,lun=\"$dir/f.dat\",size=16m,threads=2,openflags=o_direct\n\
         wd=wd1,sd=sd1,rdpct=50,xfersize=$size\nrd=rd1,wd=wd1,iorate=max,warmup=1,elapsed=3\n";
-    let file = place.file("parm.txt", text);
-    // Where what is built lies is a disk; a directory for temporary files may lie in memory.
+    let file = workspace.file("parm.txt", text);
+    // The build directory is on a disk; one for temporary files may be in memory.
     let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = format!("dir={}", disk.path().display());
     for size in ["size=4k", "size=64k"] {
-        place.fine(&["vdbench", "-f", &file, &directory, size, "-o", "out+"]);
+        workspace.fine(&["vdbench", "-f", &file, &directory, size, "-o", "out+"]);
     }
-    let [before, after] = ["1", "2"].map(|run| common::points(&place.export(run))[0].clone());
+    let [before, after] = ["1", "2"].map(|run| common::points(&workspace.export(run))[0].clone());
     for (point, operation) in [(&before, "read"), (&after, "write")] {
         let driver = times(point, "driver", operation, "service");
         let count = driver[0]["count"].as_u64().unwrap();
@@ -266,7 +267,7 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
         let own = samples.filter(|s| s["operation"] == operation);
         let sum: u64 = own.map(|s| s["operations"].as_u64().unwrap()).sum();
         assert_eq!(sum, count, "intervals hold what the distribution holds");
-        // Each direct I/O is a request at least, unless the kernel merged some; others may use the device too.
+        // Each direct I/O is at least one request, unless the kernel merged some; others may use the device too.
         let device = times(point, "device", operation, "whole");
         let requests = device[0]["count"].as_u64().unwrap();
         assert!(requests > count / 4, "{requests} requests of {count} I/Os");
@@ -279,15 +280,15 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
         );
     }
 
-    let csv = place.file(
+    let csv = workspace.file(
         "array.csv",
         "run,operation,up_to_us,count\nrd1,read,125,40\nrd1,read,,2\n",
     );
     let of_before = format!("1={csv}");
     let array = ["--array", &csv, "--array", &of_before];
-    let page = place.path("shift.html").display().to_string();
-    let asked = ["report", "2", "--against", "1", "-o", &page];
-    place.fine(&[&asked[..], &array[..]].concat());
+    let page = workspace.path("shift.html").display().to_string();
+    let options = ["report", "2", "--against", "1", "-o", &page];
+    workspace.fine(&[&options[..], &array[..]].concat());
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "Before and after: storage I/O times",
@@ -297,19 +298,19 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The sizes differ, which is what was changed.
-    let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
+    // The sizes differ, as intended.
+    let compared = workspace.fine(&["compare", "1", "2", "--anyway"]).stdout;
     assert!(
         compared.contains("Before and after: storage I/O times"),
         "{compared}"
     );
     assert!(compared.contains("write, service time"), "{compared}");
 
-    let wrong = place.file(
+    let wrong = workspace.file(
         "wrong.csv",
         "run,operation,up_to_us,count\nrd9,read,125,40\n",
     );
-    let refused = place.dbdyno(&["report", "2", "--array", &wrong]);
+    let refused = workspace.dbdyno(&["report", "2", "--array", &wrong]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     assert!(
         refused
@@ -318,10 +319,10 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
         "{}",
         refused.stderr
     );
-    let fifo = place.path("fifo").display().to_string();
+    let fifo = workspace.path("fifo").display().to_string();
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
-    let waits = place.dbdyno(&["report", "2", "--array", &fifo]);
+    let waits = workspace.dbdyno(&["report", "2", "--array", &fifo]);
     assert!(
         waits.sentence().contains("it is a FIFO"),
         "{}",
@@ -330,21 +331,21 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
 }
 
 #[test]
-fn tests_below_the_database_work_on_a_file_beside_its_data() {
-    let place = Workspace::new();
+fn tests_below_the_database_use_a_file_next_to_its_data() {
+    let workspace = Workspace::new();
     let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = format!("sqlite:{}", disk.path().join("bench.db").display());
     let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\", \"D121\"]\njobs = [4]\n\
         size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
-    let plan = place.file("below.toml", plan);
-    // What somebody else keeps there, under whatever name, is left alone.
-    let foreign = place.file("foreign", "precious");
+    let plan = workspace.file("below.toml", plan);
+    // Another user's file stays under any name.
+    let foreign = workspace.file("foreign", "precious");
     let link = disk.path().join("dbdyno-below.tmp");
     std::os::unix::fs::symlink(&foreign, &link).unwrap();
-    place.fine(&["run", &plan, "--target", &data, "--yes"]);
+    workspace.fine(&["run", &plan, "--target", &data, "--yes"]);
     assert_eq!(std::fs::read(&foreign).unwrap(), b"precious");
     std::fs::remove_file(link).expect("the link is as it was");
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let points = common::points(&exported);
     assert_eq!(points.len(), 2, "{exported}");
     for (point, operation) in points.iter().zip(["write", "read"]) {
@@ -361,43 +362,43 @@ fn tests_below_the_database_work_on_a_file_beside_its_data() {
     assert!(!left, "the file is gone: {names:?}");
 }
 
-/// The file of a test below the database does not fit: the disk is said to be full, and not the file to be too short.
+/// A file that does not fit reports a full disk, instead of a file that is too short.
 #[test]
 fn a_test_below_the_database_says_that_its_disk_is_full() {
-    let place = Workspace::new();
-    let disk = match Disk::on_a_device(&place, 48 << 20) {
+    let workspace = Workspace::new();
+    let disk = match Disk::on_a_device(&workspace, 48 << 20) {
         Ok(disk) => disk,
         Err(reason) => testing::skip!("{reason}"),
     };
     let data = format!("sqlite:{}", disk.path("bench.db").display());
     let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\"]\njobs = [2]\n\
         size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
-    let plan = place.file("below.toml", plan);
-    let ended = place.dbdyno(&["run", &plan, "--target", &data, "--yes"]);
+    let plan = workspace.file("below.toml", plan);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &data, "--yes"]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let point = common::points(&place.export("last"))[0].clone();
+    let point = common::points(&workspace.export("last"))[0].clone();
     let reasons = point["reasons"].to_string();
     assert!(
         reasons.contains("file system") && reasons.contains("is full"),
         "{reasons}"
     );
     let folder = disk.path("").display().to_string();
-    let place = format!("the temporary file in {}", folder.trim_end_matches('/'));
-    assert!(reasons.contains(&place), "{reasons}");
+    let workspace = format!("the temporary file in {}", folder.trim_end_matches('/'));
+    assert!(reasons.contains(&workspace), "{reasons}");
 }
 
 #[test]
 fn the_profile_is_listed_and_writes_over_no_file_unasked() {
-    let place = Workspace::new();
-    let path = place.path("data");
+    let workspace = Workspace::new();
+    let path = workspace.path("data");
     let lun = format!("lun={}", path.display());
     let profile = ["vdbench", "--profile", "database", &lun, "size=8m"];
-    let listed = place.fine(&[&profile[..], &["-s"]].concat()).stdout;
+    let listed = workspace.fine(&[&profile[..], &["-s"]].concat()).stdout;
     assert_eq!(listed.lines().count(), 39 + 1, "{listed}");
     assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
     assert!(!path.exists(), "nothing is made");
     std::fs::write(&path, "precious").unwrap();
-    let refused = place.dbdyno(&profile);
+    let refused = workspace.dbdyno(&profile);
     assert_eq!(refused.status, FAILED);
     assert!(
         refused.sentence().contains("add --force"),
@@ -405,7 +406,7 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
         refused.stderr
     );
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-    let without = place.dbdyno(&["vdbench", "--profile", "database", "size=8m", "-s"]);
+    let without = workspace.dbdyno(&["vdbench", "--profile", "database", "size=8m", "-s"]);
     assert!(
         without.sentence().contains("give lun=VALUE"),
         "{}",
@@ -413,11 +414,10 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     );
 }
 
-/// A profile writes to a device that was named twice; so does a file where the device says that it holds something.
 #[test]
 fn a_device_is_written_over_by_name_alone() {
-    let place = Workspace::new();
-    let backing = place.path("backing");
+    let workspace = Workspace::new();
+    let backing = workspace.path("backing");
     let file = std::fs::File::create(&backing).unwrap();
     file.set_len(16 << 20).unwrap();
     let device = match LoopDevice::over(&backing) {
@@ -431,13 +431,13 @@ fn a_device_is_written_over_by_name_alone() {
     let parameters = format!(
         "sd=sd1,lun={device},openflags=o_direct\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n"
     );
-    let parameters = place.file("parm.txt", &parameters);
+    let parameters = workspace.file("parm.txt", &parameters);
     let list = ["-f", &parameters];
     let refused = |first: &[&str], arguments: &[&str], says: &str| {
         let before = std::fs::read(&backing).unwrap();
         let checked = [&["vdbench", "--check"], first, arguments, &["-s"]].concat();
         for command in [[&["vdbench"], first, arguments].concat(), checked] {
-            let ended = place.dbdyno(&command);
+            let ended = workspace.dbdyno(&command);
             assert_eq!(ended.status, FAILED, "{command:?}: {}", ended.stderr);
             let sentence = ended.sentence();
             assert!(sentence.contains(says), "{sentence}");
@@ -449,14 +449,14 @@ fn a_device_is_written_over_by_name_alone() {
         assert!(std::fs::read(&backing).unwrap() == before);
     };
     let checked = |arguments: &[&str]| {
-        place.fine(&[&["vdbench", &force, "--check"], arguments, &["-s"]].concat());
+        workspace.fine(&[&["vdbench", &force, "--check"], arguments, &["-s"]].concat());
     };
     let is_device = "is a device, and the profile would overwrite it";
     refused(&[], &profile, is_device);
     refused(&["--force"], &profile, is_device);
     refused(&["--force=/dev/null"], &profile, is_device);
     checked(&profile);
-    place.fine(&[&["vdbench"], &list[..]].concat());
+    workspace.fine(&[&["vdbench"], &list[..]].concat());
     let made = std::process::Command::new("mkfs.ext4")
         .args(["-qF", device])
         .status();
@@ -466,44 +466,44 @@ fn a_device_is_written_over_by_name_alone() {
     refused(&["--force"], &list, holds);
     checked(&list);
     checked(&profile);
-    place.fine(&[&["vdbench", &force], &list[..]].concat());
+    workspace.fine(&[&["vdbench", &force], &list[..]].concat());
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused_before_anything_is_done() {
-    let place = Workspace::new();
+fn unsearchable_lists_are_refused_before_any_work() {
+    let workspace = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2\n";
-    let file = place.file("parm.txt", text);
-    let refused = place.dbdyno(&["vdbench", "--slo", "fast", "-f", &file]);
+    let file = workspace.file("parm.txt", text);
+    let refused = workspace.dbdyno(&["vdbench", "--slo", "fast", "-f", &file]);
     assert_eq!(refused.status, FAILED);
     assert!(
         refused.sentence().contains("such as p95=50ms"),
         "{}",
         refused.stderr
     );
-    let curve = place.file("curve.txt", &text.replace("iorate=200", "iorate=curve"));
-    let refused = place.dbdyno(&["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
+    let curve = workspace.file("curve.txt", &text.replace("iorate=200", "iorate=curve"));
+    let refused = workspace.dbdyno(&["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
     assert_eq!(refused.status, FAILED);
     assert!(
         refused.sentence().contains("cannot be searched"),
         "{}",
         refused.stderr
     );
-    assert!(!place.path("f").exists(), "nothing was made");
+    assert!(!workspace.path("f").exists(), "nothing was made");
 }
 
 #[test]
-fn rounds_are_kept_with_their_verdict() {
-    let place = Workspace::new();
+fn rounds_are_stored_with_their_verdict() {
+    let workspace = Workspace::new();
     let text =
         "precondition=1\nsd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2,steady=5\n";
-    let file = place.file("parm.txt", text);
-    let ended = place.fine(&["vdbench", "-f", &file]);
+    let file = workspace.file("parm.txt", text);
+    let ended = workspace.fine(&["vdbench", "-f", &file]);
     let verdict = |text: &str| {
         text.contains("steady at round 5") || text.contains("not steady within 5 rounds")
     };
     assert!(verdict(&ended.stdout), "{}", ended.stdout);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(exported["run"]["valid"], true, "{exported}");
     let points = common::points(&exported);
     let codes: Vec<&str> = points.iter().filter_map(|p| p["test"].as_str()).collect();
@@ -515,20 +515,20 @@ fn rounds_are_kept_with_their_verdict() {
     );
 }
 
-/// A process that is killed in the midst of journaled writes, and the proof of what it wrote, as often as it is asked for.
+/// A process is killed during journaled writes, and its writes are then verified repeatedly.
 #[test]
 fn a_journal_alone_is_verified_after_a_kill() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=0\nwd=wd2,sd=sd1\n\
         rd=rd1,wd=wd1,iorate=max,elapsed=600\nrd=rd2,wd=wd2,iorate=max,elapsed=600\n";
-    let file = place.file("parm.txt", text);
-    let mut child = place
+    let file = workspace.file("parm.txt", text);
+    let mut child = workspace
         .command(&["vdbench", "-f", &file, "-v", "-j"])
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let entries = || std::fs::metadata(place.path("sd1.jnl")).map_or(0, |file| file.len() / 16);
+    let entries = || std::fs::metadata(workspace.path("sd1.jnl")).map_or(0, |file| file.len() / 16);
     let begin = std::time::Instant::now();
     while entries() < 500 && begin.elapsed().as_secs() < 60 {
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -540,7 +540,7 @@ fn a_journal_alone_is_verified_after_a_kill() {
     let recover = ["vdbench", "-f", &file, "-v", "-jro"];
     let said = "journal of SD sd1 recovered: ";
     for _ in 0..2 {
-        let ended = place.fine(&recover);
+        let ended = workspace.fine(&recover);
         for part in [
             said,
             " blocks verified, 0 corrupted; ",
@@ -548,12 +548,12 @@ fn a_journal_alone_is_verified_after_a_kill() {
         ] {
             assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
         }
-        let summary = std::fs::read_to_string(place.path("output/summary.html")).unwrap();
+        let summary = std::fs::read_to_string(workspace.path("output/summary.html")).unwrap();
         assert!(
             summary.contains(said) && !summary.contains("avg_"),
             "{summary}"
         );
-        let exported = place.export("last");
+        let exported = workspace.export("last");
         assert_eq!(exported["run"]["valid"], true, "{exported}");
         let [point] = common::points(&exported) else {
             panic!("{exported}");
@@ -563,35 +563,34 @@ fn a_journal_alone_is_verified_after_a_kill() {
         assert!(point["notes"].to_string().contains(said), "{point}");
     }
 
-    std::fs::write(place.path("f"), vec![7; 1 << 20]).unwrap();
-    let ended = place.dbdyno(&recover);
+    std::fs::write(workspace.path("f"), vec![7; 1 << 20]).unwrap();
+    let ended = workspace.dbdyno(&recover);
     assert_eq!(ended.status, FAILED, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("not a block of dbdyno"),
         "{}",
         ended.stderr
     );
-    assert_eq!(place.export("last")["run"]["valid"], false);
+    assert_eq!(workspace.export("last")["run"]["valid"], false);
 }
 
-/// What the system said stands once in a sentence.
 #[test]
-fn what_the_system_said_is_told_once() {
-    let place = Workspace::new();
-    std::fs::write(place.path("f"), vec![7; 1 << 20]).unwrap();
+fn the_message_of_the_system_appears_once() {
+    let workspace = Workspace::new();
+    std::fs::write(workspace.path("f"), vec![7; 1 << 20]).unwrap();
     let list = "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
-    let nowhere = place.file(
+    let nowhere = workspace.file(
         "nowhere.txt",
         &format!("validate=yes\njournal=recover\n{list}"),
     );
-    let pattern = place.file("pattern.txt", &format!("pattern=none\n{list}"));
+    let pattern = workspace.file("pattern.txt", &format!("pattern=none\n{list}"));
     for arguments in [
         vec!["vdbench", "-f", &nowhere],
         vec!["vdbench", "-f", &pattern],
         vec!["vdbench", "-f", "none.txt"],
         vec!["vdbench", "-f", &pattern, "-o", "f/x"],
     ] {
-        let ended = place.dbdyno(&arguments);
+        let ended = workspace.dbdyno(&arguments);
         assert_eq!(ended.status, FAILED, "{}", ended.stderr);
         let sentence = ended.sentence();
         let causes = sentence.matches("(os error ").count();

@@ -1,4 +1,4 @@
-//! The verbs from one end to the other: measure, list, export, report.
+//! The verbs from end to end: measure, list, export, report.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,14 +7,14 @@ mod common;
 use common::{TINY, Workspace, need_duckdb, points};
 use serde_json::json;
 
-/// Tests that need a device beside one that does not.
+/// Tests with and without a device.
 const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
     tests = [\"T132\", \"T211\", \"T426\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.05\n";
 
 #[test]
 fn a_run_is_measured_listed_exported_and_reported() {
-    let place = Workspace::new();
-    let first = place.run(TINY, &["--name", "before", "--seed", "7"]);
+    let workspace = Workspace::new();
+    let first = workspace.run(TINY, &["--name", "before", "--seed", "7"]);
     assert_eq!(first.status, 0, "{}", first.stderr);
     assert!(first.stdout.contains("Scorecard"), "{}", first.stdout);
     assert!(
@@ -22,10 +22,10 @@ fn a_run_is_measured_listed_exported_and_reported() {
             .stderr
             .contains("run before: 1 of 1 points to measure")
     );
-    let second = place.run(TINY, &["--repeat", "2", "--set", "step.1.jobs=[1,2]"]);
+    let second = workspace.run(TINY, &["--repeat", "2", "--set", "step.1.jobs=[1,2]"]);
     assert_eq!(second.status, 0, "{}", second.stderr);
 
-    let runs = place.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine(&["list", "runs"]).stdout;
     let lines: Vec<Vec<&str>> = runs
         .lines()
         .map(|l| l.split_whitespace().collect())
@@ -40,14 +40,14 @@ fn a_run_is_measured_listed_exported_and_reported() {
         ["2", "run-2", "tiny", "complete", "4/4", "yes"]
     );
 
-    // Number, label and `last` lead to the same run.
-    let by_number = place.export("1");
-    assert_eq!(place.export("before"), by_number);
-    assert_eq!(place.export("2"), place.export("last"));
-    assert_eq!(place.export("run-2"), place.export("last"));
+    // Number, label and `last` mean the same run.
+    let by_number = workspace.export("1");
+    assert_eq!(workspace.export("before"), by_number);
+    assert_eq!(workspace.export("2"), workspace.export("last"));
+    assert_eq!(workspace.export("run-2"), workspace.export("last"));
     assert_eq!(by_number["run"]["seed"], 7);
     assert_eq!(by_number["run"]["valid"], true);
-    let keys: Vec<_> = points(&place.export("last"))
+    let keys: Vec<_> = points(&workspace.export("last"))
         .iter()
         .map(|p| (p["repetition"].clone(), p["jobs"].clone()))
         .collect();
@@ -57,9 +57,14 @@ fn a_run_is_measured_listed_exported_and_reported() {
 
 #[test]
 fn every_form_of_export_holds_every_point() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--set", "step.jobs=[1, 2]"]).status, 0);
-    let csv = place.fine(&["export", "last", "--format", "csv"]).stdout;
+    let workspace = Workspace::new();
+    assert_eq!(
+        workspace.run(TINY, &["--set", "step.jobs=[1, 2]"]).status,
+        0
+    );
+    let csv = workspace
+        .fine(&["export", "last", "--format", "csv"])
+        .stdout;
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     for name in [
@@ -70,14 +75,14 @@ fn every_form_of_export_holds_every_point() {
     ] {
         assert!(heads.contains(&name), "{name} is no column of the CSV");
     }
-    let markdown = place
+    let markdown = workspace
         .fine(&["export", "last", "--format", "markdown"])
         .stdout;
     let rows = markdown
         .lines()
         .filter(|l| l.starts_with('|') && l.contains("T132"));
     assert_eq!(rows.count(), 2, "{markdown}");
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let point = &points(&exported)[0];
     assert!(point["operations_per_s"].as_f64().unwrap() > 0.0);
     assert!(point["service_us_p99"].as_f64().unwrap() > 0.0);
@@ -91,46 +96,46 @@ fn every_form_of_export_holds_every_point() {
 }
 
 #[test]
-fn a_report_stands_alone_or_beside_others() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
-    assert_eq!(place.run(TINY, &["--name", "after"]).status, 0);
-    place.fine(&["report", "after"]);
-    let alone = std::fs::read_to_string(place.path("dbdyno-report.html")).unwrap();
+fn a_report_shows_one_run_or_a_comparison() {
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
+    assert_eq!(workspace.run(TINY, &["--name", "after"]).status, 0);
+    workspace.fine(&["report", "after"]);
+    let alone = std::fs::read_to_string(workspace.path("dbdyno-report.html")).unwrap();
     assert!(alone.contains("after") && !alone.contains("HP ProLiant DL980"));
-    let reference = place.fine(&["list", "references"]).stdout;
+    let reference = workspace.fine(&["list", "references"]).stdout;
     assert!(reference.contains("ref:dl980-violin"), "{reference}");
     let against = ["--against", "ref:dl980-violin", "--against", "before"];
     let page = ["report", "after", "-o", "beside.html"];
-    let ended = place.fine(&[&page[..], &against].concat());
+    let ended = workspace.fine(&[&page[..], &against].concat());
     assert_eq!(ended.stderr, "beside.html written\n");
-    let beside = std::fs::read_to_string(place.path("beside.html")).unwrap();
+    let beside = std::fs::read_to_string(workspace.path("beside.html")).unwrap();
     assert!(beside.contains("DL980") && beside.contains("before"));
     assert!(beside.ends_with("</html>\n") || beside.ends_with("</html>"));
 }
 
 #[test]
 fn a_label_is_not_used_twice() {
-    let place = Workspace::new();
-    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
-    let before = place.fine(&["list", "runs"]).stdout;
-    let again = place.run(TINY, &["--name", "before"]);
+    let workspace = Workspace::new();
+    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
+    let before = workspace.fine(&["list", "runs"]).stdout;
+    let again = workspace.run(TINY, &["--name", "before"]);
     assert_eq!(again.status, 2, "{}", again.stderr);
     assert!(
         again.sentence().contains("\"before\" is taken"),
         "{}",
         again.stderr
     );
-    assert_eq!(place.fine(&["list", "runs"]).stdout, before);
+    assert_eq!(workspace.fine(&["list", "runs"]).stdout, before);
 }
 
 #[test]
-fn seeds_decide_what_is_random_and_nothing_else() {
-    let place = Workspace::new();
+fn seeds_decide_random_choices_and_nothing_else() {
+    let workspace = Workspace::new();
     for seed in ["3", "3", "4"] {
-        assert_eq!(place.run(TINY, &["--seed", seed]).status, 0);
+        assert_eq!(workspace.run(TINY, &["--seed", seed]).status, 0);
     }
-    let [a, b, c] = ["1", "2", "3"].map(|run| points(&place.export(run))[0].clone());
+    let [a, b, c] = ["1", "2", "3"].map(|run| points(&workspace.export(run))[0].clone());
     assert_eq!(a["seed"], b["seed"]);
     assert_ne!(a["seed"], c["seed"]);
     assert_eq!(a["configuration"], c["configuration"]);
@@ -138,25 +143,25 @@ fn seeds_decide_what_is_random_and_nothing_else() {
 
 #[test]
 fn targets_of_one_engine_are_a_cluster() {
-    let place = Workspace::new();
-    let second = place.url("sqlite", "second.db");
-    let ended = place.run(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
+    let workspace = Workspace::new();
+    let second = workspace.url("sqlite", "second.db");
+    let ended = workspace.run(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     assert_eq!(exported["targets"].as_array().unwrap().len(), 1);
     assert_eq!(exported["targets"][0]["nodes"], 2);
     assert_eq!(points(&exported)[0]["nodes"], 2);
-    assert!(place.path("bench.db").exists() && place.path("second.db").exists());
+    assert!(workspace.path("bench.db").exists() && workspace.path("second.db").exists());
 }
 
 #[test]
 fn different_engines_are_targets_of_their_own() {
     need_duckdb();
-    let place = Workspace::new();
-    let duckdb = place.url("duckdb", "bench.duckdb");
-    let ended = place.run(TINY, &["--target", &duckdb]);
+    let workspace = Workspace::new();
+    let duckdb = workspace.url("duckdb", "bench.duckdb");
+    let ended = workspace.run(TINY, &["--target", &duckdb]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     let of = |p: &serde_json::Value| (p["target"].clone(), p["nodes"].clone());
     let targets: Vec<_> = points(&exported).iter().map(of).collect();
     assert_eq!(
@@ -166,12 +171,12 @@ fn different_engines_are_targets_of_their_own() {
 }
 
 #[test]
-fn what_a_target_cannot_do_is_missing_with_its_reason() {
+fn a_capability_that_a_target_lacks_is_missing_with_its_reason() {
     need_duckdb();
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", STORAGE);
-    place.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
-    let exported = place.export("last");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", STORAGE);
+    workspace.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
+    let exported = workspace.export("last");
     let tests: Vec<_> = points(&exported)
         .iter()
         .map(|p| p["test"].clone())
@@ -190,12 +195,12 @@ fn what_a_target_cannot_do_is_missing_with_its_reason() {
     }
 
     // Quicksort needs a procedural language, which neither engine has.
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &STORAGE.replace("\"T211\", \"T426\"", "\"T153\""),
     );
-    place.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
-    let exported = place.export("last");
+    workspace.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
+    let exported = workspace.export("last");
     let missing = exported["missing"].as_array().unwrap();
     assert_eq!(missing.len(), 2, "{missing:?}");
     for one in missing {
@@ -213,20 +218,19 @@ fn what_a_target_cannot_do_is_missing_with_its_reason() {
 #[test]
 fn default_targets_are_removed_when_the_run_is_complete() {
     need_duckdb();
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
-    place.fine(&["run", &plan, "--work-dir", "work"]);
-    let exported = place.export("last");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
+    workspace.fine(&["run", &plan, "--work-dir", "work"]);
+    let exported = workspace.export("last");
     assert_eq!(exported["targets"].as_array().unwrap().len(), 2);
-    let left = std::fs::read_dir(place.path("work")).unwrap().count();
+    let left = std::fs::read_dir(workspace.path("work")).unwrap().count();
     assert_eq!(left, 0, "files of a complete run are left");
 }
 
-/// Every help text, so that words are reviewed as such.
 #[test]
-fn the_help_says_what_there_is() {
-    let place = Workspace::new();
-    let help_of = |words: &[&str]| place.fine(&[words, &["--help"]].concat()).stdout;
+fn the_help_lists_every_verb() {
+    let workspace = Workspace::new();
+    let help_of = |words: &[&str]| workspace.fine(&[words, &["--help"]].concat()).stdout;
     let help = help_of(&[]);
     let verbs = verbs_of(&help);
     assert!(verbs.len() > 10, "{verbs:?}");
@@ -245,31 +249,30 @@ fn the_help_says_what_there_is() {
 
 #[test]
 fn shells_and_man_know_the_verbs() {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for shell in ["bash", "zsh", "fish"] {
-        let script = place.fine(&["completions", shell]).stdout;
+        let script = workspace.fine(&["completions", shell]).stdout;
         assert!(
             script.contains("vdbench") && script.contains("warehouses"),
             "{shell}"
         );
     }
-    place.fine(&["manual", "man"]);
+    workspace.fine(&["manual", "man"]);
     for (page, says) in [("dbdyno.1", "oltp"), ("dbdyno-oltp-run.1", "think times")] {
-        let text = std::fs::read_to_string(place.path("man").join(page)).unwrap();
+        let text = std::fs::read_to_string(workspace.path("man").join(page)).unwrap();
         assert!(text.contains(says), "{page}: {text}");
     }
 }
 
-/// A run that hangs says in its log what it waits for, and since when: here for a server that takes connections and says
-/// nothing.
+/// The log of a run that hangs shows what it waits for, and since when: here for a server that accepts connections and sends nothing.
 #[test]
-fn a_run_that_hangs_says_what_it_waits_for() {
-    let place = Workspace::new();
+fn a_run_that_hangs_logs_its_wait() {
+    let workspace = Workspace::new();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let target = format!("postgres://nobody@127.0.0.1:{port}/none?sslmode=disable");
-    let log = place.path("log.txt");
-    let mut child = place
+    let log = workspace.path("log.txt");
+    let mut child = workspace
         .command(&["run", "quick", "--target", &target, "--log", "log.txt"])
         .spawn()
         .unwrap();
@@ -288,7 +291,7 @@ fn a_run_that_hangs_says_what_it_waits_for() {
     assert!(text.contains("waits   open url=postgres://"), "{text}");
 }
 
-/// The verbs that a help text lists, above the options.
+/// The verbs in a help text, which come before the options.
 fn verbs_of(help: &str) -> Vec<String> {
     let above = help.split("\nOptions:").next().unwrap_or_default();
     let above = above.split("\nArguments:").next().unwrap_or_default();
@@ -299,14 +302,14 @@ fn verbs_of(help: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_lists_say_what_there_is() {
-    let place = Workspace::new();
+fn the_lists_are_complete() {
+    let workspace = Workspace::new();
     for what in ["plans", "tests"] {
-        insta::assert_snapshot!(what, place.fine(&["list", what]).stdout);
+        insta::assert_snapshot!(what, workspace.fine(&["list", what]).stdout);
     }
-    assert!(!place.archive().exists(), "a list makes no archive");
+    assert!(!workspace.archive().exists(), "a list makes no archive");
     assert!(
-        place
+        workspace
             .fine(&["list", "runs"])
             .stdout
             .starts_with("no runs yet")

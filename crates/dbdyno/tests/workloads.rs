@@ -1,4 +1,4 @@
-//! A kind of work that nobody knows but the registry: planned, measured, resumed, reported and judged like any other.
+//! A workload known only to the registry: planned, measured, resumed, reported and judged like any other.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod sleep;
@@ -23,7 +23,7 @@ fn registry() -> Registry {
     workload::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
 }
 
-/// Stops the run behind its first point.
+/// Stops the run after its first point.
 struct Stopping {
     is_stopping: bool,
     titles: Vec<String>,
@@ -57,10 +57,10 @@ fn options(archive: &Path) -> RunOptions {
     }
 }
 
-/// The flag that stops a run is the process's.
+/// The flag that stops a run belongs to the process.
 static ONE_RUN: Mutex<()> = Mutex::new(());
 
-/// Started, stopped after the first of its two points, and resumed.
+/// A run started, stopped after the first of its two points, and resumed.
 fn measured(archive: &Path) -> Run {
     let _alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut observer = Stopping {
@@ -90,8 +90,8 @@ fn measured(archive: &Path) -> Run {
 
 #[test]
 fn a_workload_that_is_registered_is_planned_measured_resumed_reported_and_judged() {
-    let place = tempfile::tempdir().unwrap();
-    let run = measured(&place.path().join("archive.dbdyno"));
+    let directory = tempfile::tempdir().unwrap();
+    let run = measured(&directory.path().join("archive.dbdyno"));
     let counted = run
         .points
         .iter()
@@ -115,7 +115,7 @@ fn a_workload_that_is_registered_is_planned_measured_resumed_reported_and_judged
     assert_eq!((judgement.met(), judgement.missed()), (1, 0));
 }
 
-/// A wall clock that somebody sets ahead or back whenever it is read.
+/// A wall clock that steps forward or back at each reading.
 struct Stepping {
     step_ms: i64,
     reads: AtomicI64,
@@ -145,8 +145,8 @@ impl Observer for Silent {
 fn a_wall_clock_that_steps_is_reported_and_changes_no_figure() {
     let _alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
     for step_ms in [3_600_000, -3_600_000] {
-        let place = tempfile::tempdir().unwrap();
-        let mut options = options(&place.path().join("archive.dbdyno"));
+        let directory = tempfile::tempdir().unwrap();
+        let mut options = options(&directory.path().join("archive.dbdyno"));
         options.clock = Arc::new(Stepping {
             step_ms,
             reads: AtomicI64::new(0),

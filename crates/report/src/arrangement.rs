@@ -2,8 +2,7 @@
 
 use archive::{Arranged, Arrangement};
 
-/// Sentences on how both sides are measured, what of their settings made it so, and what slices would gain where they were not
-/// asked for.
+/// Sentences on how both sides are measured, which of their settings made it so, and how much slices would gain if they were not used.
 pub fn arrangement(arranged: &Arranged, settings: [&[String]; 2]) -> String {
     let what = differing(settings);
     let which = |way| match settings {
@@ -46,7 +45,6 @@ pub fn arrangement(arranged: &Arranged, settings: [&[String]; 2]) -> String {
     }
 }
 
-/// "B differs in step.users=8".
 fn differing([a, b]: [&[String]; 2]) -> String {
     let of = |side: &[String]| side.join(", ");
     match (a.is_empty(), b.is_empty()) {

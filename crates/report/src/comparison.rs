@@ -1,4 +1,4 @@
-//! A comparison of two runs for a terminal: what differs, the forest of ratios, what is still needed.
+//! A comparison of two runs for a terminal: differences, the forest of ratios, the pairs still needed.
 
 mod alternatives;
 mod chances;
@@ -38,7 +38,6 @@ pub(crate) use screening::{advice as screening_advice, rounds_words, sure as scr
 pub use screening::{design_words, screening};
 pub use shifts::shifts;
 
-/// How much of a comparison is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shown {
     pub width: usize,
@@ -46,20 +45,17 @@ pub struct Shown {
     pub all: bool,
 }
 
-/// What A and B are.
 pub(crate) const SIDES: &str = "A, B: medians, moved equally so that B / A is the ratio";
 
 const FOREST_WIDTH: usize = 25;
-/// Differences shown when not everything is asked for.
 const DIFFERENCES_MAX: usize = 24;
 
-/// What is measured in rounds, without a full stop.
+/// The subject measured in rounds, without a full stop.
 pub fn in_rounds(what: &str, rounds: u32) -> String {
     let rounds = number::counted(u64::from(rounds), "round");
     format!("{what} in {rounds}, each in a random order")
 }
 
-/// Renders a comparison for a terminal.
 pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
@@ -122,7 +118,7 @@ fn head(compared: &Comparison, width: usize, paint: &Paint) -> String {
     out
 }
 
-/// How the sides of a study were arranged and why, where that was recorded.
+/// The arrangement of the sides and its reason, if the study recorded them.
 pub(crate) fn arranged_words(compared: &Comparison) -> Option<String> {
     let settings = compared.settings.each_ref().map(|side| &side[..]);
     Some(arrangement(compared.arranged.as_ref()?, settings))
@@ -178,7 +174,7 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     } else {
         DIFFERENCES_MAX
     };
-    // A name that is cut names nothing.
+    // A shortened name would identify nothing.
     let subjects = rows.iter().take(limit).map(|row| clean(&row.subject));
     let subjects: Vec<String> = subjects.collect();
     let longest = subjects.iter().map(|s| table::length(s)).max();
@@ -202,12 +198,12 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     out
 }
 
-/// How sure the intervals of the primary metrics are: "95 % interval", or of several, what each has so that all hold.
+/// Confidence of the intervals of the primary metrics: "95 % interval", or with several metrics the joint level and that of each.
 pub(crate) fn sure(compared: &Comparison) -> String {
-    let told = |row: &&Row| !row.a.is_empty() && !row.b.is_empty();
+    let has_both = |row: &&Row| !row.a.is_empty() && !row.b.is_empty();
     sure_of(
         compared.confidence,
-        compared.primary().filter(told).count(),
+        compared.primary().filter(has_both).count(),
         compared,
     )
 }
@@ -261,7 +257,7 @@ fn forest_table(rows: &[&Row], width: usize, paint: &Paint, sure: &str) -> Strin
     format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
 }
 
-/// " (±2 %)", and the noise beyond which better and worse must lie, where it was learned.
+/// " (±2 %)", and the learned noise beyond which better and worse must lie.
 fn band_words(rows: &[&Row]) -> String {
     let Some(first) = rows.first() else {
         return String::new();
@@ -306,13 +302,13 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
     ]
 }
 
-/// The ratio of the medians, where the data carry no interval.
+/// The ratio of the medians, for data that carry no interval.
 pub(crate) fn plain_ratio(row: &Row) -> String {
     let ratio = row.ratio();
     ratio.map_or_else(|| number::UNKNOWN.to_owned(), |ratio| format!("{ratio:.3}"))
 }
 
-/// What the metrics need that have no interval yet; those of a long list need the same and share a line.
+/// The needs of metrics without an interval; in a long list they are the same and share a line.
 fn without_interval(compared: &Comparison, rows: &[&Row]) -> Vec<String> {
     let mut needing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for row in rows {
@@ -332,7 +328,7 @@ fn without_interval(compared: &Comparison, rows: &[&Row]) -> Vec<String> {
     needing.into_iter().map(line).collect()
 }
 
-/// What is still needed, and what weakens single metrics.
+/// Pairs still needed, and weaknesses of single metrics.
 fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) -> String {
     let mut lines = without_interval(compared, rows);
     for row in rows {
@@ -357,7 +353,7 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
                 .iter()
                 .map(|scatter| format!("{name}: {}", scatter_words(scatter))),
         );
-        // Said once above, or just now.
+        // The lines above already say these.
         let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved | Warning::TooFew { .. });
         lines.extend(
             row.result
@@ -397,7 +393,7 @@ fn needed(further: Further, design: Design) -> String {
     }
 }
 
-/// The least effect that the primary metrics find, all of them, and how many pairs find the asked one.
+/// The least effect found in all primary metrics, and the pairs that the requested effect needs.
 fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
     let what = repeats(compared.design);
     let least = rows.iter().filter_map(|r| r.least_effect);

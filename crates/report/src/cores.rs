@@ -50,7 +50,6 @@ fn place(left: &SpareCores) -> String {
     format!("{}, {} at {level}, {why}", left.target, left.test)
 }
 
-/// "16 cores are enough with 30 % of them idle".
 fn enough(left: &SpareCores) -> String {
     let cores = |n: u32| match n {
         1 => "1 core is enough".to_owned(),
@@ -80,7 +79,7 @@ fn enough(left: &SpareCores) -> String {
     }
 }
 
-/// What weakens the sentence; nothing where it lets no core go.
+/// Weaknesses of the sentence; empty if it lets no core go.
 pub fn cautions(left: &SpareCores) -> Vec<String> {
     if left.spare() == 0 {
         return Vec::new();
@@ -113,8 +112,8 @@ pub fn cautions(left: &SpareCores) -> Vec<String> {
     said
 }
 
-/// What fewer cores save of one item: "Oracle Database Enterprise Edition: 8 fewer, 380,000 USD net saved (380,000 list, over 3
-/// years where paid yearly)".
+/// Savings on one item: "Oracle Database Enterprise Edition: 8 fewer, 380,000 USD net saved (380,000 list, over 3 years where paid
+/// yearly)".
 pub fn saved(list: &PriceList, of: &Saved) -> String {
     let years = match list.term_years {
         Some(years) => format!(", over {years} years where paid yearly"),
@@ -130,7 +129,7 @@ pub fn saved(list: &PriceList, of: &Saved) -> String {
     )
 }
 
-/// What a run would save without the spare cores of each of its targets: a head, and a line for each item.
+/// Savings without the spare cores of each target: a head, and a line for each item.
 pub fn all_saved(list: &PriceList, run: &archive::Run) -> Vec<(String, Vec<String>)> {
     let left = spare_cores(run).into_iter().filter(|left| left.spare() > 0);
     let of = left.map(|left| {

@@ -1,5 +1,5 @@
-//! How much of the device the database delivers: the best of a test through the database, divided by the best of
-//! the same kind of work below it.
+//! The part of the device's throughput that the database delivers: the best of a test through the database, divided by the best of the same
+//! kind of work below it.
 
 use archive::{Run, Sample};
 use stats::autocorrelation::VALUES_MIN;
@@ -9,13 +9,13 @@ use verdict::compare::CONFIDENCE;
 use crate::level::{self, Level, TestGroup};
 use crate::number;
 
-/// Work that is done below the database and through it.
+/// Tests of the same work below the database and through it.
 struct Pair {
     what: &'static str,
     unit: &'static str,
     below: &'static str,
     through: &'static str,
-    /// What the device did in both: of its own counters where the database is in between.
+    /// The figure of the device in both tests, taken from the device's own counters if the database is in between.
     figure: &'static str,
 }
 
@@ -50,7 +50,6 @@ const PAIRS: [Pair; 4] = [
     },
 ];
 
-/// One line: how much of the device one target delivers.
 pub struct Delivered {
     pub target: String,
     pub what: &'static str,
@@ -58,13 +57,13 @@ pub struct Delivered {
     pub device: String,
     /// "812 MB/s (T426 @4)".
     pub database: String,
-    /// "43 % [40, 46]"; "–" where one of the two is not known, or was measured for too short a time.
+    /// "43 % [40, 46]"; "–" if one of the two is unknown or its measurement was too short.
     pub share: String,
-    /// What the share rests on, or why there is none.
+    /// The basis of the share, or the reason why it is unknown.
     pub rests_on: String,
 }
 
-/// The best of a test: its value, how parallel it was, and what samples said of it.
+/// The best level of a test: value, parallelism and samples.
 struct Best<'a> {
     test: &'static str,
     value: f64,
@@ -73,7 +72,7 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    fn told(&self, unit: &str) -> String {
+    fn describe(&self, unit: &str) -> String {
         let (value, dop) = (number::figure(self.value), self.level.dop());
         format!("{value} {unit} ({} @{dop})", self.test)
     }
@@ -97,7 +96,7 @@ impl Best<'_> {
     }
 }
 
-/// A line for each target and kind of work that was measured below the database.
+/// A line for each target and kind of work that was also measured below the database.
 pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
     let mut lines = Vec::new();
     for target in 0..run.targets.len() as u32 {
@@ -116,10 +115,10 @@ pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
             lines.push(Delivered {
                 target: level::target_name(run, target),
                 what: pair.what,
-                device: below.told(pair.unit),
+                device: below.describe(pair.unit),
                 database: through.map_or_else(
                     || number::UNKNOWN.to_owned(),
-                    |through| through.told(pair.unit),
+                    |through| through.describe(pair.unit),
                 ),
                 share,
                 rests_on,
@@ -129,7 +128,6 @@ pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
     lines
 }
 
-/// The share with its interval, and what that rests on.
 fn share(below: &Best<'_>, through: &Best<'_>) -> (String, String) {
     let short = [below, through]
         .into_iter()
@@ -155,7 +153,7 @@ fn share(below: &Best<'_>, through: &Best<'_>) -> (String, String) {
     }
 }
 
-/// The level with the largest value of all valid ones of a test on a target.
+/// The valid level of a test on a target with the largest value.
 fn best<'a>(
     groups: &[TestGroup<'a>],
     test: &'static str,

@@ -1,4 +1,4 @@
-//! What each block device did at a level, its repetitions together.
+//! Activity of each block device at a level, over its repetitions.
 
 use std::collections::HashMap;
 
@@ -9,28 +9,23 @@ use crate::held_back::place as place_of;
 use crate::level::{Curve, Level};
 use crate::number;
 
-/// Most devices of which a sentence is said.
 const SENTENCES_MAX: usize = 8;
-/// Most devices that are put in order; a machine with more of them below one database is none.
+/// Most devices that are sorted; no machine has more of them below one database.
 const ORDERED_MAX: usize = 256;
 
-/// The devices of a level.
 pub struct AtLevel {
     pub devices: Vec<Used>,
-    /// How many are left out.
     pub more: usize,
 }
 
-/// One device at one level.
 pub struct Used {
     pub name: String,
-    /// "data, log", "below dm-0"; empty where neither is known.
+    /// "data, log", "below dm-0"; empty if neither is known.
     pub place: String,
     pub reads: Kind,
     pub writes: Kind,
-    /// Neither their bytes nor their size mean anything.
+    /// Count and time only: flushes have neither bytes nor a size.
     pub flushes: Kind,
-    /// Requests in flight on average.
     pub queue_mean: Option<f64>,
     /// Part of the time with a request in flight, in percent.
     pub busy_pct: Option<f64>,
@@ -38,9 +33,7 @@ pub struct Used {
 
 #[derive(Default)]
 pub struct Kind {
-    /// How many per second.
     pub iops: Option<f64>,
-    /// 10^6 bytes per second.
     pub mb_per_s: Option<f64>,
     /// Mean size, 10^3 bytes.
     pub kb_mean: Option<f64>,
@@ -50,14 +43,13 @@ pub struct Kind {
     pub p99_us: Option<f64>,
 }
 
-/// The best level of a curve of which devices are known, by a figure of throughput; else the first such level.
+/// The best level with known devices by a figure of throughput, or else the first such level.
 pub fn best<'a>(curve: &Curve<'a>, rate: &str) -> Option<Level<'a>> {
     let is_known = |level: &Level<'_>| level.points.iter().any(|p| !p.devices.is_empty());
     let peak = curve.peak(rate).filter(is_known);
     peak.or_else(|| curve.levels.iter().map(Level::shown).find(is_known))
 }
 
-/// A sentence for each device at the best level of a curve.
 pub fn sentences(curve: &Curve<'_>, rate: &str) -> Vec<String> {
     let Some(level) = best(curve, rate) else {
         return Vec::new();
@@ -70,7 +62,7 @@ pub fn sentences(curve: &Curve<'_>, rate: &str) -> Vec<String> {
     each.chain(rest).collect()
 }
 
-/// The devices of a level, at most so many: those that hold the data first, each with the devices below it.
+/// At most `most` devices of a level: those that hold the data come first, each followed by the devices below it.
 pub fn of_level(level: &Level<'_>, most: usize) -> AtLevel {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut devices: Vec<Vec<&DeviceUse>> = Vec::new();
@@ -91,7 +83,7 @@ pub fn of_level(level: &Level<'_>, most: usize) -> AtLevel {
     }
 }
 
-/// Places of the devices: data before log, behind each those that carry it, and the rest at the end.
+/// Indices of the devices: data before log, each followed by its carriers, the rest at the end.
 fn in_order(devices: &[Vec<&DeviceUse>]) -> Vec<usize> {
     let first_held = |at: &usize| -> Option<Purpose> {
         let held = devices[*at].iter().flat_map(|device| &device.holds);
@@ -117,7 +109,7 @@ fn in_order(devices: &[Vec<&DeviceUse>]) -> Vec<usize> {
                 .first()
                 .map_or("", |device| device.name.as_str());
             let below = (0..devices.len()).filter(|below| carries(*below, name));
-            // What holds something itself comes by its own turn.
+            // A device that holds files itself appears in its own turn.
             waiting.extend(below.filter(|below| !holds(below)).rev());
         }
     }
@@ -129,7 +121,7 @@ fn used(level: &Level<'_>, device: &[&DeviceUse]) -> Used {
     let kind = |operation: &str, of: fn(&DeviceUse) -> Option<Requests>| {
         let mut kind = counted(device, of);
         let (mean_us, p99_us) = timed(level, name, operation);
-        // The counters tell whole milliseconds.
+        // The kernel's counters have a resolution of whole milliseconds, so their mean is only the fallback.
         kind.mean_us = mean_us.or(kind.mean_us);
         kind.p99_us = p99_us;
         kind
@@ -152,7 +144,6 @@ fn used(level: &Level<'_>, device: &[&DeviceUse]) -> Used {
     }
 }
 
-/// "data, log, below dm-0".
 fn place(device: &[&DeviceUse]) -> String {
     let holds = |purpose: &Purpose| device.iter().any(|device| device.holds.contains(purpose));
     let held = Purpose::ALL.into_iter().filter(holds);
@@ -173,7 +164,7 @@ fn per(amount: f64, of: f64) -> Option<f64> {
     (of > 0.0).then(|| amount / of)
 }
 
-/// By the kernel's counters, over all repetitions that have them.
+/// Sums of the kernel's counters over all repetitions that have them.
 fn counted(device: &[&DeviceUse], of: fn(&DeviceUse) -> Option<Requests>) -> Kind {
     let known = || device.iter().filter_map(|device| of(device));
     let (mut count, mut mb, mut elapsed_s) = (0.0, 0.0, 0.0);
@@ -199,7 +190,7 @@ fn counted(device: &[&DeviceUse], of: fn(&DeviceUse) -> Option<Requests>) -> Kin
     }
 }
 
-/// Mean and 99th percentile as the kernel timed the requests one by one.
+/// Mean and 99th percentile of individually timed requests.
 fn timed(level: &Level<'_>, name: &str, operation: &str) -> (Option<f64>, Option<f64>) {
     let times = level.points.iter().flat_map(|p| &p.by_operation.times);
     let own = times.filter(|t| t.subject == name && t.is("device", operation, "whole"));
@@ -218,7 +209,7 @@ fn timed(level: &Level<'_>, name: &str, operation: &str) -> (Option<f64>, Option
     (per(sum_us, count), latency.map(|latency| latency.p99_us))
 }
 
-/// How many flushes there were, and in how many seconds.
+/// Number of flushes, and the seconds in which they happened.
 fn flushes(level: &Level<'_>, name: &str, device: &[&DeviceUse]) -> (Option<f64>, f64) {
     let elapsed_s = device.iter().filter_map(|device| device.elapsed_s).sum();
     let times = level.points.iter().flat_map(|p| &p.by_operation.times);
@@ -244,7 +235,7 @@ fn mean_of_samples(device: &[&DeviceUse], operation: &str) -> Option<f64> {
     per(sum_us, count)
 }
 
-/// Mean of what holds for a time, each repetition by its length.
+/// Mean over the repetitions, weighted by their length.
 fn over_time(device: &[&DeviceUse], value: fn(&DeviceUse) -> Option<f64>) -> Option<f64> {
     let known = || {
         device
@@ -267,7 +258,7 @@ fn sentence(used: &Used) -> String {
         ("writes", &used.writes),
         ("flushes", &used.flushes),
     ];
-    let told = kinds.into_iter().filter_map(|(word, kind)| {
+    let described = kinds.into_iter().filter_map(|(word, kind)| {
         let rate = kind.iops.filter(|rate| *rate > 0.0)?;
         let size = kind
             .kb_mean
@@ -281,7 +272,7 @@ fn sentence(used: &Used) -> String {
         let parts = [size, mean, p99].map(Option::unwrap_or_default).concat();
         Some(format!("{word} {} /s{parts}", number::figure(rate)))
     });
-    let mut parts: Vec<String> = told.collect();
+    let mut parts: Vec<String> = described.collect();
     if parts.is_empty() && (used.reads.iops.is_some() || used.writes.iops.is_some()) {
         parts.push("no requests".to_owned());
     }

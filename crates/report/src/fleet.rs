@@ -1,4 +1,4 @@
-//! What a judged fleet says, in words: for the page and for the terminal.
+//! Sentences and table cells of a judged fleet, for page and terminal.
 
 use stats::Interval;
 use verdict::fleet::{
@@ -10,7 +10,7 @@ use crate::number::{self, count, counted};
 use crate::terminal::table::{Align, Column, Table, wrap};
 use crate::terminal::{Paint, clean};
 
-/// What the kind of the data forbids to conclude.
+/// Conclusions that observational data do not allow.
 pub const OBSERVATIONAL: [&str; 2] = [
     "This result is observational: nobody drew by lot which systems were updated and when, so it does not show that the \
      update is the cause, nor what it would do to another system.",
@@ -18,7 +18,6 @@ pub const OBSERVATIONAL: [&str; 2] = [
      that were chosen because they were slow come closer to the mean by themselves (regression to the mean).",
 ];
 
-/// Heads of the table of measures.
 pub const HEADS: [&str; 7] = [
     "measure",
     "systems",
@@ -28,9 +27,7 @@ pub const HEADS: [&str; 7] = [
     "99 % interval",
     "median",
 ];
-/// Systems of a list that are shown.
 pub const NAMED_MAX: usize = 50;
-/// Names of systems in a sentence.
 const NAMES_MAX: usize = 8;
 
 /// "0.12 ms".
@@ -50,7 +47,6 @@ pub fn measure(measure: Measure, limits_us: [f64; LIMITS]) -> String {
     }
 }
 
-/// A figure of a measure.
 pub fn value(measure: Measure, value: f64) -> String {
     match measure.figure {
         Figure::Within(_) => format!("{:.1} %", 100.0 * value),
@@ -66,9 +62,8 @@ pub fn shifted(measure: Measure, shift: f64) -> String {
     }
 }
 
-/// A number with its sign, as printed.
 pub fn signed(value: f64) -> String {
-    // Two digits where one would say nothing.
+    // Two decimals keep small values distinguishable from zero.
     let digits = if value.abs() < 1.0 { 2 } else { 1 };
     format!("{value:+.digits$}").replace('-', "−")
 }
@@ -81,11 +76,11 @@ fn interval(measure: Measure, interval: &Interval) -> String {
     )
 }
 
-/// Cells of a measure, as of [`HEADS`].
+/// Cells of a measure under [`HEADS`].
 pub fn cells(name: String, shift: &Shift) -> [String; 7] {
     let of = shift.measure;
     let found = shift.interval.as_ref();
-    // The estimate is the interval's own; without one it is the difference or ratio of the averages, which is the same.
+    // The estimate belongs to the interval; without an interval it is the difference or ratio of the averages, which is the same.
     let average = match of.figure {
         Figure::Within(_) => shift.after - shift.before,
         Figure::Mean => shift.after / shift.before,
@@ -101,7 +96,7 @@ pub fn cells(name: String, shift: &Shift) -> [String; 7] {
     ]
 }
 
-/// Class of the headline, the headline, and the sentence below it.
+/// CSS class, text and explanation of the headline.
 pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
     let primary = fleet.question.primary;
     let name = measure(primary, fleet.question.limits_us);
@@ -154,25 +149,25 @@ pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
     }
 }
 
-/// What was left out, and why.
-pub fn told(fleet: &Fleet) -> Vec<String> {
-    let mut told = Vec::new();
+/// Systems and rows that were left out, with the reasons.
+pub fn cautions(fleet: &Fleet) -> Vec<String> {
+    let mut cautions = Vec::new();
     let left_out = &fleet.left_out;
     if !left_out.one_sided.is_empty() {
-        told.push(format!(
+        cautions.push(format!(
             "Left out, because one side is missing: {}.",
             names(&left_out.one_sided)
         ));
     }
     if !left_out.misordered.is_empty() {
-        told.push(format!(
+        cautions.push(format!(
             "Left out, because an \"after\" is not later than every \"before\" (a clock or a file is wrong): {}.",
             names(&left_out.misordered)
         ));
     }
     let changed = fleet.changed;
     if changed.any > 0 {
-        told.push(format!(
+        cautions.push(format!(
             "{} of {} systems changed their mix and are not in the measures: {} by the share of reads (more than \
              {READ_PCT_CHANGE_MAX} points), {} by the size of an I/O (more than {SIZE_FACTOR_MAX} times), {} by the rate (more than \
              {RATE_FACTOR_MAX} times). They are a stratum of their own.",
@@ -184,14 +179,14 @@ pub fn told(fleet: &Fleet) -> Vec<String> {
         ));
     }
     for shift in fleet.shifts.iter().filter(|shift| shift.undecided > 0) {
-        told.push(format!(
+        cautions.push(format!(
             "{}: unknown for {}, whose buckets hold times on both sides of the limit; choose limits at which buckets end with \
              --limits.",
             measure(shift.measure, fleet.question.limits_us),
             counted(shift.undecided as u64, "system")
         ));
     }
-    told
+    cautions
 }
 
 fn names(names: &[String]) -> String {
@@ -205,7 +200,7 @@ fn names(names: &[String]) -> String {
     }
 }
 
-/// How the systems that shifted were found.
+/// The rule by which shifted systems were found.
 pub fn named(fleet: &Fleet) -> String {
     let which = &fleet.which;
     if which.tested == 0 {
@@ -243,7 +238,6 @@ pub fn system(fleet: &Fleet, named: &Named) -> [String; 5] {
     ]
 }
 
-/// How the interval was drawn.
 pub fn how(fleet: &Fleet) -> String {
     let systems = fleet.shifts.first().map_or(0, |shift| shift.systems);
     format!(
@@ -254,7 +248,6 @@ pub fn how(fleet: &Fleet) -> String {
     )
 }
 
-/// The fleet for a terminal of so many columns.
 pub fn text(fleet: &Fleet, width: usize, colour: bool) -> String {
     let paint = Paint { colour };
     let (tone, headline, sentence) = called(fleet);
@@ -280,11 +273,11 @@ pub fn text(fleet: &Fleet, width: usize, colour: bool) -> String {
     }
     text.push_str(&table.render(width, &paint));
     let sentences = std::iter::once(how(fleet))
-        .chain(told(fleet))
+        .chain(cautions(fleet))
         .chain([named(fleet)])
         .chain(OBSERVATIONAL.map(str::to_owned));
     for sentence in sentences {
-        // Names of systems come from files.
+        // Names of systems come from files and may contain control characters.
         text.push_str(&format!("\n{}\n", wrap(&clean(&sentence), width, 0)));
     }
     text

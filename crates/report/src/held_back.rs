@@ -1,4 +1,4 @@
-//! What held each level of a curve back, told once for neighbours that were held back by the same.
+//! The limit at each level of a curve, merged over neighbouring levels with the same limit.
 
 use archive::Bottleneck;
 
@@ -24,7 +24,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     if let [(_, _, only)] = stretches[..] {
         return vec![only.sentence.clone()];
     }
-    let told = stretches.iter().map(|(from, to, bottleneck)| {
+    let sentences = stretches.iter().map(|(from, to, bottleneck)| {
         let (from, to) = (place(from), place(to));
         if from == to {
             format!("{from}: {}", bottleneck.sentence)
@@ -32,7 +32,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
             format!("{from} to {to}: {}", bottleneck.sentence)
         }
     });
-    told.collect()
+    sentences.collect()
 }
 
 /// "J 4", with threads "J 4 × T 2", "4 users".

@@ -2,7 +2,7 @@
 
 mod alternatives;
 mod backup;
-mod card;
+mod before_after;
 mod charts;
 mod columnar;
 mod columns;
@@ -20,24 +20,24 @@ mod forest;
 mod held_back;
 mod inventory;
 mod io_by_purpose;
+mod latency;
 mod load;
 mod machine;
 mod method;
 mod metric_name;
 mod network;
 mod observed;
-mod of_sides;
 mod options;
-mod places;
 mod price;
 mod published;
 mod queries;
 mod ramp;
 mod rounds;
 mod scaling;
+mod scorecard_table;
 mod screening;
 mod series;
-mod shift;
+mod sides;
 mod sweep;
 mod test;
 mod timeline;
@@ -59,10 +59,10 @@ use crate::scorecard::{self, Against};
 use crate::users::{self, Summary};
 use data::Data;
 
-/// Renders a run, set beside others, as one HTML page.
+/// Renders a run and its comparisons as one HTML page.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {
     let groups = level::tests(run, scorecard::rank);
-    // The sides of a study of more than two are one result, and not each set beside the run.
+    // The sides of a study with more than two form one result instead of separate comparisons.
     let (sides, against) = &divide(run, against);
     let (screening, effects) = screening::view(run, of(sides, is_screened), options);
     let (alternatives, order) = alternatives::view(run, of(sides, is_alternative), options);
@@ -96,7 +96,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         columnar: columnar::answer(run, against),
         outcomes: forest.outcomes(),
     };
-    let first = first::view(run, &groups, against, (&users, charts), answers);
+    let first = first::view(run, &groups, against, &users, charts, answers);
     let mut page = Page {
         title: options
             .title
@@ -112,10 +112,10 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         screening,
         alternatives,
         forest,
-        shift: shift::view(run, against),
+        before_after: before_after::view(run, against),
         price: price::view(run, against, options),
         inventory: inventory::view(run),
-        card: card::view(run, against),
+        scorecard: scorecard_table::view(run, against),
         columnar: columnar::view(run, against),
         backup: backup::view(run),
         observed: observed::view(run),
@@ -131,7 +131,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .expect("the template writes plain values into a String, which cannot fail")
 }
 
-/// What a run says, alone or beside others, on the question of its study: sentences for the end of a terminal's output.
+/// Sentences for the end of a terminal's output that answer the question of the run's study.
 pub fn answer(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> Vec<String> {
     let mut said = columnar::answer(run, against);
     for outcome in forest::view(run, against, options).outcomes() {
@@ -141,7 +141,7 @@ pub fn answer(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> Vec<
     said
 }
 
-/// The other sides of the study of more than two that a run belongs to, and everything else that stands beside it.
+/// The other sides of a run's study with more than two sides, and the remaining comparisons.
 fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
     let mut sides = Vec::new();
     let mut others = Vec::new();
@@ -158,7 +158,7 @@ fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<
     (sides, others)
 }
 
-/// The sides if they are of this kind.
+/// The sides if all of them are of this kind.
 fn of<'s, 'r>(sides: &'s [&'r Run], is: impl Fn(&Run) -> bool) -> &'s [&'r Run] {
     if sides.iter().any(|side| is(side)) {
         sides
@@ -167,7 +167,7 @@ fn of<'s, 'r>(sides: &'s [&'r Run], is: impl Fn(&Run) -> bool) -> &'s [&'r Run] 
     }
 }
 
-/// What the page is of: a run, or the study of which all sides are here.
+/// The label of the run, or the study's name if all its sides are present.
 fn title<'r>(run: &'r Run, sides: &[&Run]) -> &'r str {
     let study = run.study.as_ref().filter(|_| !sides.is_empty());
     study.map_or(&run.label, |study| &study.name)
@@ -179,7 +179,6 @@ struct Page<'a> {
     title: String,
     run: &'a Run,
     first: first::View,
-    /// Fragments and titles of the sections, for the contents.
     links: Vec<(&'static str, &'static str)>,
     users: Vec<Summary>,
     facts: facts::View,
@@ -188,10 +187,10 @@ struct Page<'a> {
     screening: screening::View,
     alternatives: alternatives::View,
     forest: forest::View,
-    shift: shift::View,
+    before_after: before_after::View,
     price: price::View,
     inventory: inventory::View,
-    card: card::View,
+    scorecard: scorecard_table::View,
     columnar: columnar::View,
     backup: backup::View,
     observed: observed::View,
@@ -204,7 +203,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The sections before and after those of the components that this page has, in its order.
+    /// The page's sections before and after those of the components, in order.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let all = [
             (true, ("verdict", "Answer")),
@@ -222,10 +221,10 @@ impl Page<'_> {
                 !self.differences.is_empty(),
                 ("differences", "Configuration differences"),
             ),
-            (!self.shift.is_empty(), ("shift", "Before and after")),
+            (!self.before_after.is_empty(), ("shift", "Before and after")),
             (!self.observed.is_empty(), ("observed", "Database at work")),
             (!self.price.is_empty(), ("prices", "Prices")),
-            (!self.card.is_empty(), ("scorecard", "Scorecard")),
+            (!self.scorecard.is_empty(), ("scorecard", "Scorecard")),
             (
                 !self.columnar.is_empty(),
                 ("columnar", self.columnar.title()),
@@ -248,16 +247,15 @@ impl Page<'_> {
     }
 }
 
-/// All tests of one component.
 struct ComponentView {
     name: &'static str,
     id: &'static str,
     tests: Vec<test::View>,
-    /// How much of the device the database delivers; of the section below the database alone.
+    /// The delivered share of the device; only in the section below the database.
     delivered: Vec<Delivered>,
 }
 
-/// A section of tests: those of a component, and of storage those below the database apart.
+/// A section of tests: one component's, with storage tests below the database kept separate.
 struct Section {
     component: Component,
     below_database: bool,

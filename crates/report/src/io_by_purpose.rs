@@ -1,8 +1,7 @@
-//! Whose I/O: what the engine counts by the purpose of its files, held against what the devices did that hold them.
+//! I/O by purpose: the engine's counts for files of each purpose, compared with the counts of their devices.
 //!
-//! Files that share a device, or of which one device lies below the other's, are held together: the device does not know
-//! whose a request was. Below a volume or a loop device the same I/O is counted twice, so only the lowest device that holds
-//! something is taken.
+//! Files are grouped if they share a device or one of their devices lies below the other, because a device does not know the purpose of a
+//! request. Below a volume or a loop device the same I/O is counted twice, so that only the lowest device of the files counts.
 
 use std::collections::HashMap;
 
@@ -12,84 +11,77 @@ use crate::held_back::place as place_of;
 use crate::level::{Curve, Level};
 use crate::number;
 
-/// A difference is told from this part of the larger side on …
+/// A difference is reported if it is at least this part of the larger side …
 const LARGE: f64 = 0.2;
-/// … if it is at least so much, 10^6 bytes per second.
+/// … and at least this many 10^6 bytes per second.
 const LARGE_MB_PER_S: f64 = 1.0;
-/// Most devices that are looked at; a machine with more of them below one database is none.
+/// Most devices examined; no machine has more of them below one database.
 const DEVICES_MAX: usize = 32;
 
-/// The I/O of a level.
 pub struct IoByPurpose {
     pub groups: Vec<Group>,
-    /// What other programs did at most on the devices of data, log and undo: read and written, 10^6 bytes per second.
+    /// Upper bound of other programs' I/O on the devices of data, log and undo: read and written, 10^6 bytes per second.
     pub by_others: [Option<f64>; 2],
 }
 
-/// Purposes whose files cannot be told apart at the devices.
+/// Purposes whose files are indistinguishable at the devices.
 pub struct Group {
     pub accounts: Vec<Account>,
-    /// Kernel's names of the devices; empty where none is known.
+    /// Kernel names of the devices; empty if unknown.
     pub devices: Vec<String>,
     pub held: [Held; 2],
 }
 
-/// What the engine counts of the files of one purpose.
+/// The engine's counts for files of one purpose.
 pub struct Account {
     pub purpose: Purpose,
-    pub told: [DirectionIo; 2],
+    pub counted: [DirectionIo; 2],
 }
 
-/// What the engine counts of one direction.
 #[derive(Clone, Default)]
 pub struct DirectionIo {
-    /// 10^6 bytes per second; `None` where the engine does not count them.
+    /// 10^6 bytes per second; `None` if the engine does not count them.
     pub mb_per_s: Option<f64>,
     pub source: String,
     pub unknown: Option<IoUnknown>,
 }
 
-/// The engine's account of one direction held against the devices.
+/// The engine's account of one direction compared with the devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Held {
-    /// Sum over the purposes of which it is known.
+    /// Sum over the purposes with a known account.
     pub engine_mb_per_s: Option<f64>,
     pub device_mb_per_s: Option<f64>,
-    /// `None` where one of the sides is unknown.
+    /// `None` if one of the sides is unknown.
     pub difference: Option<Difference>,
 }
 
-/// What a difference between engine and devices comes from.
+/// Cause of a difference between engine and devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
     Small,
-    /// The engine read more than the devices.
     PageCache,
-    /// The devices read more than the engine.
-    ReadBeside(Beside),
-    /// The devices wrote more than the engine.
-    WrittenBeside(Beside),
-    /// The engine wrote more than the devices.
+    ReadUnaccounted(Unaccounted),
+    WrittenUnaccounted(Unaccounted),
     NotWrittenBack,
 }
 
-/// What a device may have done beside the I/O that the engine counts.
+/// Sources of device I/O outside the engine's account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct Unaccounted {
     /// I/O of the engine itself that it does not count.
     pub is_uncounted: bool,
-    /// I/O of other programs: false where they are known to have done less than a tenth of the difference.
+    /// I/O of other programs: false if they are known to have done less than a tenth of the difference.
     pub is_of_others: bool,
 }
 
 impl Difference {
-    /// The likely causes, for people.
     pub fn causes(self) -> String {
-        let beside = |beside: Beside, always: &[&str]| {
-            let uncounted = beside
+        let unaccounted = |unaccounted: Unaccounted, always: &[&str]| {
+            let uncounted = unaccounted
                 .is_uncounted
                 .then_some("I/O that the engine does not count");
-            let others = beside.is_of_others.then_some("other programs");
+            let others = unaccounted.is_of_others.then_some("other programs");
             let always = always.iter().copied();
             let causes: Vec<&str> = uncounted.into_iter().chain(always).chain(others).collect();
             match causes.split_last() {
@@ -100,16 +92,15 @@ impl Difference {
         match self {
             Self::Small => "none".into(),
             Self::PageCache => "page cache".into(),
-            Self::ReadBeside(of) => beside(of, &["read-ahead", "metadata"]),
-            Self::WrittenBeside(of) => {
-                beside(of, &["file-system journal", "padding to whole pages"])
+            Self::ReadUnaccounted(of) => unaccounted(of, &["read-ahead", "metadata"]),
+            Self::WrittenUnaccounted(of) => {
+                unaccounted(of, &["file-system journal", "padding to whole pages"])
             }
             Self::NotWrittenBack => "still in the page cache, or overwritten there".into(),
         }
     }
 }
 
-/// Why nothing is known of some I/O, for people.
 pub fn reason(unknown: IoUnknown) -> &'static str {
     match unknown {
         IoUnknown::NotCounted => "not counted by the engine",
@@ -118,14 +109,14 @@ pub fn reason(unknown: IoUnknown) -> &'static str {
     }
 }
 
-/// The best level of a curve of which the engine told, by a figure of throughput; else the first such level.
+/// The best level with an engine account, by a figure of throughput, or else the first such level.
 pub fn best<'a>(curve: &Curve<'a>, rate: &str) -> Option<Level<'a>> {
-    let is_told = |level: &Level<'_>| level.points.iter().any(|p| !p.engine_io.is_empty());
-    let peak = curve.peak(rate).filter(is_told);
-    peak.or_else(|| curve.levels.iter().map(Level::shown).find(is_told))
+    let is_counted = |level: &Level<'_>| level.points.iter().any(|p| !p.engine_io.is_empty());
+    let peak = curve.peak(rate).filter(is_counted);
+    peak.or_else(|| curve.levels.iter().map(Level::shown).find(is_counted))
 }
 
-/// What the engine did at a level and what its devices did; `None` where nobody asked the engine.
+/// Engine and device I/O of a level; `None` if the engine has no account.
 pub fn of_level(level: &Level<'_>) -> Option<IoByPurpose> {
     if level.points.iter().all(|point| point.engine_io.is_empty()) {
         return None;
@@ -138,9 +129,9 @@ pub fn of_level(level: &Level<'_>) -> Option<IoByPurpose> {
         let accounts: Vec<Account> = purposes.iter().map(|of| account(level, *of)).collect();
         let lowest = lowest(&devices, &purposes);
         let held = std::array::from_fn(|at| {
-            let told = accounts.iter().map(|account| &account.told[at]);
+            let counted = accounts.iter().map(|account| &account.counted[at]);
             let others = by_others[at].filter(|_| has_figures(&purposes));
-            hold(IoOperation::ALL[at], told, &lowest, others)
+            hold(IoOperation::ALL[at], counted, &lowest, others)
         });
         Group {
             accounts,
@@ -154,14 +145,13 @@ pub fn of_level(level: &Level<'_>) -> Option<IoByPurpose> {
     })
 }
 
-/// Whether the devices of these files are those of which the point's figures tell.
+/// True if these files' devices are those of the point's figures.
 fn has_figures(purposes: &[Purpose]) -> bool {
     purposes
         .iter()
         .any(|purpose| *purpose != Purpose::Temporary)
 }
 
-/// A device, its repetitions together.
 struct Device<'a> {
     name: String,
     each: Vec<&'a DeviceUse>,
@@ -176,7 +166,7 @@ impl Device<'_> {
         purposes.iter().any(|purpose| self.holds(*purpose))
     }
 
-    /// 10^6 bytes per second, over the repetitions that know them.
+    /// 10^6 bytes per second, over the repetitions with known values.
     fn mb_per_s(&self, operation: IoOperation) -> Option<f64> {
         let known = self.each.iter().filter_map(|each| {
             let requests = match operation {
@@ -189,7 +179,7 @@ impl Device<'_> {
     }
 }
 
-/// Sums of amounts over seconds.
+/// Sum of amounts divided by sum of seconds.
 fn rate(known: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let is_number = |(mb, s): &(f64, f64)| mb.is_finite() && s.is_finite();
     let (mb, s) = known
@@ -201,10 +191,10 @@ fn rate(known: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 }
 
 fn devices<'a>(level: &Level<'a>) -> Vec<Device<'a>> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut indices: HashMap<&str, usize> = HashMap::new();
     let mut devices: Vec<Device<'a>> = Vec::new();
     for each in level.points.iter().flat_map(|point| &point.devices) {
-        let place = *places.entry(&each.name).or_insert(devices.len());
+        let place = *indices.entry(&each.name).or_insert(devices.len());
         match devices.get_mut(place) {
             Some(same) => same.each.push(each),
             None if place < DEVICES_MAX => devices.push(Device {
@@ -217,28 +207,28 @@ fn devices<'a>(level: &Level<'a>) -> Vec<Device<'a>> {
     devices
 }
 
-/// Whether one device lies below another, however many there are between them.
+/// True if one device lies below another, at any depth.
 fn is_below(devices: &[Device<'_>], lower: &str, upper: &str) -> bool {
-    let mut seen: Vec<&str> = vec![lower];
+    let mut reached: Vec<&str> = vec![lower];
     let mut at = 0;
-    while let Some(name) = seen.get(at).copied() {
+    while let Some(name) = reached.get(at).copied() {
         at += 1;
         let found = devices.iter().filter(|device| device.name == name);
         for carried in found.flat_map(|d| d.each.iter().flat_map(|each| &each.carries)) {
             if carried == upper {
                 return true;
             }
-            // Only what is a device of the level can lead on.
+            // Only a device of the level can continue the chain.
             let is_known = devices.iter().any(|device| device.name == *carried);
-            if is_known && !seen.contains(&carried.as_str()) {
-                seen.push(carried);
+            if is_known && !reached.contains(&carried.as_str()) {
+                reached.push(carried);
             }
         }
     }
     false
 }
 
-/// The purposes that the engine tells of or that a device holds, those together that cannot be told apart.
+/// Purposes with an engine account or a device, grouped if indistinguishable.
 fn groups(level: &Level<'_>, devices: &[Device<'_>]) -> Vec<Vec<Purpose>> {
     let all = Purpose::ALL;
     let mut group: [usize; Purpose::ALL.len()] = std::array::from_fn(|at| at);
@@ -248,12 +238,12 @@ fn groups(level: &Level<'_>, devices: &[Device<'_>]) -> Vec<Vec<Purpose>> {
         let higher = group.iter_mut().filter(|of| **of == high);
         higher.for_each(|of| *of = low);
     }
-    let is_told = |purpose: Purpose| {
+    let is_counted = |purpose: Purpose| {
         let mut account = level.points.iter().flat_map(|point| &point.engine_io);
         account.any(|io| io.purpose == purpose && io.unknown != Some(IoUnknown::CountedAsData))
     };
     let is_shown =
-        |purpose: &Purpose| is_told(*purpose) || devices.iter().any(|d| d.holds(*purpose));
+        |purpose: &Purpose| is_counted(*purpose) || devices.iter().any(|d| d.holds(*purpose));
     let members = |first: usize| -> Vec<Purpose> {
         let members = all.into_iter().filter(|of| group[*of as usize] == first);
         members.filter(is_shown).collect()
@@ -262,7 +252,7 @@ fn groups(level: &Level<'_>, devices: &[Device<'_>]) -> Vec<Vec<Purpose>> {
     groups.filter(|members| !members.is_empty()).collect()
 }
 
-/// Pairs of purposes whose I/O cannot be told apart: at a device, at one below the other's, or by the engine itself.
+/// Pairs of purposes with indistinguishable I/O: on the same device, on one below the other's, or in the engine's account.
 fn inseparable(level: &Level<'_>, devices: &[Device<'_>]) -> Vec<(Purpose, Purpose)> {
     let held = |device: &Device<'_>| -> Vec<Purpose> {
         let held = Purpose::ALL.into_iter().filter(|of| device.holds(*of));
@@ -286,7 +276,7 @@ fn inseparable(level: &Level<'_>, devices: &[Device<'_>]) -> Vec<(Purpose, Purpo
     pairs
 }
 
-/// The devices that hold these files and carry no other that does.
+/// Devices of these files that carry no other device of them.
 fn lowest<'d, 'a>(devices: &'d [Device<'a>], purposes: &[Purpose]) -> Vec<&'d Device<'a>> {
     let holding = || devices.iter().filter(|device| device.holds_any(purposes));
     let is_lowest = |upper: &&Device<'_>| {
@@ -300,7 +290,7 @@ fn lowest<'d, 'a>(devices: &'d [Device<'a>], purposes: &[Purpose]) -> Vec<&'d De
 }
 
 fn account(level: &Level<'_>, purpose: Purpose) -> Account {
-    let told = IoOperation::ALL.map(|operation| {
+    let counted = IoOperation::ALL.map(|operation| {
         let own = || {
             level.points.iter().flat_map(move |point| {
                 let is = move |io: &&archive::EngineIo| {
@@ -323,21 +313,21 @@ fn account(level: &Level<'_>, purpose: Purpose) -> Account {
             unknown: own().find_map(|(_, io)| io.unknown),
         }
     });
-    Account { purpose, told }
+    Account { purpose, counted }
 }
 
-/// Holds the sum of some accounts against the sum of some devices; `others` is what other programs did at most.
+/// Compares the sum of accounts with the sum of devices; `others` is the upper bound of other programs' I/O.
 fn hold<'t>(
     operation: IoOperation,
-    told: impl Iterator<Item = &'t DirectionIo>,
+    counted: impl Iterator<Item = &'t DirectionIo>,
     devices: &[&Device<'_>],
     others: Option<f64>,
 ) -> Held {
     let (mut engine, mut is_uncounted) = (None, false);
-    for told in told {
-        match told.mb_per_s {
+    for io in counted {
+        match io.mb_per_s {
             Some(mb) => engine = Some(engine.unwrap_or(0.0) + mb),
-            None => is_uncounted |= told.unknown != Some(IoUnknown::CountedAsData),
+            None => is_uncounted |= io.unknown != Some(IoUnknown::CountedAsData),
         }
     }
     let each = devices.iter().map(|device| device.mb_per_s(operation));
@@ -359,18 +349,18 @@ fn difference(
     is_uncounted: bool,
     others: Option<f64>,
 ) -> Difference {
-    let apart = (device - engine).abs();
-    // What is not a number is not large either.
-    let is_large = apart >= LARGE_MB_PER_S && apart >= LARGE * device.max(engine);
-    let beside = Beside {
+    let difference = (device - engine).abs();
+    // NaN does not count as large.
+    let is_large = difference >= LARGE_MB_PER_S && difference >= LARGE * device.max(engine);
+    let unaccounted = Unaccounted {
         is_uncounted,
-        is_of_others: others.is_none_or(|others| others >= 0.1 * apart),
+        is_of_others: others.is_none_or(|others| others >= 0.1 * difference),
     };
     match (operation, device > engine) {
         _ if !is_large => Difference::Small,
         (IoOperation::Read, false) => Difference::PageCache,
-        (IoOperation::Read, true) => Difference::ReadBeside(beside),
-        (IoOperation::Write, true) => Difference::WrittenBeside(beside),
+        (IoOperation::Read, true) => Difference::ReadUnaccounted(unaccounted),
+        (IoOperation::Write, true) => Difference::WrittenUnaccounted(unaccounted),
         (IoOperation::Write, false) => Difference::NotWrittenBack,
     }
 }
@@ -381,7 +371,7 @@ pub fn purposes(group: &Group) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A sentence for each group at the best level of a curve whose account and devices are far apart.
+/// A sentence for each group at a curve's best level whose account and devices differ.
 pub fn sentences(curve: &Curve<'_>, rate: &str) -> Vec<String> {
     let Some(level) = best(curve, rate) else {
         return Vec::new();
@@ -390,8 +380,9 @@ pub fn sentences(curve: &Curve<'_>, rate: &str) -> Vec<String> {
         return Vec::new();
     };
     let place = place_of(&level);
-    let told = io.groups.iter().filter_map(sentence);
-    told.map(|sentence| format!("{place}: {sentence}"))
+    let sentences = io.groups.iter().filter_map(sentence);
+    sentences
+        .map(|sentence| format!("{place}: {sentence}"))
         .collect()
 }
 

@@ -1,21 +1,21 @@
-//! A run's points put in order: tests → curves (one per target and step) → levels (one per degree of
-//! parallelism, with its repetitions). Everything that is drawn or tabulated starts here.
+//! A run's points in order: tests → curves (one per target and step) → levels (one per degree of parallelism, with its repetitions). Every
+//! chart and table starts here.
 
 use archive::{Component, Figures, Latency, Point, Remark, Run};
 use stats::summary;
 use stats::{Histogram, HistogramSnapshot};
 
-/// The repetitions of one point: the same test, target and parallelism.
+/// Repetitions with the same test, target and parallelism.
 #[derive(Debug, Clone)]
 pub struct Level<'a> {
-    /// Number of the first of its points within the run, from 1 (the column "Tst").
+    /// Number of its first point within the run, from 1 (the column "Tst").
     pub number: usize,
     /// Its points in the order of the repetitions; never empty.
     pub points: Vec<&'a Point>,
 }
 
 impl<'a> Level<'a> {
-    /// The first repetition, which stands for what all share: key, title, work.
+    /// The first repetition, which represents the shared key, title and work.
     pub fn first(&self) -> &'a Point {
         self.points
             .first()
@@ -26,12 +26,11 @@ impl<'a> Level<'a> {
         self.first().key.dop()
     }
 
-    /// How many repetitions failed a check.
     pub fn invalid(&self) -> usize {
         self.points.iter().filter(|p| !p.valid()).count()
     }
 
-    /// The valid repetitions alone; `None` when there is none.
+    /// Only the valid repetitions; `None` if there are none.
     pub fn only_valid(&self) -> Option<Level<'a>> {
         let points: Vec<_> = self.points.iter().copied().filter(|p| p.valid()).collect();
         (!points.is_empty()).then_some(Level {
@@ -40,13 +39,13 @@ impl<'a> Level<'a> {
         })
     }
 
-    /// What is tabulated: the valid repetitions where there are some, else all of them (marked).
+    /// The tabulated repetitions: the valid ones if any, else all of them (marked).
     pub fn shown(&self) -> Level<'a> {
         self.only_valid().unwrap_or_else(|| self.clone())
     }
 
-    /// Median over the repetitions of the figure `name`, or of a percentile such as
-    /// `response_us_p99`, which is read from the merged histogram and never averaged.
+    /// Median over the repetitions of the figure `name`, or of a percentile such as `response_us_p99`, which is read from the merged
+    /// histogram and never averaged.
     pub fn figure(&self, name: &str) -> Option<f64> {
         match latency_name(name) {
             Some((kind, end)) => self.latency(kind, end),
@@ -54,13 +53,13 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Smallest and largest value over the repetitions, when at least two know the figure.
+    /// Smallest and largest value over the repetitions, if at least two have the figure.
     pub fn range(&self, name: &str) -> Option<(f64, f64)> {
         span(self.each(name))
     }
 
-    /// True for a labelled extra: contention on an engine that scales no further. It explains the
-    /// engine, and is no figure of the platform: it wins no rule and joins no curve.
+    /// True for a labelled extra: contention on an engine that scales no further. It explains the engine and is no figure of the platform,
+    /// so it wins no rule and joins no curve.
     pub fn extra(&self) -> bool {
         let mut notes = self.points.iter().flat_map(|p| &p.notes);
         notes.any(|note| matches!(note, Remark::ContentionExtra { .. }))
@@ -71,30 +70,27 @@ impl<'a> Level<'a> {
         row_us_mean(&self.points)
     }
 
-    /// Smallest and largest [`Level::row_us_mean`] over the repetitions, when at least two know it.
+    /// Smallest and largest [`Level::row_us_mean`] over the repetitions, if at least two have it.
     pub fn row_us_range(&self) -> Option<(f64, f64)> {
         let each = self.points.iter().filter_map(|p| row_us_mean(&[p]));
         span(each.collect())
     }
 
-    /// Hardware threads of the host that the CPU share `cpu` (average or peak) leaves idle; `None` where
-    /// the host tells one of the two not.
+    /// Idle hardware threads at the CPU share `cpu` (average or peak); `None` if the host does not report both.
     pub fn cores_left(&self, threads: Option<u32>, cpu: &str) -> Option<f64> {
         let busy = (self.figure(cpu)? / 100.0).clamp(0.0, 1.0);
         Some(f64::from(threads?) * (1.0 - busy))
     }
 
-    /// Service times of all repetitions as one distribution.
     pub fn service(&self) -> HistogramSnapshot {
         self.merged(Kind::Service)
     }
 
-    /// Response times of all repetitions as one distribution.
     pub fn response(&self) -> HistogramSnapshot {
         self.merged(Kind::Response)
     }
 
-    /// The repetitions' own values of a figure, unknown ones left out.
+    /// Known values of a figure, one per repetition.
     fn each(&self, name: &str) -> Vec<f64> {
         self.points
             .iter()
@@ -128,7 +124,7 @@ fn span(values: Vec<f64>) -> Option<(f64, f64)> {
     (values.len() > 1).then_some((low, high))
 }
 
-/// Time spent in the target, divided by the rows it gave.
+/// Time in the target divided by the rows returned.
 fn row_us_mean(points: &[&Point]) -> Option<f64> {
     let (mut time_us, mut rows) = (0.0, 0.0);
     for point in points {
@@ -139,7 +135,6 @@ fn row_us_mean(points: &[&Point]) -> Option<f64> {
     (rows > 0.0).then(|| time_us / rows)
 }
 
-/// Which of a point's two distributions.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Service,
@@ -155,7 +150,7 @@ impl Kind {
     }
 }
 
-/// Takes `service_us_p99` apart.
+/// Splits `service_us_p99`.
 fn latency_name(name: &str) -> Option<(Kind, &str)> {
     name.strip_prefix("service_us_")
         .map(|end| (Kind::Service, end))
@@ -188,15 +183,14 @@ pub struct Curve<'a> {
     /// Target, as an index into the run's targets.
     pub target: u32,
     pub step: u32,
-    /// Name of the target, with the step where a test stands in several steps.
+    /// Name of the target, with the step if a test occurs in several.
     pub label: String,
     /// Levels in ascending parallelism.
     pub levels: Vec<Level<'a>>,
 }
 
 impl<'a> Curve<'a> {
-    /// The level with the largest value of `figure`, made of its valid points alone; never an
-    /// extra; the smallest parallelism where several are equal.
+    /// The level with the largest `figure`, reduced to its valid points; never an extra, and the smallest parallelism of equals.
     pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
         self.levels
             .iter()
@@ -208,18 +202,16 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// Everything measured of one test.
 #[derive(Debug, Clone)]
 pub struct TestGroup<'a> {
     pub test: &'a str,
     pub title: &'a str,
     pub component: Component,
-    /// One curve per target and step.
     pub curves: Vec<Curve<'a>>,
 }
 
 impl TestGroup<'_> {
-    /// True where I/Os went straight to files or devices.
+    /// True if I/Os went straight to files or devices.
     pub fn below_database(&self) -> bool {
         let mut levels = self.curves.iter().flat_map(|c| &c.levels);
         levels.any(|level| level.first().work.below_database)
@@ -255,7 +247,7 @@ pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a
     groups
 }
 
-/// Puts a point into its curve and level.
+/// Adds a point to its curve and level.
 fn place<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
     let key = &point.key;
     let same = |c: &Curve<'_>| c.target == key.target && c.step == key.step;
@@ -282,7 +274,7 @@ fn place<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
     }
 }
 
-/// Names the curves and sorts them and their levels.
+/// Names and sorts the curves and their levels.
 fn finish(group: &mut TestGroup<'_>, run: &Run) {
     group.curves.sort_by_key(|c| (c.target, c.step));
     let targets: Vec<u32> = group.curves.iter().map(|c| c.target).collect();
@@ -304,7 +296,7 @@ fn finish(group: &mut TestGroup<'_>, run: &Run) {
     }
 }
 
-/// Name of a target for tables; also for an index that the run does not hold.
+/// Name of a target for tables, defined for any index.
 pub fn target_name(run: &Run, target: u32) -> String {
     run.targets
         .get(target as usize)

@@ -6,8 +6,8 @@
 //! * [`fleet_page()`]: many systems before and after, as one page.
 //! * [`html()`]: one self-contained page.
 //! * [`level`]: points in order: tests, curves, levels with their repetitions.
-//! * [`published()`]: all that a reference says, as text.
-//! * [`scorecard`]: the fixed table of metrics, which `scorecard.toml` lists.
+//! * [`published()`]: the full content of a reference, as text.
+//! * [`scorecard`]: the fixed table of metrics from `scorecard.toml`.
 //! * [`svg`]: the small SVG writer that draws every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 

@@ -1,20 +1,19 @@
-//! Numbers written for people: thousands separators, three significant digits, "–" for what is not known.
+//! Numbers for people: thousands separators, three significant digits, "–" for unknown values.
 
 use stats::Interval;
 use stats::words::grouped;
 pub use stats::words::{count, counted};
 use verdict::metric::{self, Metric};
 
-/// What stands where the platform could not tell: never 0.
+/// Text for an unknown value: never 0.
 pub const UNKNOWN: &str = "–";
 
-/// Below this a figure is written in E-notation too.
+/// Smaller figures are written in E-notation.
 const TINY: f64 = 1e-7;
-/// From here on a rate is written in E-notation, as the published tables do.
+/// Larger rates are written in E-notation, as in the published tables.
 const EXPONENT_FROM: f64 = 1e7;
 
-/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07", and of what is
-/// next to nothing two of them: "0.000028".
+/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07"; tiny ones have two: "0.000028".
 pub fn figure(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -42,13 +41,13 @@ pub fn full(value: f64) -> String {
     figure(value)
 }
 
-/// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
+/// A share in percent, with as many digits as it needs: "2", "0.5", "37.5".
 pub fn percent(share: f64) -> String {
     let rounded = (share * 1000.0).round() / 10.0;
     format!("{rounded}")
 }
 
-/// The value of a metric: of a time as a time.
+/// The value of a metric, with a unit if it is a time.
 pub fn of_metric(metric: &Metric, value: Option<f64>) -> String {
     match metric::unit(&metric.figure) {
         Some("µs") => latency(value),
@@ -62,7 +61,7 @@ pub fn capital(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// A ratio with three decimals; far from 1 only how far.
+/// A ratio with three decimals, or three digits if it is far from 1.
 pub fn ratio(value: f64) -> String {
     match value {
         v if v >= 1000.0 => "> 1000".to_owned(),
@@ -71,12 +70,10 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-/// The interval of a ratio.
 pub fn interval(of: &Interval) -> String {
     format!("{} … {}", ratio(of.low), ratio(of.high))
 }
 
-/// [`figure`] of what may be unknown.
 pub fn figure_or_unknown(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), figure)
 }
@@ -90,7 +87,7 @@ pub fn whole(value: Option<f64>) -> String {
     }
 }
 
-/// A quantity of which tenths matter and no more: "0.3", "12.0", or "–".
+/// A quantity with one decimal: "0.3", "12.0", or "–".
 pub fn one_decimal(value: Option<f64>) -> String {
     match value {
         Some(v) if v.is_finite() && v.abs() < 1000.0 => format!("{:.1}", v + 0.0),
@@ -98,7 +95,6 @@ pub fn one_decimal(value: Option<f64>) -> String {
     }
 }
 
-/// "1 user", "16 users".
 pub fn users(count: u32) -> String {
     counted(u64::from(count), "user")
 }
@@ -139,7 +135,7 @@ pub fn tick_latency(us: f64) -> String {
     }
 }
 
-/// Bytes in binary units, as memory and disks are bought: "3.8 GiB".
+/// Bytes in the binary units of memory and disks: "3.8 GiB".
 pub fn bytes(value: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut scaled = value as f64;
@@ -167,7 +163,6 @@ fn exponent(value: f64) -> String {
     format!("{mantissa}E{sign}{digits:0>2}")
 }
 
-/// A whole number with separators.
 fn thousands(value: f64) -> String {
     let text = format!("{value:.0}");
     match text.as_str() {

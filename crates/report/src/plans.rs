@@ -1,10 +1,10 @@
-//! Whether the engine carries a query out in the same steps at every degree of parallelism.
+//! Comparison of a query's plans over the degrees of parallelism.
 
 use std::collections::BTreeSet;
 
 use crate::level::Curve;
 
-/// A sentence for a curve whose points know their plans at several degrees; none for others.
+/// A sentence for a curve with known plans at several degrees.
 pub fn sentence(curve: &Curve<'_>) -> Option<String> {
     let known: Vec<(u32, &str)> = (curve.levels.iter())
         .filter_map(|level| Some((level.dop(), level.first().work.plan.as_deref()?)))
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_told_where_there_are_several_degrees() {
+    fn plans_are_compared_over_several_degrees() {
         let [two, four] = [point(2, Some("a1")), point(4, Some("a1"))];
         let other = point(8, Some("b2"));
         assert_eq!(said(std::slice::from_ref(&two)), None);

@@ -1,4 +1,4 @@
-//! What a platform costs and what its figures cost, in words: for pages and the terminal.
+//! Cost of a platform and of its figures, in words: for pages and the terminal.
 
 use stats::Interval;
 use verdict::price::{
@@ -10,24 +10,21 @@ use crate::terminal::clean;
 use crate::terminal::table::{Align, Column, Table};
 use crate::terminal::{Paint, table};
 
-/// Price lists for runs: one for all, or one for each.
+/// Price lists for runs: a common one, or one for each.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
-    /// For every run without one of its own.
+    /// The list for every run without its own.
     pub of_all: Option<PriceList>,
-    /// Label of a run and its own list.
     pub of_run: Vec<(String, PriceList)>,
 }
 
 impl Prices {
-    /// The list for the run of this label.
     pub fn of(&self, label: &str) -> Option<&PriceList> {
         let own = self.of_run.iter().find(|(name, _)| name == label);
         own.map(|(_, list)| list).or(self.of_all.as_ref())
     }
 }
 
-/// Heads of the items of a bill.
 pub const ITEM_HEADS: [&str; 8] = [
     "part",
     "quantity",
@@ -38,7 +35,6 @@ pub const ITEM_HEADS: [&str; 8] = [
     "source",
     "date",
 ];
-/// Heads of what figures cost.
 pub const WORTH_HEADS: [&str; 5] = [
     "price per",
     "measured at",
@@ -46,7 +42,6 @@ pub const WORTH_HEADS: [&str; 5] = [
     "net price",
     "list price",
 ];
-/// Heads of what a change costs and brings.
 pub const GAIN_HEADS: [&str; 4] = [
     "metric",
     "performance, B ÷ A",
@@ -54,7 +49,6 @@ pub const GAIN_HEADS: [&str; 4] = [
     "price of one more unit",
 ];
 
-/// The cells of an item under [`ITEM_HEADS`].
 pub fn item(line: &Line) -> [String; 8] {
     let item = &line.item;
     let money = |of: fn(Money) -> f64| {
@@ -104,7 +98,6 @@ pub fn total(bill: &Bill) -> String {
     }
 }
 
-/// The cells under [`WORTH_HEADS`].
 pub fn worth(worth: &Worth, currency: &str) -> [String; 5] {
     let unknown = || number::UNKNOWN.to_owned();
     let figure = match &worth.figure {
@@ -153,7 +146,7 @@ pub fn worth(worth: &Worth, currency: &str) -> [String; 5] {
     ]
 }
 
-/// How many disks the I/Os of a line need.
+/// Disks that the I/Os of a line need.
 pub fn disks(worth: &Worth) -> Option<String> {
     let [iops, ..] = *worth.figure.as_ref().ok()?;
     (worth.what == What::Iops).then(|| {
@@ -190,7 +183,6 @@ pub fn extra(change: &Change) -> Option<String> {
     })
 }
 
-/// The cells under [`GAIN_HEADS`].
 pub fn gain(gain: &Gain, currency: &str) -> [String; 4] {
     let ratio = |of: &Interval| format!("{:.3} ({:.3} … {:.3})", of.estimate, of.low, of.high);
     let unknown = || number::UNKNOWN.to_owned();
@@ -213,7 +205,6 @@ pub fn gain(gain: &Gain, currency: &str) -> [String; 4] {
     ]
 }
 
-/// What the columns of a change mean.
 pub const GAIN_HOW: &str = "Performance: above 1, B is better (times are inverted). Price ÷ performance: net total divided by performance; below 1, B \
      gives more for the money. Price of one more unit: extra price divided by what is gained; “–” where nothing more is paid, or where the \
      interval does not exclude that nothing is gained. Intervals are those of the comparison; prices have none.";
@@ -251,7 +242,7 @@ pub fn prices(bills: [&Bill; 2], change: &Change, width: usize, colour: bool) ->
     out
 }
 
-/// An amount of money: whole units, and cents where they matter.
+/// An amount of money: whole units, and cents if they matter.
 pub(crate) fn amount(value: f64) -> String {
     match value.abs() < 1_000.0 {
         true if value.fract() != 0.0 => format!("{value:.2}"),
@@ -260,12 +251,11 @@ pub(crate) fn amount(value: f64) -> String {
     }
 }
 
-/// The price of one unit: three digits at least.
+/// The price of one unit with at least three digits.
 fn price(value: f64) -> String {
     number::full(value)
 }
 
-/// How many: whole numbers as such.
 fn count(number: f64) -> String {
     if number.fract() == 0.0 {
         number::whole(Some(number))

@@ -1,4 +1,4 @@
-//! Everything that a reference says, as text: for reading, and for checking against the document.
+//! The full content of a reference as text: for reading, and for comparison with the document.
 
 use std::fmt::Write;
 
@@ -6,17 +6,15 @@ use archive::reference::{Cell, FactKind, PublishedTable, Reference, ReferencePoi
 
 use crate::terminal::table::{Align, length, pad};
 
-/// Spaces before what belongs to a heading.
 const INDENT: &str = "  ";
 
-/// Platform, settings, result rows, single figures, tables, charts without numbers and remarks, each with its place in the
-/// document and the notes beside it. Rows are as printed, in the document's own columns and units.
+/// Platform, settings, result rows, single figures, tables, charts without numbers and remarks, each with its location in the document and
+/// its notes. Rows are as printed, in the document's own columns and units.
 pub fn published(reference: &Reference) -> String {
     let mut text = format!(
         "ref:{} · {}\n{}\n",
         reference.name, reference.title, reference.document
     );
-    // Writing to a String cannot fail.
     sections(&mut text, reference);
     for table in &reference.result_tables {
         results(&mut text, reference, table);
@@ -57,7 +55,6 @@ fn sections(text: &mut String, reference: &Reference) {
     }
 }
 
-/// The rows of one result table.
 fn results(text: &mut String, reference: &Reference, table: &ResultTable) {
     let _ = writeln!(text, "\n{} · {} ({})", table.test, table.title, table.place);
     note(text, table.note.as_deref());
@@ -84,7 +81,7 @@ fn results(text: &mut String, reference: &Reference, table: &ResultTable) {
     }
 }
 
-/// Single figures, those of one kind and place together.
+/// Single figures, grouped by kind and location.
 fn stated(text: &mut String, reference: &Reference) {
     for group in (reference.stated).chunk_by(|a, b| (&a.kind, &a.place) == (&b.kind, &b.place)) {
         let Some(first) = group.first() else {
@@ -144,13 +141,12 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// A line of cells, and what is noted beside it.
 struct Row {
     cells: Vec<String>,
     notes: Vec<String>,
 }
 
-/// Columns two spaces apart, left where nothing else is said.
+/// Columns two spaces apart, left-aligned by default.
 fn aligned(text: &mut String, rows: &[Row], aligns: &[Align]) {
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let width = |at: usize| {
@@ -183,9 +179,8 @@ mod tests {
 
     use super::*;
 
-    /// Nothing that a file says of its document is left out.
     #[test]
-    fn every_word_of_a_reference_is_told() {
+    fn every_word_of_a_reference_is_printed() {
         for name in reference::list() {
             let reference = reference::load(name).unwrap();
             let text = published(&reference);

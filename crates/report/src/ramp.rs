@@ -1,4 +1,4 @@
-//! What a ramp of users says: how many are supported within a response time, and where its knee is.
+//! Results of a ramp of users: the supported number within a response time, and the knee.
 
 use stats::ramp::{Knee, Limits, Miss, Step, Stop, StopRule, Supported, knee, supported};
 use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, ended, invalid_step, step};
@@ -7,20 +7,19 @@ use crate::level::{Curve, Level};
 use crate::number;
 use crate::remarks::sentence;
 
-/// What a ramp of users found out.
 pub struct Ramp {
-    /// Percentile of the response times that has to hold the limit.
+    /// Percentile of the response times that must meet the limit.
     pub percentile: f64,
-    /// That limit, µs, and how many users hold it; `None` where none was asked for.
+    /// That limit (µs) and the supported users; `None` if no limit was requested.
     pub within: Option<(f64, Supported)>,
     pub knee: Option<Knee>,
-    /// Why it ended at its last level, where the rule for ramps ends it there.
+    /// The reason for its end at the last level, if the rule for ramps ends it there.
     pub stop: Option<Stop>,
     /// Fewest users of a level with figures.
     pub users_min: u32,
 }
 
-/// The ramp of a curve; `None` for what is no ramp of users.
+/// The ramp of a curve; `None` for other curves.
 pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
     let is_of_users = |level: &Level<'_>| level.first().key.test == USERS;
     if curve.levels.len() < 2 || !curve.levels.iter().all(is_of_users) {
@@ -46,7 +45,7 @@ pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
         .is_some_and(|last| last.response_us.is_finite());
     let stop = StopRule::new(work.limit_response_us).judge(&steps);
     Some(Ramp {
-        // A level at which operations fail ends what is supported, and that sentence says so.
+        // The sentence on supported users already mentions a level whose operations fail.
         stop: stop.filter(|stop| is_known && !matches!(stop, Stop::Errors { .. })),
         users_min,
         percentile,
@@ -55,7 +54,7 @@ pub fn ramp(curve: &Curve<'_>) -> Option<Ramp> {
     })
 }
 
-/// A sentence each for the supported users and the knee; none for what is no ramp of users.
+/// Sentences on the supported users and the knee; empty for other curves.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     let Some(ramp) = ramp(curve) else {
         return Vec::new();
@@ -127,7 +126,6 @@ fn supported_words(found: &Supported, limit: &str, stop: Option<&str>) -> String
     text + "."
 }
 
-/// `users_min`: of the smallest level.
 fn knee_words(knee: &Knee, users_min: u32) -> String {
     let rate = number::full(knee.completed_per_s);
     match knee.is_inside {
@@ -182,7 +180,7 @@ mod tests {
         );
     }
 
-    /// A level of a ramp in which so many of 1000 operations failed; one failure makes it invalid.
+    /// A level of a ramp with this many failures in 1000 operations; one failure makes it invalid.
     fn level(users: u32, response_us: u64, failed: f64) -> Point {
         let key = PointKey {
             repetition: 1,
@@ -205,7 +203,7 @@ mod tests {
         if failed > 0.0 {
             point.reasons.push(Remark::OperationsFailed {
                 errors: failed as u64,
-                first: "deadlock".into(),
+                messages: std::collections::BTreeMap::from([("deadlock".into(), failed as u64)]),
             });
         }
         point
@@ -224,7 +222,7 @@ mod tests {
         })
     }
 
-    /// As SQLite, which has one writer: a ramp up to 20 users that its rule ended at 16.
+    /// Modelled on SQLite, which has one writer: a ramp up to 20 users that its rule ended at 16.
     #[test]
     fn a_ramp_that_its_rule_ended_says_so_first() {
         let mut ramp: Vec<Point> = [4, 8, 12, 16]
@@ -236,9 +234,9 @@ mod tests {
         {
             point.figures.operations_per_s = Some(per_s);
         }
-        let told = said(&ramp);
+        let sentences = said(&ramp);
         assert_eq!(
-            told,
+            sentences,
             [
                 "Supported within p95 ≤ 50.0 ms: at least 16 users; the ramp ended at 16 users: throughput has not risen by more \
                  than 1 % since 4 users (last: 49140.0/s).",
@@ -249,7 +247,7 @@ mod tests {
             point.work.limit_response_us = None;
         }
         assert!(said(&ramp)[0].starts_with("The ramp ended at 16 users: throughput"));
-        // Throughput that rises with the users has its knee beyond them, and no rule ends it.
+        // Rising throughput has its knee beyond the levels, and no rule ends it.
         let rising = [4, 8, 12, 16].map(|users| level(users, 1_000, 0.0));
         assert_eq!(
             said(&rising),
@@ -272,7 +270,7 @@ mod tests {
             said(&ramp),
             ["Supported within p95 ≤ 50.0 ms: 200 users; at 300, too many operations failed."]
         );
-        // One failure is within the limit of errors, but the level is no figure all the same.
+        // One failure is within the limit of errors, but the level is still no figure.
         let ramp = [
             level(100, 20_000, 0.0),
             level(200, 30_000, 1.0),

@@ -1,27 +1,24 @@
-//! What is to be said beside results, said once: remarks that hold for a whole curve leave its rows, and
-//! remarks that differ in one number alone become one. The same is what reads the same.
+//! Remarks on results without repetition: remarks on a whole curve leave its rows, and remarks that differ in one number become one.
+//! Remarks with the same text count as the same.
 
 use archive::{Point, Remark, Steady};
 
 use crate::level::{Curve, Level};
 
-/// One remark about a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
     pub remark: Remark,
-    /// True when it makes a point invalid.
+    /// True if it makes a point invalid.
     pub invalid: bool,
 }
 
-/// A line below a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub text: String,
-    /// True when it makes a point invalid.
     pub invalid: bool,
 }
 
-/// Notes that every point of a curve bears.
+/// Remarks shared by all points of a curve.
 pub fn standing(curve: &Curve<'_>) -> Vec<Remark> {
     let mut points = curve.levels.iter().flat_map(|l| &l.points);
     let Some(first) = points.next() else {
@@ -37,7 +34,7 @@ pub fn standing(curve: &Curve<'_>) -> Vec<Remark> {
     common.into_iter().map(|(_, note)| note.clone()).collect()
 }
 
-/// What is to be said of one level besides what is `standing` for its curve.
+/// Remarks of a level besides the `standing` ones of its curve.
 pub fn of_level(level: &Level<'_>, standing: &[Remark]) -> Vec<Said> {
     let standing: Vec<String> = standing.iter().map(Remark::to_string).collect();
     let mut lines: Vec<Line> = Vec::new();
@@ -81,7 +78,7 @@ pub struct Numbered {
     families: Vec<Family>,
 }
 
-/// Remarks of which the first number alone differs, by those with the lowest and the highest.
+/// Remarks that differ in their first number, represented by the lowest and the highest.
 #[derive(Debug)]
 struct Family {
     lowest: Said,
@@ -89,7 +86,6 @@ struct Family {
 }
 
 impl Numbered {
-    /// Number of a remark, from 1.
     pub fn number(&mut self, said: &Said) -> usize {
         let found = self.families.iter().position(|family| family.takes(said));
         match found {
@@ -116,7 +112,7 @@ impl Numbered {
 impl Family {
     fn takes(&self, said: &Said) -> bool {
         let own = &self.lowest;
-        // Why something is invalid is never summed up.
+        // Reasons for invalidity are never merged.
         let is_near = || !said.invalid && own.remark.between(&said.remark).is_some();
         own.line() == said.line() || (own.invalid == said.invalid && is_near())
     }
@@ -131,7 +127,6 @@ impl Family {
         }
     }
 
-    /// "short: 38–73 ms; …"
     fn line(&self) -> Line {
         let span = self.lowest.remark.between(&self.highest.remark);
         let own = self.lowest.line();
@@ -142,12 +137,10 @@ impl Family {
     }
 }
 
-/// A text as a sentence.
 pub(crate) fn sentence(text: &str) -> String {
     capitalised(text) + "."
 }
 
-/// A text with a capital at its beginning.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
@@ -179,7 +172,7 @@ mod tests {
 
     #[test]
     fn remarks_that_differ_in_one_number_become_one() {
-        let told = |text: &str| {
+        let remark = |text: &str| {
             note(Remark::Text {
                 text: text.to_owned(),
             })
@@ -193,8 +186,8 @@ mod tests {
         assert_eq!(numbered.number(&short(0.1072)), 1);
         assert_eq!(numbered.number(&short(0.046)), 1);
         assert_eq!(numbered.number(&short(0.07)), 1);
-        assert_eq!(numbered.number(&told("T611 has 5 rows")), 3);
-        assert_eq!(numbered.number(&told("T611 has 6 rows")), 4);
+        assert_eq!(numbered.number(&remark("T611 has 5 rows")), 3);
+        assert_eq!(numbered.number(&remark("T611 has 6 rows")), 4);
         assert_eq!(numbered.number(&updates(5, 7)), 5);
         assert_eq!(numbered.number(&updates(5, 8)), 6);
         assert_eq!(numbered.number(&updates(4, 7)), 5);

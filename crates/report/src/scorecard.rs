@@ -1,6 +1,6 @@
-//! The scorecard: a fixed table of metrics, one column per target and per platform it is set against.
+//! The scorecard: a fixed table of metrics, one column per target and per compared platform.
 //!
-//! Which metrics there are is data (`scorecard.toml`); how they are found is in `evaluate`.
+//! The metrics are data (`scorecard.toml`); `evaluate` finds their values.
 
 mod caution;
 mod cell;
@@ -20,26 +20,25 @@ use crate::level::TestGroup;
 #[derive(Debug, Clone)]
 pub struct Row {
     pub line: &'static Line,
-    /// One cell per column.
     pub cells: Vec<Cell>,
-    /// Why the cells must not be compared with each other.
+    /// The reason against comparing the cells with each other.
     pub caution: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Scorecard {
-    /// Targets first, then what they are set against, as far as it tells any of the metrics.
+    /// Targets first, then the compared platforms with any of the metrics.
     pub columns: Vec<Column>,
     /// One row per metric whose test was measured or published anywhere, in the order of [`lines`].
     pub rows: Vec<Row>,
-    /// Names the tests of the other metrics in one sentence.
+    /// A sentence naming the tests of the other metrics.
     pub left_out: Option<String>,
-    /// Names the references that publish none of the metrics, in one sentence; they have no column.
+    /// A sentence naming the references without any of the metrics; they have no column.
     pub silent: Option<String>,
 }
 
-/// Name of the figure that stands for a test's throughput: that of its line where any point knows it, else that of backups, else
-/// operations, else rows; `None` where nothing of them is known.
+/// The figure that represents a test's throughput: that of its line if any point has it, else that of backups, else operations, else rows;
+/// `None` if all of them are unknown.
 pub(crate) fn rate_figure(group: &TestGroup<'_>) -> Option<&'static str> {
     let known = |name: &&str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
@@ -52,7 +51,7 @@ pub(crate) fn rate_figure(group: &TestGroup<'_>) -> Option<&'static str> {
     names.find(known)
 }
 
-/// Evaluates every line for every target of `run` and for everything it is set `against`.
+/// Evaluates every line for every target of `run` and for everything in `against`.
 pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
     let mut columns = evaluate::of_run(run, true);
     let mut silent = Vec::new();
@@ -100,7 +99,7 @@ impl Row {
     }
 }
 
-/// "Not in this plan: T133, T141." Of a workload that was not measured at all nothing is left out.
+/// "Not in this plan: T133, T141." A workload that was not measured at all does not count as left out.
 fn left_out(run: &Run, against: &[Against<'_>], rows: &[Row], rest: &[Row]) -> Option<String> {
     let families: Vec<&str> = rows.iter().map(|row| family(&row.line.test)).collect();
     let tests = rest.iter().map(|r| r.line.test.as_str());

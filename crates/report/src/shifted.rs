@@ -1,4 +1,4 @@
-//! Words for shifts that page and terminal share.
+//! Text on shifts for page and terminal.
 
 use stats::Warning;
 use stats::compare::Verdict;
@@ -8,7 +8,7 @@ use verdict::shift::{Certainty, Repetitions, Shares, Shift, Side};
 use crate::number;
 use crate::users;
 
-/// What was timed: "write, service time".
+/// Subject of a time: "write, service time".
 pub fn what(observer: &str, operation: &str, phase: &str) -> String {
     let part = match (observer, phase) {
         ("driver", "service") => "service time",
@@ -21,17 +21,16 @@ pub fn what(observer: &str, operation: &str, phase: &str) -> String {
     format!("{operation}, {part}")
 }
 
-/// What was timed in a shift.
 pub fn of_shift(shift: &Shift) -> String {
     let what = what(&shift.observer, &shift.operation, &shift.phase);
     match shift.place.as_str() {
-        // The device of the data is the one that is meant where no other is named.
+        // Without a named device, the data's is meant.
         "" | "data" => what,
         place => format!("{what} ({place})"),
     }
 }
 
-/// How many were at work: "8 in flight", of a database "8 jobs", of order entry "8 users"; "8 → 16 jobs" where that was changed.
+/// Concurrency: "8 in flight", for a database "8 jobs", for order entry "8 users"; "8 → 16 jobs" after a change.
 pub fn jobs(shift: &Shift) -> String {
     let count = match (shift.jobs, shift.jobs_after) {
         (a, b) if a == b => a.to_string(),
@@ -49,17 +48,15 @@ pub fn jobs(shift: &Shift) -> String {
     }
 }
 
-/// Beyond this many times the time of before a factor is easier to read than a percentage.
+/// Beyond this many times the time before, a factor reads better than a percentage.
 const FACTOR_MIN: f64 = 2.0;
 
-/// Whether the row is told in factors.
 pub fn is_in_factors(shift: &Shift) -> bool {
     let high = shift.ratio_interval().map(|ratio| ratio.high);
     (shift.ratio().into_iter().chain(high)).any(|ratio| ratio > FACTOR_MIN)
 }
 
-/// "-12.3 %": less time than before is an improvement; "× 3.21" where the mean takes that many times as long; "–" where that is
-/// unknown.
+/// "-12.3 %": less time than before is an improvement; "× 3.21" if the mean takes that many times as long; "–" if unknown.
 pub fn improvement(shift: &Shift) -> String {
     match (shift.ratio(), shift.improvement_pct()) {
         (Some(ratio), _) if is_in_factors(shift) => format!("× {}", number::figure(ratio)),
@@ -67,7 +64,7 @@ pub fn improvement(shift: &Shift) -> String {
     }
 }
 
-/// The interval of the improvement with the verdict it carries; "–" where there is none.
+/// The interval of the improvement and its verdict; "–" without one.
 pub fn interval(shift: &Shift) -> (String, &'static str) {
     let text = match (shift.ratio_interval(), shift.improvement_interval_pct()) {
         (Some(ratio), _) if is_in_factors(shift) => {
@@ -96,13 +93,11 @@ pub fn counts(shift: &Shift) -> String {
     format!("{before} → {after}")
 }
 
-/// What factors are; `None` where there are none.
 pub fn factors(shifts: &[Shift]) -> Option<&'static str> {
-    let is_told = shifts.iter().any(is_in_factors);
-    is_told.then_some("× N: the mean I/O takes N times as long in B as in A.")
+    let has_factors = shifts.iter().any(is_in_factors);
+    has_factors.then_some("× N: the mean I/O takes N times as long in B as in A.")
 }
 
-/// Two latencies: "330 µs → 260 µs".
 pub fn latencies(shift: &Shift, of: impl Fn(&Side) -> Option<f64>) -> String {
     format!(
         "{} → {}",
@@ -125,7 +120,7 @@ pub fn shares(shift: &Shift, share_pct: impl Fn(&Shares) -> f64) -> String {
     format!("{} → {}", of(&shift.before), of(&shift.after))
 }
 
-/// What it means that one run was made after the other.
+/// Consequence of measuring one run after the other.
 pub fn order_words(trusted: bool) -> &'static str {
     if trusted {
         "verdicts hold only if nothing but the recorded differences changed in between, as you vouched"
@@ -134,7 +129,7 @@ pub fn order_words(trusted: bool) -> &'static str {
     }
 }
 
-/// What the intervals mean where no verdict is possible; `None` where all have one.
+/// Meaning of intervals without a verdict; `None` if all have one.
 pub fn caution(shifts: &[Shift]) -> Option<String> {
     let untrusted = |shift: &Shift| {
         matches!(&shift.certainty, Certainty::Repetitions(found) if found.warnings.contains(&Warning::NotInterleaved)

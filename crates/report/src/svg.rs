@@ -1,5 +1,5 @@
-//! A small SVG writer: scales with readable ticks, line charts, bars. Static pictures that need no
-//! script, print on paper and can be compared in a test.
+//! A small SVG writer: scales with readable ticks, line charts, bars. Static pictures need no script, print on paper and can be compared in
+//! a test.
 //!
 //! Colours are classes (`s0` … `s7`), so that the page chooses them for light, dark and paper; every
 //! series also differs in marker and dash, so that no reader depends on colour.
@@ -24,7 +24,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML knows no control characters, not even escaped ones.
+            // XML allows no control characters, even escaped.
             c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -38,7 +38,7 @@ fn px(value: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Width that a text of the given size takes, estimated: a proportional face has about 0.55 em a letter.
+/// Estimated width of a text: letters of a proportional face have about 0.55 em.
 fn text_width(text: &str, size_px: f64) -> f64 {
     text.chars().count() as f64 * size_px * 0.55
 }
@@ -49,8 +49,8 @@ fn fit(text: &str, size_px: f64, width_px: f64) -> String {
         return text.to_owned();
     }
     let letters = (width_px / (size_px * 0.55)) as usize;
-    let kept: String = text.chars().take(letters.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    let start: String = text.chars().take(letters.saturating_sub(1)).collect();
+    format!("{}…", start.trim_end())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The report for a terminal: one table per test and target in the layout of the published reports,
-//! footnotes with reasons, missing capabilities, and the scorecard.
+//! The report for a terminal: a table per test and target in the published layout, footnotes with reasons, missing capabilities, and the
+//! scorecard.
 
 mod card;
 mod general;
@@ -19,7 +19,6 @@ use general::General;
 use table::{Align, Column, Table};
 pub(crate) use text::{Paint, clean};
 
-/// Renders a whole run for a terminal of `width` columns.
 pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool) -> String {
     let paint = Paint { colour };
     let mut out = head(run, width, &paint);
@@ -43,7 +42,6 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     out
 }
 
-/// What users got done, before anything else about them.
 fn users_table(summary: &Summary, width: usize, paint: &Paint) -> String {
     let heads = HEADS.into_iter().enumerate();
     let columns = heads.map(|(at, head)| Column {
@@ -71,7 +69,7 @@ fn users_table(summary: &Summary, width: usize, paint: &Paint) -> String {
     out
 }
 
-/// How much of the device the database delivers, where both were measured.
+/// The delivered share of the device, if both were measured.
 fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Paint) -> String {
     let lines = delivered(run, groups);
     if lines.is_empty() {
@@ -91,7 +89,7 @@ fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Pa
     out
 }
 
-/// One line about a point that has just been measured on `target`.
+/// One line about a point just measured on `target`.
 pub fn point_line(target: &str, point: &Point) -> String {
     let key = &point.key;
     let figures = &point.figures;
@@ -117,7 +115,7 @@ pub fn point_line(target: &str, point: &Point) -> String {
         (true, Some(Steady::Trend)) => "valid, throughput rising or falling".to_owned(),
         (true, _) => "valid".to_owned(),
     };
-    // What is not known of this point is left out: most of it is known of the one that it is a part of.
+    // Unknown figures are omitted: most are known for the point that this one is part of.
     let known = [rate, orders, p99, cpu, elapsed].into_iter().flatten();
     let what = format!("{target} {} {}", key.test, point.title);
     let parts = [what, parallelism(key)].into_iter().chain(known);
@@ -198,7 +196,6 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
     out
 }
 
-/// One sweep: title, rows, footnotes.
 fn test_table(
     run: &Run,
     group: &TestGroup<'_>,
@@ -252,10 +249,9 @@ fn test_table(
     out
 }
 
-/// Heads of a column, and the figure under it.
 type Shown = ([&'static str; 3], &'static str);
 
-/// Figures that are the result itself where a test has them, and that no other test has.
+/// Results that only certain tests have.
 const RESULTS: [Shown; 4] = [
     (["on disk", "", "[MB]"], "table_disk_mb"),
     (["memory", "", "[MB]"], "table_memory_mb"),
@@ -263,7 +259,7 @@ const RESULTS: [Shown; 4] = [
     (["queries/h", "scaled", ""], "scaled_queries_per_h"),
 ];
 
-/// How long one request of the device takes, which is a result of tests that aim at storage.
+/// Request times of the device, a result of storage tests.
 const OF_STORAGE: [Shown; 4] = [
     (["read", "mean", "[ms]"], "read_await_ms"),
     (["read", "p99", "[ms]"], "read_await_ms_p99"),
@@ -272,17 +268,17 @@ const OF_STORAGE: [Shown; 4] = [
 ];
 
 fn results(group: &TestGroup<'_>, curve: &Curve<'_>) -> Vec<&'static Shown> {
-    let is_told =
+    let is_known =
         |figure| (curve.levels.iter()).any(|level| level.shown().figure(figure).is_some());
     let is_of_storage = group.component == Component::Storage;
     let of_storage = OF_STORAGE.iter().filter(|_| is_of_storage);
     (RESULTS.iter().chain(of_storage))
-        .filter(|(_, figure)| is_told(figure))
+        .filter(|(_, figure)| is_known(figure))
         .collect()
 }
 
-/// The columns of the published result tables, with "reps", p99 and a validity mark added.
-/// The number is the order in which columns go when the terminal is narrow: 0 stays.
+/// The columns of the published result tables, with "reps", p99 and a validity mark. The number is the order in which columns go if the
+/// terminal is narrow; 0 stays.
 fn columns(run: &Run, results: &[&Shown]) -> Vec<Column> {
     let right = |heads: [&'static str; 3], leave: u8| Column {
         heads,

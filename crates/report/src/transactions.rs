@@ -1,11 +1,11 @@
-//! What each kind of transaction of a script did: rows for each, over the repetitions of a level.
+//! Kinds of transaction of a script: a row for each, over the repetitions of a level.
 
 use archive::TransactionKind;
 
 use crate::level::{Curve, Level};
 use crate::number;
 
-/// The kinds of a level, its repetitions together; empty where the points tell none.
+/// The kinds at a level over its repetitions; empty if the points have none.
 pub fn of_level(level: &Level<'_>) -> Vec<TransactionKind> {
     let mut all: Vec<TransactionKind> = Vec::new();
     let kinds = level
@@ -24,7 +24,7 @@ pub fn of_level(level: &Level<'_>) -> Vec<TransactionKind> {
     all
 }
 
-/// "rows per transaction with 4 jobs: look 1 · buy 3", one sentence for each level.
+/// "rows per transaction with 4 jobs: look 1 · buy 3", one sentence per level.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     let sentence = |level: &Level<'_>| {
         let kinds = of_level(level);
@@ -38,7 +38,6 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     curve.levels.iter().filter_map(sentence).collect()
 }
 
-/// "4 jobs", of as many sessions.
 pub fn jobs(level: &Level<'_>) -> String {
     match level.first().key.jobs {
         1 => "1 job".to_owned(),

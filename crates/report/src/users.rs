@@ -1,5 +1,4 @@
-//! The order-entry workload at a glance: for each number of users what they got done, how long they waited, and
-//! what held them back.
+//! Overview of the order-entry workload: throughput, response times and limits by number of users.
 
 use verdict::ramps::{PERCENTILE, USERS};
 
@@ -16,35 +15,29 @@ pub const HEADS: [&str; 7] = [
     "bottleneck",
 ];
 
-/// The ramp of one target.
 pub struct Summary {
     pub target: String,
-    /// Percentile of the response times that is shown.
     pub percentile: f64,
-    /// A row for each number of users.
     pub rows: Vec<Row>,
-    /// How many users are supported, and where the knee is.
     pub sentences: Vec<String>,
 }
 
 pub struct Row {
-    /// Under [`HEADS`].
     pub cells: [String; 7],
     pub invalid: bool,
 }
 
-/// A summary for each target on which users worked.
 pub fn summaries(groups: &[TestGroup<'_>]) -> Vec<Summary> {
     let of_users = groups.iter().filter(|group| is_of_users(group.test));
     of_users.flat_map(|g| &g.curves).map(summary).collect()
 }
 
-/// Whether the jobs of a test are users: of all their transactions together.
+/// True if the jobs of a test are users, over all their transactions.
 pub fn is_of_users(test: &str) -> bool {
     test == USERS
 }
 
-/// Transactions of the users, each a test of its own with as many levels.
+/// Transactions of the users, each a test with the same levels.
 const TRANSACTIONS: [&str; 5] = [
     "NEW-ORDER",
     "PAYMENT",
@@ -53,7 +46,7 @@ const TRANSACTIONS: [&str; 5] = [
     "STOCK-LEVEL",
 ];
 
-/// Whether the levels of a test are numbers of users.
+/// True if the levels of a test are numbers of users.
 pub fn is_by_users(test: &str) -> bool {
     is_of_users(test) || TRANSACTIONS.contains(&test)
 }

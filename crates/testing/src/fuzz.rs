@@ -1,16 +1,15 @@
-//! Hostile input: the same cases in every run of the suite, others for as long as asked with `make fuzz`.
+//! Hostile input: fixed cases in the suite, new ones for a given time with `make fuzz`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Seconds for which each test with hostile input goes on, with cases of its own.
+/// Seconds for which each test with hostile input continues with new cases.
 const SECONDS: &str = "DBDYNO_FUZZ_SECONDS";
-/// The one case to look at.
+/// The seed of a single case.
 const SEED: &str = "DBDYNO_FUZZ_SEED";
 
-/// Calls `check` with one seed after another: `usual` ones in the suite, the same each time; with
-/// `DBDYNO_FUZZ_SECONDS`, others until these are over. A case that fails is named, to be had again with
-/// `DBDYNO_FUZZ_SEED`.
+/// Calls `check` with successive seeds: `usual` fixed ones in the suite; with `DBDYNO_FUZZ_SECONDS`, new ones until that time is over. A
+/// failed case is named, and can be repeated with `DBDYNO_FUZZ_SEED`.
 pub fn each_seed(usual: u64, mut check: impl FnMut(&mut Source)) {
     let variable = |name| std::env::var(name).ok();
     let number = |name| {
@@ -52,9 +51,8 @@ fn one(seed: u64, check: &mut impl FnMut(&mut Source)) {
 pub struct Source(u64);
 
 impl Source {
-    /// The same choices for the same seed.
     pub fn new(seed: u64) -> Self {
-        // Neighbours are far apart.
+        // Neighbouring seeds give unrelated streams.
         Self(seed.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
@@ -75,13 +73,12 @@ impl Source {
         &among[self.below(among.len())]
     }
 
-    /// So many random bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.bits() as u8).collect()
     }
 
-    /// Changes one to eight things: bits, bytes, numbers at their limits, parts left out, doubled or taken from
-    /// elsewhere in the same bytes, the end cut off.
+    /// Makes one to eight changes: bits, bytes, numbers at their limits, parts removed, doubled or copied from elsewhere in the same bytes,
+    /// the end cut off.
     pub fn mutate(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(8) {
             self.mutate_once(bytes);

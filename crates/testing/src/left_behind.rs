@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The variable by which all that a test program starts, however indirectly, tells whose it is.
+/// Environment variable that marks all descendants of a test program with its name.
 pub const VARIABLE: &str = "DBDYNO_TEST_PROGRAM";
-/// What was told to end may take as long on a busy machine.
+/// A terminated process may take this long on a busy machine.
 const TIME_TO_END: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Kills what still runs of a program, and gives the command lines. Who has another environment is not found; PostgreSQL's
-/// servers overwrite theirs.
+/// Kills the remaining processes of a program, and returns their command lines. Processes that replaced their environment are not found,
+/// such as PostgreSQL's servers.
 pub fn kill(value: &str) -> Vec<String> {
     let begin = Instant::now();
     let mut left = running(value);
@@ -20,7 +20,7 @@ pub fn kill(value: &str) -> Vec<String> {
         left = running(value);
     }
     for (pid, _) in &left {
-        // SAFETY: kill has no preconditions. The number is of a process that was there a moment ago, as in any `kill` by hand.
+        // SAFETY: kill has no preconditions. The number belonged to a process a moment ago, as in any manual `kill`.
         unsafe { libc::kill(*pid, libc::SIGKILL) };
     }
     left.into_iter().map(|(_, command)| command).collect()

@@ -1,5 +1,5 @@
-//! What the tests of all crates share: skipping with a reason, running a part of a test in another process, values that
-//! are created once per program, hostile input and the memory that it takes.
+//! Common parts of all crates' tests: skipping with a reason, running a part of a test in another process, values created once per program,
+//! hostile input and its use of memory.
 //!
 //! libtest cannot skip a test at run time: a test that returns has passed. Therefore a skipped test writes one
 //! line to the process's standard error, past libtest's capture, and the runner (`src/main.rs`) counts these lines.
@@ -15,20 +15,19 @@ pub use fuzz::{Source, each_seed};
 pub use memory::{Counting, peak_bytes};
 pub use shared::{Shared, at_end};
 
-/// Whether the C library's syncs reach a device: they may have been made to do nothing, as by `repeat-tests.sh --sync-us 0`.
-/// What is asked takes no sync.
+/// True if the C library's syncs reach a device; `repeat-tests.sh --sync-us 0` makes them do nothing. The check itself does not sync.
 pub fn syncs_work() -> bool {
     let zero = std::fs::File::open("/dev/zero");
     zero.and_then(|zero| zero.sync_data()).is_err()
 }
 
-/// Writes everything on this machine to its devices, whatever became of the C library's other syncs.
+/// Writes everything on this machine to its devices, even if the C library's other syncs do nothing.
 pub fn sync_all() {
     // SAFETY: it takes nothing and always succeeds.
     unsafe { libc::sync() };
 }
 
-/// Writes a file's data to its device, by the kernel itself.
+/// Writes a file's data to its device by a system call of the kernel.
 ///
 /// # Panics
 /// When the device fails.
@@ -39,12 +38,12 @@ pub fn sync_data(file: &std::fs::File) {
     assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// How the line of a skipped test begins. The test's name, a colon and the reason follow.
+/// Beginning of a skipped test's line. The test's name, a colon and the reason follow.
 pub const SKIPPED: &str = "SKIPPED ";
 
-/// Ends the test that it stands in, which is reported as skipped for this reason (a format string with arguments).
+/// Ends the calling test, which is reported as skipped for this reason (a format string with arguments).
 ///
-/// For what the machine lacks: a right, a device, a program. Never for what went wrong.
+/// It is meant for a missing right, device or program, never for an error.
 #[macro_export]
 macro_rules! skip {
     ($($reason:tt)+) => {{
@@ -53,19 +52,19 @@ macro_rules! skip {
     }};
 }
 
-/// Ends the test that calls this, however deep, because a program that it needs is not there. For the runner the test is
-/// skipped; plain `cargo test` shows it as failed with this reason, which says how to get the program.
+/// Ends the calling test, at any depth, because a required program is missing. The runner counts the test as skipped; plain `cargo test`
+/// shows it as failed with this reason, which says how to get the program.
 ///
 /// # Panics
 /// Always.
 pub fn lacking(what: &str) -> ! {
     let thread = std::thread::current();
-    // libtest calls the thread of a test by its name.
+    // libtest names the thread of a test after it.
     report_skipped(thread.name().unwrap_or_default(), what);
     panic!("{what}");
 }
 
-/// The name of the test that this stands in, as libtest prints it.
+/// The name of the calling test, as libtest prints it.
 #[macro_export]
 macro_rules! test_name {
     () => {{
@@ -74,8 +73,8 @@ macro_rules! test_name {
     }};
 }
 
-/// A command that runs the test that this stands in, and no other, in a process of its own. The test finds out by a
-/// variable of the environment, which the caller adds, that it is that process.
+/// A command that runs only the calling test, in a separate process. The test recognises that process by an environment variable, which the
+/// caller adds.
 #[macro_export]
 macro_rules! again {
     () => {
@@ -94,7 +93,7 @@ pub fn test_of(path: &'static str) -> &'static str {
 #[doc(hidden)]
 pub fn report_skipped(test: &str, reason: &str) {
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    // In one piece: other tests write there too. libtest captures the print macros, not this.
+    // One write keeps the line whole, because other tests write there too. libtest captures the print macros, not this.
     let line = format!("{SKIPPED}{test}: {reason}\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

@@ -1,8 +1,8 @@
 //! Runs the test programs that cargo built, several at once, and prints the totals of all tests,
 //! `N passed, N failed, N skipped`, alone on the last line.
 //!
-//! Reasons: cargo runs one program after another, although most tests wait for something, and it counts a test that
-//! could not do its work as passed. libtest still runs the tests; this program reads its output.
+//! It exists because cargo runs one program after another, although most tests wait, and counts a test without its requirements as passed.
+//! libtest still runs the tests; this program reads its output.
 
 mod left_behind;
 mod outcome;
@@ -43,7 +43,7 @@ impl Arguments {
             unit_only: false,
             with_examples: false,
             only: None,
-            // More than there are processors, because most tests wait for something.
+            // More jobs than processors, because most tests wait.
             jobs: 1 + 3 * std::thread::available_parallelism().map_or(1, usize::from),
             times: None,
             logs: std::env::temp_dir().join("dbdyno-tests"),

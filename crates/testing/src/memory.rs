@@ -1,10 +1,10 @@
-//! How much memory something takes at most.
+//! Peak memory of a piece of work.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts what each thread has taken. A test program that uses [`peak_bytes`] has it as its allocator:
-/// `#[global_allocator] static MEMORY: testing::Counting = testing::Counting;`.
+/// Counts the allocations of each thread. A test program that uses [`peak_bytes`] has it as its allocator: `#[global_allocator] static
+/// MEMORY: testing::Counting = testing::Counting;`.
 pub struct Counting;
 
 thread_local! {
@@ -13,7 +13,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // While a thread ends its numbers may be gone already.
+    // The thread's numbers may be gone while it ends.
     let _ = TAKEN.try_with(|taken| {
         let now = taken.get() + bytes;
         taken.set(now);
@@ -21,7 +21,7 @@ fn count(bytes: isize) {
     });
 }
 
-// SAFETY: every call goes to the system's allocator as it is; counting neither allocates nor panics.
+// SAFETY: every call is passed on to the system's allocator; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -48,8 +48,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What this thread took at most while `work` ran, beyond what it had before. Meaningless, and so refused, in a program
-/// with another allocator.
+/// Peak memory of this thread during `work`, beyond its earlier use. It panics in a program with another allocator, where the number would
+/// be meaningless.
 pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     let probe = vec![0_u8; 1 << 10];

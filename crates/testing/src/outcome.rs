@@ -1,4 +1,4 @@
-//! What became of the tests of one program and of all, read from what libtest prints.
+//! Results of the tests of one program and of all, parsed from libtest's output.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,10 +8,9 @@ use testing::SKIPPED;
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
     pub passed: usize,
-    /// Names, with that of the program before it.
+    /// Names of tests, prefixed by their program.
     pub failed: Vec<String>,
     pub skipped: Vec<String>,
-    /// Seconds and names, where they were asked for.
     pub times: Vec<(f64, String)>,
 }
 
@@ -21,7 +20,7 @@ pub enum End {
 }
 
 impl Outcome {
-    /// Of the program `name`, which wrote `stdout` and `stderr`.
+    /// Results of the program `name` with this output.
     pub fn of(name: &str, stdout: &str, stderr: &str, end: &End) -> Self {
         let mut outcome = Self::default();
         let mut counted_failures = 0;
@@ -35,7 +34,7 @@ impl Outcome {
         }
         let listed = outcome.failed.len();
         for line in stderr.lines() {
-            // What stands before it was written by another test without an end of line.
+            // Another test may have written an incomplete line before it.
             if let Some((_, skipped)) = line.split_once(SKIPPED) {
                 outcome.skip(name, skipped);
             }
@@ -64,7 +63,7 @@ impl Outcome {
         outcome
     }
 
-    /// Takes a test out of those that passed, because it returned, or failed, because a helper of it ended it.
+    /// Moves a skipped test out of the passed ones if it returned, or out of the failed ones if a helper ended it.
     fn skip(&mut self, program: &str, skipped: &str) {
         let skipped = format!("{program} {skipped}");
         let of_it = |test: &String| {
@@ -78,7 +77,7 @@ impl Outcome {
         self.skipped.push(skipped);
     }
 
-    /// `NAME ... ok`, `NAME ... FAILED`, `NAME ... ignored, REASON`, with a time behind it if asked for.
+    /// `NAME ... ok`, `NAME ... FAILED`, `NAME ... ignored, REASON`, followed by a time if requested.
     fn read_test(&mut self, program: &str, line: &str) {
         let Some((name, became)) = line.split_once(" ... ") else {
             return;
@@ -99,7 +98,6 @@ impl Outcome {
         }
     }
 
-    /// Takes in those of another program.
     pub fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed.extend(other.failed);
@@ -111,7 +109,6 @@ impl Outcome {
         self.failed.is_empty()
     }
 
-    /// The slowest tests, a line each.
     pub fn slowest(&self, count: usize) -> String {
         let mut times = self.times.clone();
         times.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -128,7 +125,7 @@ impl Outcome {
         format!("{} passed, {failed} failed, {skipped} skipped", self.passed)
     }
 
-    /// The lists of what was skipped and what failed, and the counts alone on the last line.
+    /// The lists of skipped and failed tests, and the counts alone on the last line.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         for (title, list) in [("skipped", &self.skipped), ("failed", &self.failed)] {

@@ -17,11 +17,10 @@ pub struct Program {
     pub name: String,
     pub executable: PathBuf,
     pub arguments: Vec<String>,
-    /// Of its crate; tests run there, as under cargo.
+    /// Folder of its crate; tests run there, as under cargo.
     pub directory: PathBuf,
-    /// cargo does not take libtest's options.
+    /// True for cargo, which does not take libtest's options.
     pub is_cargo: bool,
-    /// Nothing else runs at the same time.
     pub is_alone: bool,
 }
 
@@ -84,8 +83,8 @@ pub fn from_cargo(
     Ok(programs)
 }
 
-/// The examples in the documentation, which cargo runs itself: of the crates that have any, because it compiles each
-/// crate again to look for them.
+/// The examples in the documentation, which cargo runs itself, restricted to crates with examples, because it compiles each crate again to
+/// search for them.
 pub fn examples(only: Option<&str>) -> anyhow::Result<Program> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut arguments: Vec<_> = "test --release --locked --doc"
@@ -93,7 +92,7 @@ pub fn examples(only: Option<&str>) -> anyhow::Result<Program> {
         .map(str::to_owned)
         .collect();
     let mut packages = with_examples(Path::new("crates"))?;
-    // The command depends on all of them: with it, what they depend on has the features with which it was built for the tests.
+    // The command depends on all crates: with it, their dependencies have the same features as in the tests' build.
     packages.push("dbdyno".to_owned());
     for name in packages {
         arguments.extend(["--package".to_owned(), name]);

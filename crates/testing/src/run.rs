@@ -1,4 +1,4 @@
-//! Carries out test programs: several at once, then those that measure, each alone.
+//! Runs test programs: several at once, then those that measure, each alone.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,14 +15,13 @@ use crate::left_behind;
 use crate::outcome::{End, Outcome};
 use crate::programs::Program;
 
-/// No program takes as long as this, on a busy machine either: one that does hangs.
+/// Longest time of a program, even on a busy machine; a longer one hangs.
 const LIMIT: Duration = Duration::from_secs(1800);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How programs are carried out.
 pub struct How {
     pub jobs: usize,
-    /// Whether libtest is asked for the time of each test.
+    /// True if libtest reports the time of each test.
     pub with_times: bool,
     /// Directory of the output of each.
     pub logs: PathBuf,
@@ -42,7 +41,7 @@ impl How {
     }
 }
 
-/// Runs all programs, and tells of each as it ends.
+/// Runs all programs, and reports each as it ends.
 pub fn all(mut programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
     // Those that take longest begin first, so that the last of all does not run with nothing else.
     programs.sort_by(|a, b| how.last_s(b).total_cmp(&how.last_s(a)));
@@ -92,14 +91,14 @@ fn take_turns(
     Ok(())
 }
 
-/// What became of the tests of a program, what it wrote, and the processor time of it and all it started and waited for.
+/// Results of a program's tests, its output, and the CPU time of it and its descendants.
 fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
     let (stdout, stderr) = (how.log(program, "stdout"), how.log(program, "stderr"));
     let mark = format!("{} of {}", program.name, std::process::id());
     let mut command = Command::new(&program.executable);
     command.args(&program.arguments);
     if how.with_times && !program.is_cargo {
-        // Times are not stable in libtest; the variable lets this one process have them.
+        // Times are unstable in libtest; the variable permits them in this process.
         command.env("RUSTC_BOOTSTRAP", "1");
         command.args(["-Z", "unstable-options", "--report-time"]);
     }
@@ -123,7 +122,7 @@ fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String, f64)> {
     Ok((outcome, format!("{stdout}\n{stderr}"), processors_s))
 }
 
-/// How it ended, with its seconds of a processor.
+/// Exit status and CPU seconds of a child.
 fn wait(mut child: Child) -> anyhow::Result<(End, f64)> {
     let begin = Instant::now();
     loop {
@@ -143,7 +142,7 @@ fn wait(mut child: Child) -> anyhow::Result<(End, f64)> {
     }
 }
 
-/// Waits as `options` say. The standard library does not tell the processor time.
+/// Waits as `options` say, because the standard library does not report the CPU time.
 fn ended(child: &Child, options: libc::c_int) -> std::io::Result<Option<(ExitStatus, f64)>> {
     let pid = libc::pid_t::try_from(child.id()).map_err(std::io::Error::other)?;
     let mut status = 0;

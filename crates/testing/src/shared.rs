@@ -1,12 +1,12 @@
-//! What the tests of a program share, such as a server: made for the first test that asks, and gone when the program ends.
+//! Values shared by the tests of a program, such as a server: created for the first test that needs one, and dropped at the program's end.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
-/// What is left to do when the program ends.
+/// Work for the end of the program.
 static AT_END: Mutex<Vec<Box<dyn FnOnce() + Send>>> = Mutex::new(Vec::new());
 
-/// Values by their names, each made once for all tests and dropped at the end of the program, which a static alone is not.
+/// Values by name, each created once for all tests and dropped at the end of the program, unlike a static.
 pub struct Shared<T: 'static>(Mutex<BTreeMap<String, Slot<T>>>);
 
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -21,7 +21,7 @@ impl<T: Clone + Send> Shared<T> {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// The value of this name. Whoever asks while it is made waits; where that failed, the next one tries again.
+    /// The value of this name. Concurrent callers wait for its creation; after a failure the next caller tries again.
     pub fn get(&'static self, name: &str, make: impl FnOnce() -> T) -> T {
         let slot = {
             let mut slots = lock(&self.0);
@@ -35,17 +35,17 @@ impl<T: Clone + Send> Shared<T> {
     }
 }
 
-/// A test that failed while it held the lock has left nothing half done.
+/// A test that panicked with the lock has left no partial change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something when the tests have ended and the program is about to, whether they passed or not.
+/// Runs a function after the tests, before the program ends, whether they passed or not.
 pub fn at_end(what: impl FnOnce() + Send + 'static) {
     static REGISTERED: Once = Once::new();
     lock(&AT_END).push(Box::new(what));
     REGISTERED.call_once(|| {
-        // SAFETY: the function takes no arguments and is there for as long as the program.
+        // SAFETY: the function takes no arguments and exists as long as the program.
         unsafe { libc::atexit(end) };
     });
 }

@@ -1,4 +1,4 @@
-//! The runner and what tests tell it, on programs that behave like test programs.
+//! Tests of the runner on programs that behave like test programs.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 const AGAIN: &str = "DBDYNO_TEST_AGAIN";
 
-/// A line of what cargo prints of a program that it built, with the program, a shell script, beside it.
+/// A line of cargo's output about a built program, together with the program, a shell script.
 fn built(directory: &Path, crate_name: &str, script: &str) -> String {
     let directory = directory.join(crate_name);
     fs::create_dir_all(&directory).unwrap();
@@ -28,7 +28,7 @@ fn built(directory: &Path, crate_name: &str, script: &str) -> String {
         + "\n"
 }
 
-/// The status and the standard output of the runner.
+/// Status and standard output of the runner.
 fn run(messages: &str, directory: &Path) -> (Option<i32>, String) {
     let list = directory.join("built.json");
     fs::write(&list, messages).unwrap();
@@ -87,7 +87,7 @@ fn a_program_that_is_killed_has_failed() {
 }
 
 #[test]
-fn what_a_program_leaves_running_is_ended_and_a_failure() {
+fn processes_left_running_are_killed_and_a_failure() {
     let place = tempfile::tempdir().unwrap();
     let left = "sh -c 'sleep 987 & sleep 0.1'; echo 'test a ... ok'; echo 'test result: ok. 1 passed; 0 failed'";
     let (status, said) = run(&built(place.path(), "one", left), place.path());
@@ -111,7 +111,7 @@ fn nothing_built_is_an_error_and_not_a_success() {
     assert_eq!(run("", place.path()).0, Some(1));
 }
 
-/// In a process of its own this test is skipped, as the runner sees it: past what libtest captures.
+/// In a separate process this test is skipped in the runner's view: its line goes past libtest's capture.
 #[test]
 fn a_skipped_test_says_why() {
     if std::env::var_os(AGAIN).is_some() {

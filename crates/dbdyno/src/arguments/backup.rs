@@ -1,4 +1,4 @@
-//! What can be typed behind `dbdyno backup`.
+//! Arguments of `dbdyno backup`.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,18 @@ use workload::backup::WAREHOUSES_DEFAULT;
 
 use super::{Occasion, Rows, SecretText};
 
-/// `dbdyno backup`.
 #[derive(Debug, Args)]
 pub struct BackupArguments {
-    /// What to do with it
     #[command(subcommand)]
     pub verb: BackupVerb,
 }
 
-/// The verbs of backups.
 #[derive(Debug, Subcommand)]
 pub enum BackupVerb {
     /// Measure backup methods; restore and prove each backup
     Run(Box<BackupRunArguments>),
 }
 
-/// `dbdyno backup run`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 every backup was restored and proven · 3 a backup failed, or its restored copy failed a proof"

@@ -6,7 +6,6 @@ use clap::Args;
 
 use super::{SecretText, ServerHost};
 
-/// `dbdyno check`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 a run can start, and no check of --engine and no law of --method failed · 1 the database cannot be reached · 2 invalid input, or --engine or --method was not agreed to · \

@@ -1,4 +1,4 @@
-//! What can be typed behind `dbdyno columnar`.
+//! Arguments of `dbdyno columnar`.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,12 @@ use workload::olap::Scale;
 
 use super::{Occasion, SecretText};
 
-/// `dbdyno columnar`.
 #[derive(Debug, Args)]
 pub struct ColumnarArguments {
-    /// What to do with them
     #[command(subcommand)]
     pub verb: ColumnarVerb,
 }
 
-/// The verbs of lifted tables.
 #[derive(Debug, Subcommand)]
 pub enum ColumnarVerb {
     /// Load tables into memory; report size and time, and verify the contents
@@ -28,10 +25,9 @@ pub enum ColumnarVerb {
     Size(SizeArguments),
 }
 
-/// `dbdyno columnar lift`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 all tables are in memory, verified and compressed as asked · 3 a table differs from its source, or \
+    after_help = "Exit status: 0 all tables are in memory, verified and compressed as requested · 3 a table differs from its source, or \
 its compression level did not take effect"
 )]
 pub struct LiftArguments {
@@ -74,13 +70,12 @@ pub struct Wanted {
         allow_hyphen_values = true
     )]
     pub columns: Vec<String>,
-    /// What to do with unsupported columns and values: `fail`, `skip` such columns and tables, or keep the
+    /// Treatment of unsupported columns and values: `fail`, `skip` such columns and tables, or keep the
     /// columns as `text`
     #[arg(long, value_name = "HOW", default_value = "fail")]
     pub unfit: Unfit,
 }
 
-/// `dbdyno columnar run`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 every point is valid · 3 an answer is wrong or missing, a table differs from its source, or a \
@@ -132,7 +127,6 @@ pub struct StudyArguments {
     pub occasion: Occasion,
 }
 
-/// `dbdyno columnar size`.
 #[derive(Debug, Args)]
 pub struct SizeArguments {
     #[command(flatten)]
@@ -172,14 +166,12 @@ pub struct SizeArguments {
 /// One level, or all of them.
 #[derive(Debug, Clone, Copy)]
 pub enum Levels {
-    /// Every one.
     All,
-    /// Only this one.
     One(Level),
 }
 
 impl Levels {
-    /// Those that are meant.
+    /// The chosen levels.
     pub fn levels(self) -> std::vec::Vec<Level> {
         match self {
             Levels::All => Level::ALL.to_vec(),

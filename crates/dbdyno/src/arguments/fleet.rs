@@ -1,19 +1,16 @@
-//! What can be typed behind `dbdyno fleet`.
+//! Arguments of `dbdyno fleet`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use verdict::fleet::{Figure, LIMITS, Measure, Operation};
 
-/// `dbdyno fleet`.
 #[derive(Debug, Args)]
 pub struct FleetArguments {
-    /// What to do with them
     #[command(subcommand)]
     pub verb: FleetVerb,
 }
 
-/// The verbs of fleets.
 #[derive(Debug, Subcommand)]
 pub enum FleetVerb {
     /// Add histograms of many systems, from CSV files and archives: all files or none
@@ -24,7 +21,6 @@ pub enum FleetVerb {
     Export(FleetExport),
 }
 
-/// Where a fleet lies.
 #[derive(Debug, Args)]
 pub struct FleetFile {
     /// File of the fleet
@@ -32,7 +28,6 @@ pub struct FleetFile {
     pub fleet: PathBuf,
 }
 
-/// `dbdyno fleet import`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 imported, or there already · 1 a file cannot be read, or the engine is not installed · 2 invalid input; the \
@@ -53,32 +48,31 @@ pub struct FleetImport {
     /// Name of the system, for a single archive (default: the name of the machine)
     #[arg(long, value_name = "NAME")]
     pub system: Option<String>,
-    /// Whose times to take from an archive
+    /// Observer whose times to take from an archive
     #[arg(long, value_enum, value_name = "OBSERVER", default_value = "device")]
-    pub observer: ObserverAsked,
+    pub observer: ObserverOption,
 }
 
-/// Who timed the I/Os of an archive.
+/// Observer of an archive's I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ObserverAsked {
+pub enum ObserverOption {
     /// The kernel, at the block device
     Device,
     /// dbdyno's own times of I/Os below a database
     Driver,
 }
 
-/// `dbdyno fleet report`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The result is observational: it does not show that the update is the cause.\nExit status: 0 judged, whatever was found · 1 the file \
-cannot be read, or the engine is not installed · 2 invalid input, or no system tells the primary measure"
+cannot be read, or the engine is not installed · 2 invalid input, or no system has the primary measure"
 )]
 pub struct FleetReport {
     #[command(flatten)]
     pub file: FleetFile,
     /// The two times up to which I/Os are counted, in µs; buckets must end there
     #[arg(long, value_name = "US,US", default_value = "120,1000", value_parser = limits)]
-    pub limits: LimitsAsked,
+    pub limits: Limits,
     /// The one measure that a shift is called by: `read` or `write`, with `.within` (share up to the first limit) or `.mean`.
     /// Name it before you look at the figures
     #[arg(long, value_name = "MEASURE", default_value = "write.within", value_parser = primary)]
@@ -101,9 +95,8 @@ pub struct FleetReport {
 
 /// Limits of shares, µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LimitsAsked(pub [f64; LIMITS]);
+pub struct Limits(pub [f64; LIMITS]);
 
-/// `dbdyno fleet export`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 written · 1 the file cannot be read or written, or the engine is not installed · 2 invalid input"
@@ -116,10 +109,10 @@ pub struct FleetExport {
     pub file: FleetFile,
 }
 
-/// An hour, as far as histograms go.
+/// Largest limit: an hour, the range of histograms.
 const LIMIT_US_MAX: f64 = 3.6e9;
 
-fn limits(text: &str) -> Result<LimitsAsked, String> {
+fn limits(text: &str) -> Result<Limits, String> {
     let numbers: Vec<f64> = text
         .split(',')
         .filter_map(|part| part.trim().parse().ok())
@@ -127,7 +120,7 @@ fn limits(text: &str) -> Result<LimitsAsked, String> {
         .collect();
     match numbers[..] {
         [first, second] if first != second && text.matches(',').count() == 1 => {
-            Ok(LimitsAsked([first, second]))
+            Ok(Limits([first, second]))
         }
         _ => Err("expected two different times in µs, such as 120,1000".to_owned()),
     }

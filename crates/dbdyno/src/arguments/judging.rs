@@ -1,18 +1,18 @@
-//! How two runs are judged, as it is typed.
+//! Options for the comparison of two runs.
 
 use clap::{Args, ValueEnum};
 use stats::compare::Band;
 use verdict::compare::BAND_DEFAULT;
 use verdict::metric::{Metric, MetricError};
 
-/// How two runs are judged, for `compare` and `ab`.
+/// Options for the comparison of two runs, for `compare` and `ab`.
 #[derive(Debug, Clone, Args)]
 pub struct Judging {
     /// Practical band: equivalent if the whole confidence interval of the ratio B/A lies within 1 ± PCT %, better or
     /// worse if all of it lies outside, else inconclusive. "learned": 2, and better or worse must also exceed the noise
     /// of A/A studies of the same plan in the archive
     #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
-    pub band: BandAsked,
+    pub band: BandOption,
     /// Smallest effect, in percent, that you want to detect; used to recommend the number of pairs
     #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
     pub effect: f64,
@@ -34,7 +34,7 @@ pub struct Judging {
     pub json: bool,
 }
 
-/// Which verdict makes the command fail.
+/// Verdict for which the command fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// A primary metric is worse
@@ -44,41 +44,33 @@ pub enum FailOn {
 }
 
 impl Judging {
-    /// The practical band.
     pub fn band(&self) -> Band {
         match self.band {
-            BandAsked::Share(band) => Band::of(band),
-            BandAsked::Learned => Band::of(BAND_DEFAULT),
+            BandOption::Share(band) => Band::of(band),
+            BandOption::Learned => Band::of(BAND_DEFAULT),
         }
     }
 
     /// Primary metrics that replace those of the plan.
-    ///
-    /// # Errors
-    /// When one is none.
     pub fn primary(&self) -> Result<Vec<Metric>, MetricError> {
         self.primary.iter().map(|text| text.parse()).collect()
     }
 }
 
-/// How wide the practical band is asked to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BandAsked {
-    /// A share.
+pub enum BandOption {
     Share(f64),
-    /// From earlier studies.
     Learned,
 }
 
-fn band(text: &str) -> Result<BandAsked, String> {
+fn band(text: &str) -> Result<BandOption, String> {
     match text {
-        "learned" => Ok(BandAsked::Learned),
-        "0" => Ok(BandAsked::Share(0.0)),
-        other => share(other).map(BandAsked::Share),
+        "learned" => Ok(BandOption::Learned),
+        "0" => Ok(BandOption::Share(0.0)),
+        other => share(other).map(BandOption::Share),
     }
 }
 
-/// A share from percent.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse::<f64>().ok();
     number

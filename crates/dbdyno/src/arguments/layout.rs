@@ -1,8 +1,7 @@
-//! What can be typed behind `dbdyno layout`.
+//! Arguments of `dbdyno layout`.
 
 use clap::{Args, Subcommand};
 
-/// `dbdyno layout`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A layout names devices, what is built on them, and where a database puts data, log and temporary files \
@@ -10,12 +9,10 @@ use clap::{Args, Subcommand};
 table is refused"
 )]
 pub struct LayoutArguments {
-    /// What to do.
     #[command(subcommand)]
     pub verb: LayoutVerb,
 }
 
-/// What can be done to layouts.
 #[derive(Debug, Subcommand)]
 pub enum LayoutVerb {
     /// Make a layout: attach its devices, build and mount its volumes

@@ -1,8 +1,8 @@
-//! A length of time, as it is typed.
+//! Durations in arguments.
 
 use std::time::Duration;
 
-/// A length of time with its unit.
+/// A duration with its unit.
 pub fn length(text: &str) -> Result<Duration, String> {
     let length = text.parse::<jiff::SignedDuration>().ok();
     let length = length.and_then(|length| Duration::try_from(length).ok());

@@ -1,4 +1,4 @@
-//! What can be typed behind `dbdyno observe`.
+//! Arguments of `dbdyno observe`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,9 +8,8 @@ use workload::observe::LINES_DEFAULT;
 
 use super::length::length;
 use super::{SecretText, ServerHost};
-use crate::watch::WatchArguments;
+use crate::event_outputs::WatchArguments;
 
-/// `dbdyno observe`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The observation is a run of the archive: `dbdyno report last` writes its page, `compare` sets it beside another one, \

@@ -1,32 +1,28 @@
-//! What can be typed behind `dbdyno olap`.
+//! Arguments of `dbdyno olap`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use workload::olap::{JOBS_MAX, Scale};
 
 use super::{Occasion, SecretText};
 
-/// `dbdyno olap`.
 #[derive(Debug, Args)]
 pub struct OlapArguments {
-    /// What to do with it
     #[command(subcommand)]
     pub verb: OlapVerb,
 }
 
-/// The verbs of the analytical workload.
 #[derive(Debug, Subcommand)]
 pub enum OlapVerb {
     /// Load the eight tables, with keys and statistics
     Load(LoadArguments),
     /// Run the queries and verify every answer
-    Run(Box<AskArguments>),
+    Run(Box<OlapRunArguments>),
     /// Check row counts and the queries' answers
     Check(CheckArguments),
     /// Drop the tables
     Drop(DropArguments),
 }
 
-/// `dbdyno olap load`.
 #[derive(Debug, Args)]
 pub struct LoadArguments {
     /// Database to load, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
@@ -43,12 +39,11 @@ pub struct LoadArguments {
     pub replace: bool,
 }
 
-/// `dbdyno olap run`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 every point is valid · 3 an answer is wrong or missing, or a check failed"
 )]
-pub struct AskArguments {
+pub struct OlapRunArguments {
     /// Database to query; repeat the option to compare the answers of several databases
     #[arg(long = "target", value_name = "URL", required = true)]
     pub targets: Vec<SecretText>,
@@ -91,7 +86,6 @@ pub struct AskArguments {
     pub occasion: Occasion,
 }
 
-/// Where parameters come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Parameters {
     /// The qualification parameters, whose answers are known
@@ -100,7 +94,6 @@ pub enum Parameters {
     Seeded,
 }
 
-/// State of the caches before each query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Cache {
     /// Each query runs once beforehand
@@ -109,7 +102,6 @@ pub enum Cache {
     Cold,
 }
 
-/// `dbdyno olap check`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 all counts and answers checked are right · 3 a count or an answer is wrong"
@@ -132,7 +124,6 @@ pub struct CheckArguments {
     pub answers: bool,
 }
 
-/// `dbdyno olap drop`.
 #[derive(Debug, Args)]
 pub struct DropArguments {
     /// Database to drop the tables from

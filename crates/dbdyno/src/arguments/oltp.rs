@@ -1,4 +1,4 @@
-//! What can be typed behind `dbdyno oltp`.
+//! Arguments of `dbdyno oltp`.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,12 @@ use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
 use super::{Occasion, SecretText};
 
-/// `dbdyno oltp`.
 #[derive(Debug, Args)]
 pub struct OltpArguments {
-    /// What to do with it
     #[command(subcommand)]
     pub verb: OltpVerb,
 }
 
-/// The verbs of the order-entry workload.
 #[derive(Debug, Subcommand)]
 pub enum OltpVerb {
     /// Load the nine tables, or resume an interrupted load
@@ -32,7 +29,6 @@ pub enum OltpVerb {
     Drop(DropArguments),
 }
 
-/// `dbdyno oltp load`.
 #[derive(Debug, Args)]
 pub struct LoadArguments {
     /// Database to load, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
@@ -58,14 +54,12 @@ pub struct LoadArguments {
     pub replace: bool,
 }
 
-/// How many rows a warehouse has.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Rows {
     Full,
     Tenth,
 }
 
-/// `dbdyno oltp run`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 every point is valid · 3 a check failed; the database may be inconsistent"
@@ -137,7 +131,6 @@ pub struct UsersArguments {
     pub occasion: Occasion,
 }
 
-/// Where the logic of the transactions is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// The driver sends statements
@@ -146,7 +139,6 @@ pub enum Mode {
     Procedure,
 }
 
-/// How operations arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Arrivals {
     /// Evenly spaced
@@ -155,7 +147,6 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// What is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Check {
     /// All conditions
@@ -166,7 +157,6 @@ pub enum Check {
     None,
 }
 
-/// `dbdyno oltp check`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 all conditions checked hold · 3 a condition is violated")]
 pub struct CheckArguments {
@@ -181,7 +171,6 @@ pub struct CheckArguments {
     pub json: bool,
 }
 
-/// `dbdyno oltp restore`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The first restore keeps a copy of the whole database beside it, which takes as much space again; `oltp drop` \
@@ -196,7 +185,6 @@ pub struct RestoreArguments {
     pub jobs: Option<u32>,
 }
 
-/// `dbdyno oltp reconcile`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 every acknowledged transaction is there · 3 something is missing"
@@ -210,7 +198,6 @@ pub struct ReconcileArguments {
     pub journal: PathBuf,
 }
 
-/// `dbdyno oltp drop`.
 #[derive(Debug, Args)]
 pub struct DropArguments {
     /// Database to drop the tables from

@@ -1,33 +1,18 @@
-//! Arguments of `dbdyno run`, and of the verbs that stand for it.
+//! Arguments of `dbdyno run`, and of the verbs that run a plan of their own.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::TargetUrl;
 
 use super::secret::SecretText;
 use crate::consent::Permission;
-use crate::watch::WatchArguments;
+use crate::event_outputs::WatchArguments;
 
-/// `dbdyno run`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct RunArguments {
     /// Built-in plan or path of a plan file
     #[arg(default_value = "quick")]
     pub plan: String,
-    /// Text of the plan, from verbs that write one
-    #[arg(skip)]
-    pub plan_text: Option<String>,
-    /// Replicas of the first target, from verbs that lift
-    #[arg(skip)]
-    pub replicas: Vec<TargetUrl>,
-    /// Settings of the targets, from verbs that vary them
-    #[arg(skip)]
-    pub of_target: BTreeMap<String, String>,
-    /// Bytes of the cache of a default target, from verbs that set it against memory
-    #[arg(skip)]
-    pub cache_bytes: Option<u64>,
     /// Database to measure, as ENGINE:PATH (no path: in memory) or ENGINE://USER@HOST/DATABASE; repeat it for
     /// several engines, or for the nodes of one cluster (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
@@ -65,7 +50,7 @@ pub struct RunArguments {
     pub watch: WatchArguments,
 }
 
-/// How often a plan that the flags of a verb stand for is carried out, and by which name: `run` of the workloads.
+/// Repetitions and name of a plan that is built from flags, for `run` of the workloads.
 #[derive(Debug, Clone, Args)]
 pub struct Occasion {
     /// Number of repetitions
@@ -83,29 +68,6 @@ pub struct Occasion {
     pub permission: Permission,
     #[command(flatten)]
     pub watch: WatchArguments,
-}
-
-impl Occasion {
-    /// As if the plan had been in a file.
-    pub fn run_of(
-        &self,
-        plan: &toml::Table,
-        targets: Vec<SecretText>,
-        seed: Option<u64>,
-    ) -> RunArguments {
-        RunArguments {
-            plan: plan["name"].as_str().unwrap_or_default().to_owned(),
-            plan_text: Some(plan.to_string()),
-            targets,
-            name: self.name.clone(),
-            settings: self.settings.clone(),
-            seed,
-            server: self.server.clone(),
-            permission: self.permission.clone(),
-            watch: self.watch.clone(),
-            ..RunArguments::default()
-        }
-    }
 }
 
 /// The machine of servers that run elsewhere, for `run` and `ab`.

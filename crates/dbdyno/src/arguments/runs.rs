@@ -1,20 +1,17 @@
-//! What can be typed behind `dbdyno runs`.
+//! Arguments of `dbdyno runs`.
 
 use clap::{Args, Subcommand};
 
-/// `dbdyno runs`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "`dbdyno list runs` lists them. Results never change, nor does the label a run was measured under: a \
 renamed run is found by both names"
 )]
 pub struct RunsArguments {
-    /// What to do.
     #[command(subcommand)]
     pub verb: RunsVerb,
 }
 
-/// What can be done to runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsVerb {
     /// Delete runs and their results. Refused: a run that may be in progress, a run altered after it was

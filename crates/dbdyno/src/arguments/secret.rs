@@ -1,24 +1,21 @@
-//! What was typed and may hold a password.
+//! Arguments that may hold a password.
 
 use std::fmt;
 
 use engine::TargetUrl;
 use lab::LabError;
 
-/// A text that may hold a password: a target's URL, or a setting that names one. It is not shown, by `Debug` either.
+/// A text that may hold a password: a target's URL, or a setting with one. `Debug` hides it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretText(String);
 
 impl SecretText {
-    /// As a target's URL, which keeps its password to itself.
-    ///
-    /// # Errors
-    /// When it is none.
+    /// The text as a target's URL, which hides its password.
     pub fn url(&self) -> Result<TargetUrl, LabError> {
         Ok(engines::parse(&self.0)?)
     }
 
-    /// As it was typed, to be taken apart.
+    /// The text as typed, for parsing.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -36,10 +33,6 @@ impl fmt::Debug for SecretText {
     }
 }
 
-/// The URLs of several targets.
-///
-/// # Errors
-/// When one is none.
 pub fn urls(texts: &[SecretText]) -> Result<Vec<TargetUrl>, LabError> {
     texts.iter().map(SecretText::url).collect()
 }

@@ -1,4 +1,4 @@
-//! What can be typed behind `dbdyno study`.
+//! Arguments of `dbdyno study`.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,8 @@ use super::judging::Judging;
 use super::run::ServerHost;
 use super::secret::SecretText;
 use crate::consent::Permission;
-use crate::watch::WatchArguments;
+use crate::event_outputs::WatchArguments;
 
-/// `dbdyno study`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Studies before and after a change (--pause, --hook) have the runs NAME-before and NAME-after. One is made after the other, so that anything else that changed in between is in the difference \
@@ -97,7 +96,6 @@ pub struct StudyArguments {
     pub judging: Judging,
 }
 
-/// Whose order and repetitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Protocol {
     /// Sides in pairs of blocks where they can be, as often as a verdict needs
@@ -107,7 +105,6 @@ pub enum Protocol {
     Published,
 }
 
-/// How large a study is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Size {
     /// Minutes on any machine: does it run, and what does its page look like?
@@ -115,6 +112,6 @@ pub enum Size {
     Quick,
     /// Figures to decide by, on the storage of one server
     Fit,
-    /// As large as the document tells
+    /// As large as in the document
     Published,
 }

@@ -1,13 +1,13 @@
-//! What can be typed behind `dbdyno vdbench`.
+//! Arguments of `dbdyno vdbench`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::watch::WatchArguments;
+use crate::event_outputs::WatchArguments;
 
-/// `dbdyno vdbench`. Its options are those that wrappers and scripts of vdbench use, which no parser of ours would read
-/// alike (`-vr`, `-f a b`, `name=value`, `+`): they are taken as they stand.
+/// Its options are those that wrappers and scripts of vdbench use, which clap would read differently (`-vr`, `-f a b`, `name=value`, `+`);
+/// they are passed through.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… | --profile NAME [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
@@ -26,7 +26,7 @@ pub struct VdbenchArguments {
     /// Without DEVICE: let a profile overwrite an existing file
     #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = path)]
     pub force: Vec<PathBuf>,
-    /// With -s: also check that the files and devices can be used as asked; nothing is created or written
+    /// With -s: also check that the files and devices can be used as requested; nothing is created or written
     #[arg(long)]
     pub check: bool,
     /// Built-in runs instead of a file: `database` or `mixed`, with lun=PATH (which is overwritten) and size=N
@@ -37,7 +37,7 @@ pub struct VdbenchArguments {
     pub slo: Option<String>,
     #[command(flatten)]
     pub watch: WatchArguments,
-    // Its own -v validates data, so that of all other verbs has only its long form here.
+    // `-v` validates data here, so that the verbosity of the other verbs has only its long form.
     #[arg(id = "verbose", long, action = clap::ArgAction::Count, hide = true)]
     pub verbose: u8,
     /// Options and variables, in any order
@@ -49,7 +49,7 @@ pub struct VdbenchArguments {
     pub options: Vec<String>,
 }
 
-/// Nothing is the path of `--force` without a device.
+/// An empty path means `--force` without a device.
 fn path(text: &str) -> Result<PathBuf, std::convert::Infallible> {
     Ok(PathBuf::from(text))
 }

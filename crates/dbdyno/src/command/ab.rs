@@ -1,4 +1,4 @@
-//! `dbdyno ab`: two configurations measured in turn, then compared; and the measuring of studies of more.
+//! `dbdyno ab`: two configurations measured in alternation and compared; and the measuring of studies with more sides.
 
 mod until;
 
@@ -22,25 +22,27 @@ use verdict::metric::Metric;
 use workload::Library;
 
 use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
-use crate::arguments::{AbArguments, BandAsked, SecretText, SideAsked, urls};
+use super::requests::{AbRequest, SideRequest};
+use crate::arguments::{AbArguments, BandOption, urls};
 use crate::consent::Forecast;
+use crate::console::say;
+use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status};
-use crate::place::{self, WorkFiles};
+use crate::locations::{self, WorkFiles};
 use crate::progress::Screen;
-use crate::say::say;
-use crate::watch::Watched;
 
-/// Earlier studies whose scatter is looked at: the newest ones.
+/// Number of newest studies whose scatter is taken into account.
 const STUDIES_MAX: usize = 5;
 
-pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
-    super::prices::check(&arguments.judging.prices)?;
-    let watched = arguments.watch.open()?;
-    if let Some(name) = &arguments.resume {
-        refuse_more_sides(name, archive_asked)?;
+pub fn ab(typed: &AbArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
+    super::prices::check(&typed.judging.prices)?;
+    let watched = typed.watch.open()?;
+    let request = &AbRequest::from(typed);
+    if let Some(name) = &request.resume {
+        refuse_more_sides(name, archive_option)?;
     }
-    let [a, b] = two(measured(arguments, archive_asked, &watched)?)?;
-    let status = show(&a, &b, arguments, archive_asked, &watched)?;
+    let [a, b] = two(measured(request, archive_option, &watched)?)?;
+    let status = show(&a, &b, request, archive_option, &watched)?;
     if a.valid() && b.valid() {
         return Ok(status);
     }
@@ -51,7 +53,7 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
     Ok(Status::CheckFailed)
 }
 
-/// A study of more sides has another result.
+/// Studies with more than two sides are shown elsewhere.
 fn refuse_more_sides(name: &str, archive: &Option<PathBuf>) -> Result<()> {
     let first = super::load_run(&SideLabel::new(name, 0).to_string(), archive)?;
     match first.study.map_or(2, |study| study.sides) {
@@ -63,31 +65,25 @@ fn refuse_more_sides(name: &str, archive: &Option<PathBuf>) -> Result<()> {
     }
 }
 
-/// The runs of a study of two sides.
-///
-/// # Errors
-/// When it has more.
+/// The runs of a study with two sides; an error if it has more.
 pub fn two(runs: Vec<Run>) -> Result<[Run; 2]> {
     runs.try_into()
         .map_err(|runs: Vec<Run>| anyhow!("the study has {} sides, not two", runs.len()))
 }
 
-/// Carries a study out, or goes on with one; gives its runs.
-///
-/// # Errors
-/// What is wrong with it, or ended it.
+/// Runs or resumes a study, and returns its runs.
 pub fn measured(
-    arguments: &AbArguments,
-    archive_asked: &Option<PathBuf>,
+    request: &AbRequest,
+    archive_option: &Option<PathBuf>,
     watched: &Watched,
 ) -> Result<Vec<Run>> {
-    let archive = place::archive(archive_asked)?;
-    let library = super::library(arguments.library.as_deref())?;
+    let archive = locations::archive(archive_option)?;
+    let library = super::library(request.library.as_deref())?;
     lab::signal::install();
     let mut screen = Screen::watched(watched.clone());
-    let finished = match &arguments.resume {
-        Some(name) => resume(name, arguments, &archive, &library, &mut screen),
-        None => begin(arguments, archive_asked, &library, &mut screen),
+    let finished = match &request.resume {
+        Some(name) => resume(name, request, &archive, &library, &mut screen),
+        None => begin(request, archive_option, &library, &mut screen),
     };
     screen.close();
     screen.run_ends(&finished);
@@ -95,29 +91,25 @@ pub fn measured(
     if let Some(files) = files {
         files.remove();
     }
-    let kept = Archive::open_read_only(&archive)?;
+    let store = Archive::open_read_only(&archive)?;
     let runs = ids
         .into_iter()
-        .map(|id| Ok(kept.load_run(&RunName::Id(id))?));
+        .map(|id| Ok(store.load_run(&RunName::Id(id))?));
     runs.collect()
 }
 
-/// Compares the runs of a study and prints that.
-///
-/// # Errors
-/// When they cannot be compared as asked, or nothing can be printed.
+/// Compares the runs of a study and prints the result.
 pub fn show(
     a: &Run,
     b: &Run,
-    arguments: &AbArguments,
+    request: &AbRequest,
     archive: &Option<PathBuf>,
     watched: &Watched,
 ) -> Result<Status> {
     let how = How {
         watched,
-        judging: &arguments.judging,
+        judging: &request.judging,
         anyway: true,
-        // Its blocks alternate.
         trust_sequential: false,
     };
     judge_and_show(a, b, &how, archive)
@@ -126,62 +118,59 @@ pub fn show(
 type Measured = Result<(study::Finished, Option<WorkFiles>)>;
 
 fn begin(
-    arguments: &AbArguments,
+    request: &AbRequest,
     archive: &Option<PathBuf>,
     library: &Library,
     screen: &mut Screen,
 ) -> Measured {
     let mut workloads = workload::registry(library.clone());
-    let common = arguments.settings.iter().map(|text| Setting::parse(text));
+    let common = request.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
-    let text = match &arguments.plan_text {
-        Some(text) => text.clone(),
-        None => Plan::text(&arguments.plan)?,
-    };
+    let text = request.plan.text()?;
     let mut plan = Plan::parse(&workloads, &text, &common)?;
     workloads.prepare(&mut plan)?;
-    let metrics = metrics(arguments, &workloads, &plan)?;
-    let pairs = pairs(arguments, metrics);
-    let until = until_asked(arguments, (pairs, metrics))?;
+    let metrics = metrics(request, &workloads, &plan)?;
+    let pairs = pairs(request, metrics);
+    let until = interim_looks(request, pairs, metrics)?;
     common.push(Setting::parse(&format!("repeat={pairs}"))?);
-    // Settings of one side must be right before a directory is made for its targets.
-    if !arguments.targets.is_empty() {
-        let targets = urls(&arguments.targets)?;
-        let targets = own(arguments).iter().map(|_| targets.clone()).collect();
-        sides(arguments, &workloads, &text, &common, targets)?;
+    // Settings of one side are checked before a directory is created for its targets.
+    if !request.targets.is_empty() {
+        let targets = urls(&request.targets)?;
+        let targets = request.sides.iter().map(|_| targets.clone()).collect();
+        sides(request, &workloads, &text, &common, targets)?;
     }
-    let host = super::server_host(&arguments.server)?;
+    let host = super::server_host(&request.server)?;
     match &until {
         Some(until) => {
             let known = known(&plan, &until.primary, archive);
-            until::foretell(until, metrics, &known, &arguments.permission)?;
-            agree_to_few(arguments, pairs, metrics)?;
+            until::announce(until, metrics, &known, &request.permission)?;
+            agree_to_few(request, pairs, metrics)?;
         }
-        // Whoever has more than two says itself what it takes.
-        None if !arguments.sides.is_empty() => {}
+        // Studies with more than two sides announce their cost themselves.
+        None if request.is_announced() => {}
         None => {
-            foretell(arguments, (pairs, metrics), &plan, archive)?;
-            agree_to_few(arguments, pairs, metrics)?;
+            estimate(request, pairs, metrics, &plan, archive)?;
+            agree_to_few(request, pairs, metrics)?;
         }
     }
-    let archive_path = place::archive(archive)?;
-    let (targets, files) = targets(arguments)?;
-    let built = sides(arguments, &workloads, &text, &common, targets)
-        .and_then(|sides| agreed(arguments, library, sides));
-    let seed = super::seed(arguments.seed);
+    let archive_path = locations::archive(archive)?;
+    let (targets, files) = targets(request)?;
+    let built = sides(request, &workloads, &text, &common, targets)
+        .and_then(|sides| agreed(request, library, sides));
+    let seed = super::seed(request.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
         sides,
         rounds: pairs,
         until: until.clone(),
-        slice: arguments.interleave,
+        slice: request.interleave,
         archive: archive_path,
-        name: arguments.name.clone(),
+        name: request.name.clone(),
         seed,
         workloads,
         clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        stated: super::stated(arguments.platform.as_deref()).unwrap_or_default(),
+        stated: super::stated(request.platform.as_deref()).unwrap_or_default(),
         host,
     });
     screen.may_stop(until.is_some());
@@ -190,7 +179,7 @@ fn begin(
     match finished {
         Ok(finished) => Ok((finished, files)),
         Err(error) => {
-            // A study that was entered is resumed with its files; without one nobody needs them.
+            // An entered study is resumed with its files; before that they are useless.
             if let Some(files) = files.filter(|_| !screen.entered()) {
                 files.remove();
             }
@@ -199,75 +188,63 @@ fn begin(
     }
 }
 
-/// The sides with the permission of their user: for what is written, and for what others do meanwhile.
+/// The sides, once the user has agreed to the written volume and to other active sessions.
 fn agreed(
-    arguments: &AbArguments,
+    request: &AbRequest,
     library: &Library,
     mut sides: Vec<Side>,
 ) -> Result<(Vec<Side>, Vec<Registry>)> {
-    // What the plan of each can ask for.
+    // Each side has its own plan, which may need different permissions.
     let registries = sides.iter().map(|_| workload::registry(library.clone()));
     let mut workloads: Vec<Registry> = registries.collect();
     let mut forecasts = Vec::new();
     for (number, (side, workloads)) in sides.iter_mut().zip(&mut workloads).enumerate() {
-        // In slices the databases of both stand at once.
-        let turn = if arguments.interleave.is_some() {
+        // With slices, the databases of both sides exist at the same time.
+        let turn = if request.interleave.is_some() {
             0
         } else {
             number
         };
-        side.targets = arguments.permission.share(&side.targets)?;
-        // A script may be set for one side alone.
+        side.targets = request.permission.share(&side.targets)?;
+        // A script may be set for only one side.
         let mut plan = side.plan.clone();
         workloads.prepare(&mut plan)?;
         let of_side = Forecast::of(&plan, workloads, &side.targets, true)?;
         forecasts.extend(of_side.into_iter().map(|forecast| forecast.of_side(turn)));
     }
-    arguments.permission.ask(&forecasts)?;
+    request.permission.ask(&forecasts)?;
     Ok((sides, workloads))
 }
 
-/// What is asked of each side alone.
-fn own(arguments: &AbArguments) -> Vec<SideAsked> {
-    let setting = |settings: &Vec<SecretText>| SideAsked {
-        settings: settings.clone(),
-        ..SideAsked::default()
-    };
-    match arguments.sides.as_slice() {
-        [] => vec![setting(&arguments.a), setting(&arguments.b)],
-        sides => sides.to_vec(),
-    }
-}
-
 fn sides(
-    arguments: &AbArguments,
+    request: &AbRequest,
     workloads: &Registry,
     text: &str,
     common: &[Setting],
     targets: Vec<Vec<TargetUrl>>,
 ) -> Result<Vec<Side>> {
-    let of_sides = own(arguments).into_iter().zip(&targets);
-    let side = |(asked, targets): (SideAsked, &Vec<TargetUrl>)| {
-        let own = asked.settings.iter().map(|text| text.expose().to_owned());
+    let of_sides = request.sides.iter().zip(&targets);
+    let side = |(side, targets): (&SideRequest, &Vec<TargetUrl>)| {
+        let own = side.settings.iter().map(|text| text.expose().to_owned());
         let own: Vec<String> = own.collect();
         Ok(Side {
-            screened: asked.screened,
-            alternative: asked.alternative,
+            screened: side.screened.clone(),
+            alternative: side.alternative.clone(),
             ..Side::new(workloads, text, common, &own, targets)?
         })
     };
     of_sides.map(side).collect()
 }
 
-/// The targets of all sides. The default ones share their files unless a side sets something of the
-/// database: a setting such as the page size is fixed when its file is made.
-fn targets(arguments: &AbArguments) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkFiles>)> {
-    let own = own(arguments);
+/// The targets of all sides. The default ones share their files unless a side has its own database settings: a setting such as the page
+/// size is fixed when the file is created.
+fn targets(request: &AbRequest) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkFiles>)> {
+    let own = &request.sides;
     let of_all = |targets: Vec<TargetUrl>| own.iter().map(|_| targets.clone()).collect();
-    if !arguments.targets.is_empty() {
-        return Ok((of_all(urls(&arguments.targets)?), None));
+    if !request.targets.is_empty() {
+        return Ok((of_all(urls(&request.targets)?), None));
     }
-    let files = WorkFiles::create(arguments.work_dir.as_deref())?;
+    let files = WorkFiles::create(request.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
     let mut settings = own.iter().flat_map(|side| side.settings.iter());
     let targets = if settings.any(|s| s.expose().starts_with("target.")) {
@@ -285,31 +262,32 @@ fn targets(arguments: &AbArguments) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkF
     Ok((targets, Some(files)))
 }
 
-/// Says how likely the study is to stay inconclusive, before it begins.
-fn foretell(
-    arguments: &AbArguments,
-    (pairs, metrics): (u32, usize),
+/// Announces the probability of an inconclusive study before it begins.
+fn estimate(
+    request: &AbRequest,
+    pairs: u32,
+    metrics: usize,
     plan: &Plan,
     archive: &Option<PathBuf>,
 ) -> Result<()> {
-    let band = match arguments.judging.band {
-        BandAsked::Share(band) => band,
-        BandAsked::Learned => {
-            // Told now, not after an hour of measuring, when there is nothing to learn from.
+    let band = match request.judging.band {
+        BandOption::Share(band) => band,
+        BandOption::Learned => {
+            // An error in the archive is reported now instead of after an hour of measuring.
             equal_studies(&like(plan), archive)?;
             BAND_DEFAULT
         }
     };
     let spread = known_spread(plan, archive);
-    let text = report::chances((pairs, metrics), band, arguments.judging.effect, spread);
+    let text = report::chances(pairs, metrics, band, request.judging.effect, spread);
     for line in text.lines() {
         say(line);
     }
     Ok(())
 }
 
-/// Asks whether a study is meant that has too few pairs for any verdict.
-fn agree_to_few(arguments: &AbArguments, pairs: u32, metrics: usize) -> Result<()> {
+/// Asks for consent to a study with too few pairs for any verdict.
+fn agree_to_few(request: &AbRequest, pairs: u32, metrics: usize) -> Result<()> {
     let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
     if pairs as usize >= fewest {
         return Ok(());
@@ -324,53 +302,53 @@ fn agree_to_few(arguments: &AbArguments, pairs: u32, metrics: usize) -> Result<(
         1 => "raise --pairs",
         _ => "raise --pairs, or name fewer primary metrics in the plan",
     };
-    arguments.permission.agree(&reason, what)
+    request.permission.agree(&reason, what)
 }
 
-/// The pairs that are asked for, else as many as are usual, or as the intervals of so many metrics need.
-fn pairs(arguments: &AbArguments, metrics: usize) -> u32 {
+/// The requested pairs, else the usual number, or as many as the intervals of this many metrics need.
+fn pairs(request: &AbRequest, metrics: usize) -> u32 {
     let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
-    let usual = match arguments.until {
+    let usual = match request.until {
         Some(_) => until::PAIRS_DEFAULT,
         None => study::PAIRS_DEFAULT,
     };
     let usual = usual.max(fewest as u32);
-    arguments.pairs.unwrap_or(usual)
+    request.pairs.unwrap_or(usual)
 }
 
-/// How the study is looked at before its end, if that is asked for.
-fn until_asked(arguments: &AbArguments, (pairs, metrics): (u32, usize)) -> Result<Option<Until>> {
-    let Some(effect) = arguments.until else {
+/// The plan of interim looks, if requested.
+fn interim_looks(request: &AbRequest, pairs: u32, metrics: usize) -> Result<Option<Until>> {
+    let Some(effect) = request.until else {
         return Ok(None);
     };
-    let BandAsked::Share(band) = arguments.judging.band else {
+    let BandOption::Share(band) = request.judging.band else {
         let why = "--until needs a band that is a percentage, and not learned";
         return Err(InvalidInput(why.into()).into());
     };
-    let usual = Some(until::WITHIN_DEFAULT).filter(|_| arguments.pairs.is_none());
-    let (within, primary) = (arguments.within.or(usual), &arguments.judging.primary);
-    until::until((effect, band), primary, (pairs, metrics), within).map(Some)
+    let usual = Some(until::WITHIN_DEFAULT).filter(|_| request.pairs.is_none());
+    let (within, primary) = (request.within.or(usual), &request.judging.primary);
+    until::until(effect, band, primary, pairs, metrics, within).map(Some)
 }
 
-/// How many primary metrics the study will have, as far as that is known before its databases are opened: those that the
-/// user or the plan names, else a throughput of each test; on each database.
-fn metrics(arguments: &AbArguments, workloads: &Registry, plan: &Plan) -> Result<usize> {
-    let targets = match arguments.targets.len() {
+/// Expected number of primary metrics before the databases are opened: those that the user or the plan names, else a throughput per test,
+/// on each database.
+fn metrics(request: &AbRequest, workloads: &Registry, plan: &Plan) -> Result<usize> {
+    let targets = match request.targets.len() {
         0 => 2,
         given => given,
     };
-    metrics_of(&arguments.judging.primary, targets, workloads, plan)
+    metrics_of(&request.judging.primary, targets, workloads, plan)
 }
 
 fn metrics_of(
-    asked: &[String],
+    named: &[String],
     targets: usize,
     workloads: &Registry,
     plan: &Plan,
 ) -> Result<usize> {
-    let named = match asked {
+    let named = match named {
         [] => &plan.primary,
-        asked => asked,
+        named => named,
     };
     if !named.is_empty() {
         return Ok(named.len() * targets);
@@ -378,8 +356,8 @@ fn metrics_of(
     Ok(workloads.tests(plan)?.len() * targets)
 }
 
-/// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread
-/// that is exceeded once in five; `None` when the archive has no such study.
+/// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread that is exceeded once in five;
+/// `None` without such a study in the archive.
 fn known_spread(plan: &Plan, archive: &Option<PathBuf>) -> Option<(f64, usize)> {
     let spreads = newest(plan, archive).into_iter().filter_map(|(a, b)| {
         let spreads = spreads(&a, &b, &[]);
@@ -392,7 +370,6 @@ fn known_spread(plan: &Plan, archive: &Option<PathBuf>) -> Option<(f64, usize)> 
     Some((stats::summary::median(&spreads)?, spreads.len()))
 }
 
-/// The newest studies of this plan on this machine.
 fn newest(plan: &Plan, archive: &Option<PathBuf>) -> Vec<(Run, Run)> {
     let mut studies = earlier_studies(&like(plan), archive).unwrap_or_default();
     studies.split_off(studies.len().saturating_sub(STUDIES_MAX))
@@ -415,7 +392,7 @@ fn spreads(a: &Run, b: &Run, primary: &[Metric]) -> Vec<(String, f64)> {
     spreads.collect()
 }
 
-/// What the newest studies of this plan showed, metric by metric.
+/// The scatter in the newest studies of this plan, by metric.
 fn known(plan: &Plan, primary: &[String], archive: &Option<PathBuf>) -> Known {
     let primary: Vec<Metric> = primary
         .iter()
@@ -439,7 +416,7 @@ fn known(plan: &Plan, primary: &[String], archive: &Option<PathBuf>) -> Known {
     }
 }
 
-/// How long a pair of a finished study took. Only one that watched the time knows of pauses after an interruption.
+/// Duration of a pair in a finished study; only a study with a time limit accounts for pauses after an interruption.
 fn pair_of(run: &Run) -> Option<Duration> {
     let until = run.study.as_ref().and_then(|study| study.until.as_ref());
     if let Some(until) = until {
@@ -452,7 +429,7 @@ fn pair_of(run: &Run) -> Option<Duration> {
     Some(took / run.repetitions.max(1))
 }
 
-/// A run of the plan on this machine, as far as earlier ones are recognised by it.
+/// A run of the plan on this machine, in the form by which earlier ones are recognised.
 fn like(plan: &Plan) -> Run {
     let mut run = Run::planned(&plan.name);
     run.platform = ::host::facts(Path::new("/"));
@@ -461,7 +438,7 @@ fn like(plan: &Plan) -> Run {
 
 fn resume(
     name: &str,
-    arguments: &AbArguments,
+    request: &AbRequest,
     archive: &Path,
     library: &Library,
     screen: &mut Screen,
@@ -469,9 +446,9 @@ fn resume(
     let begun = super::sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
         let begun: Vec<&Run> = begun.iter().collect();
-        super::resumed::agree(&arguments.permission, archive, &begun)?;
+        super::resumed::agree(&request.permission, archive, &begun)?;
     }
-    let files = place::work_files_of(&begun[0])?;
+    let files = locations::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;
     let registry = || workload::registry(library.clone());
     let mut workloads = registry();

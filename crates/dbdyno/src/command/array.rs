@@ -1,4 +1,4 @@
-//! Histograms of a storage array's own reporter beside runs: `--array`.
+//! Histograms of a storage array's own monitoring: `--array`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,18 +8,17 @@ use anyhow::Result;
 
 use crate::exit::InvalidInput;
 
-/// Largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Sets the files beside the runs that they name, each as `[RUN=]FILE`; without a run beside the first one.
-pub fn attach(asked: &[String], runs: &mut [&mut Run]) -> Result<()> {
-    for asked in asked {
-        let named = asked.split_once('=').and_then(|(name, file)| {
+/// Attaches each file, given as `[RUN=]FILE`, to its run, by default to the first one.
+pub fn attach(arguments: &[String], runs: &mut [&mut Run]) -> Result<()> {
+    for argument in arguments {
+        let named = argument.split_once('=').and_then(|(name, file)| {
             let is_it = |run: &&mut Run| run.label == name || run.id.to_string() == name;
             Some((runs.iter().position(is_it)?, file))
         });
-        let (place, file) = named.unwrap_or((0, asked));
-        let Some(run) = runs.get_mut(place) else {
+        let (index, file) = named.unwrap_or((0, argument));
+        let Some(run) = runs.get_mut(index) else {
             continue;
         };
         let text = read(Path::new(file))?;

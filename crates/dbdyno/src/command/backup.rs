@@ -6,22 +6,23 @@ use anyhow::Result;
 use toml::{Table, Value};
 
 use super::plan_text::{number, numbers, step, table, word};
+use super::requests::RunRequest;
 use super::run;
 use crate::arguments::BackupVerb;
 use crate::arguments::backup::BackupRunArguments;
 use crate::exit::{InvalidInput, Status};
 
 pub fn backup(verb: &BackupVerb, archive: &Option<PathBuf>) -> Result<Status> {
-    let BackupVerb::Run(asked) = verb;
-    let plan = plan(asked)?;
-    let targets = asked.target.iter().cloned().collect();
-    let arguments = asked.occasion.run_of(&plan, targets, asked.seed);
-    run::run(arguments, archive)
+    let BackupVerb::Run(options) = verb;
+    let plan = plan(options)?;
+    let targets = options.target.iter().cloned().collect();
+    let request = RunRequest::of_plan(&plan, &options.occasion, targets, options.seed);
+    run::run(&request, archive)
 }
 
-fn plan(asked: &BackupRunArguments) -> Result<Table> {
-    let repository = asked.repository.as_deref().map(text).transpose()?;
-    let methods: Vec<Value> = asked.methods.iter().cloned().map(Value::from).collect();
+fn plan(options: &BackupRunArguments) -> Result<Table> {
+    let repository = options.repository.as_deref().map(text).transpose()?;
+    let methods: Vec<Value> = options.methods.iter().cloned().map(Value::from).collect();
     let backup = table([
         (
             "methods",
@@ -29,29 +30,28 @@ fn plan(asked: &BackupRunArguments) -> Result<Table> {
         ),
         (
             "channels",
-            (!asked.channels.is_empty()).then(|| numbers(&asked.channels)),
+            (!options.channels.is_empty()).then(|| numbers(&options.channels)),
         ),
-        ("warehouses", Some(number(asked.warehouses))),
+        ("warehouses", Some(number(options.warehouses))),
         (
             "warehouse_rows",
-            asked.warehouse_rows.map(|rows| word(rows).into()),
+            options.warehouse_rows.map(|rows| word(rows).into()),
         ),
-        ("work_seconds", Some(asked.work_seconds.into())),
-        ("users", (asked.users != 1).then(|| number(asked.users))),
-        ("beside_per_s", asked.beside.map(Value::from)),
-        ("point_in_time", asked.point_in_time.then(|| true.into())),
-        ("max_mb_per_s", asked.max_mb_per_s.map(number)),
-        ("processors", asked.processors.as_deref().map(processors)),
+        ("work_seconds", Some(options.work_seconds.into())),
+        ("users", (options.users != 1).then(|| number(options.users))),
+        ("beside_per_s", options.beside.map(Value::from)),
+        ("point_in_time", options.point_in_time.then(|| true.into())),
+        ("max_mb_per_s", options.max_mb_per_s.map(number)),
+        ("processors", options.processors.as_deref().map(processors)),
         ("repository", repository.map(Value::from)),
     ]);
     Ok(table([
         ("name", Some("backup".into())),
-        ("repeat", Some(number(asked.occasion.repeat))),
+        ("repeat", Some(number(options.occasion.repeat))),
         ("step", Some(vec![step("backup", backup)].into())),
     ]))
 }
 
-/// A word or a number, which the plan checks.
 fn processors(text: &str) -> Value {
     text.parse().map_or_else(
         |_| text.into(),
@@ -59,7 +59,7 @@ fn processors(text: &str) -> Value {
     )
 }
 
-/// A path as a plan has it: absolute, because a resumed run may begin elsewhere.
+/// A path in a plan: absolute, because a resumed run may begin elsewhere.
 fn text(path: &Path) -> Result<String> {
     let path = std::path::absolute(path)?;
     path.into_os_string().into_string().map_err(|path| {

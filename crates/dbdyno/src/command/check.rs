@@ -1,5 +1,5 @@
-//! `dbdyno check`: what a database is, what its user may do there, what a run would lack, whether the engine does what
-//! the workloads rely on, and whether it is measured rightly.
+//! `dbdyno check`: a database's version, its user's rights, gaps of a run on it, and on request its conformance and the correctness of
+//! measurements.
 
 mod machine;
 mod method;
@@ -13,9 +13,9 @@ use lab::LabError;
 
 use crate::arguments::check::CheckArguments;
 use crate::consent::Permission;
+use crate::console::say;
 use crate::exit::Status;
 use crate::output;
-use crate::say::say;
 use machine::Machine;
 use method::Method;
 use show::Checked;
@@ -35,7 +35,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     let engine = engines::find(&url)?;
     let found = engine.inspect(&url).map_err(LabError::from)?;
     let machine = Machine::of(&url, &arguments.server, &found)?;
-    // Where a run would be refused, the suite would be, for the same reasons.
+    // A database that a run refuses would fail the suite for the same reasons.
     let suite = if arguments.engine && found.is_fit() {
         Some(Carried::out(&url, &permission)?)
     } else {
@@ -43,8 +43,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     };
     let method = if arguments.method && found.is_fit() {
         let host = super::server_host(&arguments.server)?;
-        let asked = (arguments.seconds, &host);
-        match Method::of(&url, &found, asked, &permission)? {
+        match Method::of(&url, &found, arguments.seconds, &host, &permission)? {
             None => return Ok(interrupted()),
             method => method,
         }

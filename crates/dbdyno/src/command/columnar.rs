@@ -1,4 +1,4 @@
-//! `dbdyno columnar`: tables lifted into memory by columns.
+//! `dbdyno columnar`: tables in an in-memory column store.
 
 mod lift;
 mod run;
@@ -11,12 +11,14 @@ use anyhow::Result;
 
 use crate::arguments::ColumnarVerb;
 use crate::exit::Status;
-use wanted::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
+use wanted::{
+    chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
+};
 
 pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
-        ColumnarVerb::Lift(asked) => lift::lift(asked),
-        ColumnarVerb::Run(asked) => run::study(asked, archive),
-        ColumnarVerb::Size(asked) => size::size(asked),
+        ColumnarVerb::Lift(arguments) => lift::lift(arguments),
+        ColumnarVerb::Run(arguments) => run::study(arguments, archive),
+        ColumnarVerb::Size(arguments) => size::size(arguments),
     }
 }

@@ -1,4 +1,4 @@
-//! `dbdyno compare`: two runs set against each other, or a study, from the archive alone.
+//! `dbdyno compare`: two runs or a study compared, from the archive alone.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use stats::compare::{Design, Verdict};
 use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
 use verdict::price;
 
-use super::many::{judge_and_show_all, of_two_sides_alone};
+use super::sides::{judge_and_show_all, of_two_sides_alone};
 use super::{
     array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
 };
-use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
+use crate::arguments::{BandOption, CompareArguments, FailOn, Judging};
+use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status};
-use crate::place;
-use crate::watch::Watched;
+use crate::locations;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let (mut a, mut b) = match &arguments.b {
@@ -52,29 +52,27 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
     judge_and_show(&a, &b, &how, archive)
 }
 
-/// What a study of more than two sides has no use for.
+/// Refuses options that a study of more than two sides cannot use.
 fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
-    let asked = [
+    let refused = [
         (!arguments.array.is_empty(), "--array"),
         (arguments.anyway, "--anyway"),
         (arguments.trust_sequential, "--trust-sequential"),
     ];
-    match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+    match refused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, flag)) => Err(of_two_sides_alone(flag).into()),
         None => Ok(()),
     }
 }
 
-/// How two runs are set against each other.
 pub struct How<'a> {
-    /// Who is told the verdict as well.
     pub watched: &'a Watched,
     pub judging: &'a Judging,
     pub anyway: bool,
     pub trust_sequential: bool,
 }
 
-/// Compares, prints, and gives the status that was asked for.
+/// Compares and prints, and returns the requested status.
 pub fn judge_and_show(
     a: &Run,
     b: &Run,
@@ -84,8 +82,8 @@ pub fn judge_and_show(
     let judging = how.judging;
     let primary = judging.primary()?;
     let studies = match judging.band {
-        BandAsked::Share(_) => Vec::new(),
-        BandAsked::Learned => equal_studies(a, archive)?,
+        BandOption::Share(_) => Vec::new(),
+        BandOption::Learned => equal_studies(a, archive)?,
     };
     let terms = Terms {
         band: judging.band(),
@@ -153,7 +151,7 @@ fn status(compared: &Comparison, fail_on: Option<FailOn>) -> Status {
     if failed { Status::Missed } else { Status::Fine }
 }
 
-/// Complete studies of the same plan on the same processor whose two sides set nothing.
+/// Complete A/A studies of the same plan on the same processor.
 pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
     let studies: Vec<(Run, Run)> = earlier_studies(like, archive)?
         .into_iter()
@@ -170,9 +168,9 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
     Ok(studies)
 }
 
-/// Complete studies of the plan of `like` on its machine, itself excepted, oldest first.
+/// Complete studies of the plan of `like` on its machine, oldest first and without `like` itself.
 pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
-    let archive = match Archive::open_read_only(place::archive(archive)?) {
+    let archive = match Archive::open_read_only(locations::archive(archive)?) {
         Err(ArchiveError::Absent { .. }) => return Ok(Vec::new()),
         other => other?,
     };
@@ -187,7 +185,7 @@ pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run
             continue;
         };
         let a = archive.load_run(&RunName::Id(id))?;
-        // Between two sides of more, blocks of the others lie: their pairs scatter as no pair of two sides does.
+        // With more than two sides, other blocks lie between those of a pair, so that its scatter is different.
         let is_study = matches!(
             (&a.study, &b.study),
             (Some(x), Some(y)) if x.pairs_with(y) && x.sides == 2

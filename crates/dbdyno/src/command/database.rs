@@ -1,4 +1,4 @@
-//! What the verbs of a workload with a database of its own share: opening it, and showing how its load goes on.
+//! Common parts of the workloads with a database of their own: opening it, and the progress of loading.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use workload::loading::Event;
 
 use crate::arguments::SecretText;
+use crate::console::{printable, say, takes_colour};
 use crate::exit::{InvalidInput, Status};
-use crate::say::{printable, say, takes_colour};
 
-/// The target of a URL, with the name of its engine.
+/// The target of a URL, and the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
     let engine = engines::find(&url)?;
@@ -29,7 +29,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     }
 }
 
-/// A bar for so many of these things; hidden where there is no terminal.
+/// A bar for this many items; hidden without a terminal.
 pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
     let draw = if takes_colour(&std::io::stderr()) {
         ProgressDrawTarget::stderr()
@@ -45,7 +45,7 @@ pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
     bar
 }
 
-/// Shows how a load of these things goes on: on the bar of a terminal, in lines elsewhere.
+/// Shows the progress of a load: on the bar of a terminal, or as lines.
 pub(super) fn show(bar: &ProgressBar, event: Event<'_>, things: &str) {
     let line = match event {
         Event::Note(note) => return warn(bar, note),
@@ -59,7 +59,6 @@ pub(super) fn show(bar: &ProgressBar, event: Event<'_>, things: &str) {
     tell(bar, line);
 }
 
-/// The status of a check.
 pub(super) fn sound(is_sound: bool) -> Status {
     if is_sound {
         Status::Fine
@@ -68,7 +67,7 @@ pub(super) fn sound(is_sound: bool) -> Status {
     }
 }
 
-/// Shows a line: on the bar, or by itself where there is none.
+/// Prints a line above the bar, or alone without a bar.
 pub(super) fn tell(bar: &ProgressBar, line: String) {
     if bar.is_hidden() {
         say(&line)
@@ -77,7 +76,6 @@ pub(super) fn tell(bar: &ProgressBar, line: String) {
     }
 }
 
-/// Shows what a reader should know.
 fn warn(bar: &ProgressBar, note: &str) {
     bar.suspend(|| say(&format!("dbdyno: warning: {note}")));
 }

@@ -1,4 +1,4 @@
-//! `dbdyno export`: a run for other programs.
+//! `dbdyno export`: a run as JSON, CSV or Markdown.
 
 use std::path::PathBuf;
 

@@ -9,50 +9,49 @@ use report::HtmlOptions;
 use verdict::fleet::{FleetError, Question, judge};
 
 use super::{print, print_coloured, print_json, terminal_columns, wants_colour};
-use crate::arguments::fleet::{FleetExport, FleetImport, FleetReport, FleetVerb, ObserverAsked};
+use crate::arguments::fleet::{FleetExport, FleetImport, FleetReport, FleetVerb, ObserverOption};
+use crate::console::say;
 use crate::exit::{InvalidInput, Status};
 use crate::output;
-use crate::say::say;
 
-/// Files that are listed one by one.
 const FILES_LISTED_MAX: usize = 20;
 
 pub fn fleet(verb: &FleetVerb) -> Result<Status> {
     match verb {
-        FleetVerb::Import(asked) => add(asked),
-        FleetVerb::Report(asked) => report(asked),
-        FleetVerb::Export(asked) => export(asked),
+        FleetVerb::Import(arguments) => add(arguments),
+        FleetVerb::Report(arguments) => report(arguments),
+        FleetVerb::Export(arguments) => export(arguments),
     }
 }
 
-fn add(asked: &FleetImport) -> Result<Status> {
+fn add(arguments: &FleetImport) -> Result<Status> {
     let options = Options {
         runs: Runs {
-            before: asked.before.clone(),
-            after: asked.after.clone(),
-            system: asked.system.clone(),
-            observer: match asked.observer {
-                ObserverAsked::Device => Observer::Device,
-                ObserverAsked::Driver => Observer::Driver,
+            before: arguments.before.clone(),
+            after: arguments.after.clone(),
+            system: arguments.system.clone(),
+            observer: match arguments.observer {
+                ObserverOption::Device => Observer::Device,
+                ObserverOption::Driver => Observer::Driver,
             },
         },
     };
-    let is_one_file = matches!(&asked.from[..], [one] if !one.is_dir());
-    if asked.system.is_some() && !is_one_file {
+    let is_one_file = matches!(&arguments.from[..], [one] if !one.is_dir());
+    if arguments.system.is_some() && !is_one_file {
         return Err(InvalidInput(
             "--system is for a single archive; import them one by one".into(),
         )
         .into());
     }
-    let is_new = !asked.file.fleet.exists();
-    let store = Store::open(&asked.file.fleet)?;
-    let imported = import(&store, &asked.from, &options);
+    let is_new = !arguments.file.fleet.exists();
+    let store = Store::open(&arguments.file.fleet)?;
+    let imported = import(&store, &arguments.from, &options);
     if imported.is_err() && is_new {
-        // What was begun for this import alone holds nothing.
+        // A fleet created for this import holds nothing.
         drop(store);
-        let _ = std::fs::remove_file(&asked.file.fleet);
+        let _ = std::fs::remove_file(&arguments.file.fleet);
     }
-    print(&said(&imported?, &asked.file.fleet))?;
+    print(&said(&imported?, &arguments.file.fleet))?;
     Ok(Status::Fine)
 }
 
@@ -88,7 +87,6 @@ fn said(imported: &Imported, fleet: &Path) -> String {
     text + &format!("{histograms} of {files} added to {}\n", fleet.display())
 }
 
-/// Opens a fleet that must be there.
 fn existing(fleet: &Path) -> Result<Store> {
     if !fleet.exists() {
         return Err(InvalidInput(format!(
@@ -100,13 +98,13 @@ fn existing(fleet: &Path) -> Result<Store> {
     Ok(Store::open_read_only(fleet)?)
 }
 
-fn report(asked: &FleetReport) -> Result<Status> {
-    let store = existing(&asked.file.fleet)?;
-    let limits_us = asked.limits.0;
+fn report(arguments: &FleetReport) -> Result<Status> {
+    let store = existing(&arguments.file.fleet)?;
+    let limits_us = arguments.limits.0;
     let question = Question {
         limits_us,
-        primary: asked.primary,
-        seed: asked.seed,
+        primary: arguments.primary,
+        seed: arguments.seed,
     };
     let judged = match judge(&store.windows(limits_us)?, question) {
         Err(error @ FleetError::Undecided { .. }) => {
@@ -120,8 +118,8 @@ fn report(asked: &FleetReport) -> Result<Status> {
         ..HtmlOptions::default()
     };
     let page = report::fleet_page(&judged, &options);
-    output::write(&asked.output, &page, "report", "-o")?;
-    if asked.json {
+    output::write(&arguments.output, &page, "report", "-o")?;
+    if arguments.json {
         print_json(&format!("{:#}\n", verdict::fleet::json(&judged)))?
     } else {
         print_coloured(&report::fleet_text(
@@ -130,7 +128,7 @@ fn report(asked: &FleetReport) -> Result<Status> {
             wants_colour(),
         ))?
     }
-    say(&format!("{} written", asked.output.display()));
+    say(&format!("{} written", arguments.output.display()));
     Ok(Status::Fine)
 }
 
@@ -138,7 +136,7 @@ fn report(asked: &FleetReport) -> Result<Status> {
 fn advice(store: &Store, limits_us: [f64; 2]) -> Result<String> {
     let mut ends = Vec::new();
     for limit in limits_us {
-        // Two, so that both limits do not become one.
+        // Two candidates, so that both limits do not become one.
         let near = store.ends_near(limit, 2)?;
         ends.extend(near.into_iter().find(|end| !ends.contains(end)));
     }
@@ -148,8 +146,8 @@ fn advice(store: &Store, limits_us: [f64; 2]) -> Result<String> {
     })
 }
 
-fn export(asked: &FleetExport) -> Result<Status> {
-    existing(&asked.file.fleet)?.export(&asked.to)?;
-    say(&format!("{} written", asked.to.display()));
+fn export(arguments: &FleetExport) -> Result<Status> {
+    existing(&arguments.file.fleet)?.export(&arguments.to)?;
+    say(&format!("{} written", arguments.to.display()));
     Ok(Status::Fine)
 }

@@ -1,4 +1,4 @@
-//! `dbdyno host`: what the machine is, and what published practice advises for it.
+//! `dbdyno host`: the machine's inventory, compared with published advice.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
     Ok(Status::Fine)
 }
 
-/// Against an inventory all of it is compared, against a run the basic facts that it holds.
+/// An inventory is compared completely, a run by its basic facts.
 fn changed(
     name: &str,
     document: &Document,

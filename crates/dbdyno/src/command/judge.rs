@@ -1,4 +1,4 @@
-//! `dbdyno judge`: a run held against limits, for a person, a program or a build server.
+//! `dbdyno judge`: a run checked against limits, for a person, a program or a build server.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::exit::Status;
 use crate::output;
 
 pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    // What is wrong in the file must be said also when there is no archive yet.
+    // Errors in the file are reported even without an archive.
     let limits = Sla::load(&arguments.sla)?;
     let run = load_run(&arguments.run, archive)?;
     let judgement = sla::judge(&run, &limits);
@@ -27,7 +27,7 @@ pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<St
     Ok(status(&judgement))
 }
 
-/// An unsound run decides nothing, so that its status wins over that of a limit.
+/// An invalid run decides nothing, so that its status takes precedence over a limit's.
 fn status(judgement: &Judgement) -> Status {
     if !judgement.sound() {
         Status::CheckFailed

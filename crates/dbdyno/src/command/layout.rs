@@ -1,4 +1,4 @@
-//! `dbdyno layout`: layouts for trials, made, shown and removed.
+//! `dbdyno layout`: creation, display and removal of layouts for trials.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,12 +11,12 @@ use storage::layout::{Definition, Layouts, StandingLayout, Stands, Step};
 
 use super::print;
 use crate::arguments::LayoutVerb;
+use crate::console::say;
 use crate::exit::Status;
-use crate::say::say;
 
 pub fn layout(verb: &LayoutVerb) -> Result<Status> {
     let layouts = Layouts::default();
-    // Somebody who only asks changes nothing, except what a killed process left.
+    // Showing changes nothing, except that it removes the remains of a killed process.
     layouts.remove_left_behind(&mut left)?;
     match verb {
         LayoutVerb::Make { layout } => {
@@ -47,19 +47,16 @@ fn step(step: &Step) {
     say(&step.to_string());
 }
 
-/// What is removed without being asked for.
 pub fn left(step: &Step) {
     say(&format!(
         "dbdyno: left by a process that was killed: {step}"
     ));
 }
 
-/// Those that are built in, and those that are made.
 fn all(layouts: &Layouts) -> Result<String> {
     let made = layouts.made()?;
     let mut text = String::from("built in:\n");
     let built_in = Definition::built_in()?;
-    // Writing to a String cannot fail.
     for layout in &built_in {
         let _ = writeln!(text, "  {:<14} {}", layout.name, layout.about);
     }
@@ -77,7 +74,6 @@ fn all(layouts: &Layouts) -> Result<String> {
     Ok(text)
 }
 
-/// A layout as it is defined.
 fn described(layout: &Definition) -> String {
     let mut text = format!("layout {}: {}\n", layout.name, layout.about);
     for device in &layout.devices {
@@ -102,7 +98,7 @@ fn described(layout: &Definition) -> String {
     text
 }
 
-/// A layout that is made, with what a URL needs.
+/// An existing layout, with the parts of a target's URL.
 fn standing(made: &StandingLayout) -> String {
     let layout = &made.definition;
     let mut text = format!("layout {}: {}\n", layout.name, layout.about);
@@ -146,7 +142,7 @@ fn standing(made: &StandingLayout) -> String {
     text
 }
 
-/// URL of a database of an engine with its files in a layout, and these settings; `None` where the layout has no place for data.
+/// URL of a database of an engine with its files in a layout, and these settings; `None` if the layout has no location for data.
 pub fn url(
     engine: &dyn Engine,
     made: &StandingLayout,
@@ -178,7 +174,7 @@ pub fn data_path(engine: &dyn Engine, made: &StandingLayout) -> Option<PathBuf> 
     })
 }
 
-/// The first place of a layout that an engine has no files for, or cannot keep apart from its data: "place.log".
+/// The first location of a layout for which the engine has no files, or which it cannot separate from its data: "place.log".
 pub fn lacking(engine: &dyn Engine, layout: &Definition) -> Option<String> {
     let kinds = layout.place.keys();
     let mut kinds = kinds.filter(|of| is_apart(layout, **of) && !engine.places().contains(of));
@@ -187,7 +183,7 @@ pub fn lacking(engine: &dyn Engine, layout: &Definition) -> Option<String> {
     kind.or_else(|| tables.next().map(|table| format!("tables.{table}")))
 }
 
-/// What lies on the volume of the data stays where the engine puts it by itself.
+/// True if the files have a volume other than the data's; else they stay where the engine puts them.
 fn is_apart(layout: &Definition, of: Purpose) -> bool {
     let volume = layout.place.get(&of);
     volume.is_some() && volume != layout.place.get(&Purpose::Data)
@@ -197,14 +193,14 @@ fn is_apart(layout: &Definition, of: Purpose) -> bool {
 mod tests {
     use super::*;
 
-    /// What an engine cannot keep apart of a built-in layout.
+    /// The location of a built-in layout that an engine cannot separate.
     fn lacks(url: &str, layout: &str) -> Option<String> {
         let engine = engines::find(&engines::parse(url).unwrap()).unwrap();
         lacking(engine, &Definition::load(layout).unwrap())
     }
 
     #[test]
-    fn a_layout_with_a_place_that_an_engine_has_no_files_for_is_known() {
+    fn a_layout_with_a_location_that_an_engine_cannot_use_is_detected() {
         for (url, layout, lack) in [
             ("postgres+local:", "all-apart", None),
             ("postgres+local:", "hot-spread", None),
@@ -213,7 +209,7 @@ mod tests {
             ("sqlite:/x", "log-apart", Some("place.log")),
             ("sqlite:/x", "shared", None),
             ("duckdb:/x", "log-apart", Some("place.log")),
-            // What shares the volume of the data is nowhere else.
+            // Files on the volume of the data need no separate location.
             ("duckdb:/x", "pool", None),
         ] {
             assert_eq!(lacks(url, layout).as_deref(), lack, "{url} {layout}");

@@ -1,4 +1,4 @@
-//! `dbdyno list`: what there is.
+//! `dbdyno list`: tests, plans, studies, engines, references and runs.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::{plan_text, print};
 use crate::arguments::study::Size;
 use crate::arguments::{ListArguments, Listing};
 use crate::exit::{InvalidInput, Status};
-use crate::place;
+use crate::locations;
 
 pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let is_filtered = [&arguments.plan, &arguments.target, &arguments.since];
@@ -97,7 +97,8 @@ fn studies() -> Result<String> {
                 *size,
                 cost::How::default(),
                 &workloads,
-                (&[(engines::DEFAULT_ENGINE, 1)], &[]),
+                &[(engines::DEFAULT_ENGINE, 1)],
+                &[],
             )?;
             rows.push([
                 String::new(),
@@ -124,14 +125,13 @@ fn engines() -> String {
         let version = info
             .version
             .unwrap_or_else(|how_to_get_it| format!("– {how_to_get_it}"));
-        // Writing to a String cannot fail.
-        let place = match engine.reach() {
+        let path = match engine.reach() {
             Reach::Nowhere | Reach::Replica => "",
             Reach::Embedded => "PATH",
             Reach::LocalServer => "[DATA_DIR]",
             Reach::Network => "//USER[:PASSWORD]@HOST[:PORT]/DATABASE",
         };
-        let _ = writeln!(text, "{}:{place}  {}  {version}", info.scheme, info.title);
+        let _ = writeln!(text, "{}:{path}  {}  {version}", info.scheme, info.title);
         for found in engine.found() {
             let _ = writeln!(text, "    {found}");
         }
@@ -152,7 +152,7 @@ fn references() -> Result<String> {
 }
 
 fn runs(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<String> {
-    let path = place::archive(archive)?;
+    let path = locations::archive(archive)?;
     let header = [
         "id", "label", "plan", "state", "points", "valid", "started", "targets", "remarks",
     ]
@@ -197,17 +197,16 @@ fn is_wanted(run: &RunSummary, arguments: &ListArguments) -> bool {
         .since
         .as_ref()
         .is_none_or(|since| run.started_at >= *since);
-    let is_on = |target: &TargetRecord, asked: &str| {
-        let later_node = format!(" {asked}");
-        target.name == asked || target.url.starts_with(asked) || target.url.contains(&later_node)
+    let is_on = |target: &TargetRecord, wanted: &str| {
+        let later_node = format!(" {wanted}");
+        target.name == wanted || target.url.starts_with(wanted) || target.url.contains(&later_node)
     };
-    let asked = arguments.target.as_ref();
+    let wanted = arguments.target.as_ref();
     is_of_plan
         && is_later
-        && asked.is_none_or(|asked| run.targets.iter().any(|target| is_on(target, asked)))
+        && wanted.is_none_or(|wanted| run.targets.iter().any(|target| is_on(target, wanted)))
 }
 
-/// Left-aligned columns, two spaces apart.
 fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         rows.iter()

@@ -1,4 +1,4 @@
-//! `dbdyno live`: a run of the archive, as if it were measured now.
+//! `dbdyno live`: replay of an archived run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use anyhow::Result;
 use archive::Run;
 
 use crate::arguments::LiveArguments;
+use crate::console::say;
 use crate::exit::Status;
-use crate::say::say;
 
-/// Ctrl-C is noticed within this time.
+/// Longest delay until Ctrl-C is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
 pub fn live(arguments: &LiveArguments, archive: &Option<PathBuf>) -> Result<Status> {
@@ -32,7 +32,7 @@ pub fn live(arguments: &LiveArguments, archive: &Option<PathBuf>) -> Result<Stat
     Ok(Status::Fine)
 }
 
-/// Tells the events of a run at the time of each; false when somebody ended that.
+/// Sends the events of a run at their times; false if the user ended the replay.
 fn replayed(run: &Run, speed: f64, hub: &Hub) -> bool {
     let begun = Instant::now();
     for (at_s, event) in replay::events(run) {
@@ -45,7 +45,7 @@ fn replayed(run: &Run, speed: f64, hub: &Hub) -> bool {
     true
 }
 
-/// Waits until something is so; false after Ctrl-C.
+/// Waits for a condition; false after Ctrl-C.
 fn pause(is_so: impl Fn() -> bool) -> bool {
     while !is_so() {
         if lab::signal::stop_flag().load(Ordering::Relaxed) {

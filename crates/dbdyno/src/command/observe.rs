@@ -1,4 +1,4 @@
-//! `dbdyno observe`: the plan that its flags stand for, carried out as any other.
+//! `dbdyno observe`: a plan built from its flags.
 
 use std::path::PathBuf;
 
@@ -7,51 +7,49 @@ use archive::Archive;
 use toml::{Table, Value};
 
 use super::plan_text::{number, table};
+use super::requests::{PlanSource, RunRequest};
 use super::{run, twin};
-use crate::arguments::RunArguments;
 use crate::arguments::observe::ObserveArguments;
 use crate::exit::Status;
-use crate::place;
+use crate::locations;
 
-/// Name of the plan of observations.
 const PLAN: &str = "observe";
 
-pub fn observe(asked: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    // A plan that could not be written is known before the observation.
-    if let Some(path) = &asked.plan {
+pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    // An unusable file is reported before the observation.
+    if let Some(path) = &options.plan {
         twin::check_place(path)?;
     }
-    if let Some((name, path)) = asked.of.as_ref().zip(asked.plan.as_ref()) {
-        let archive = Archive::open_read_only(place::archive(archive)?)?;
+    if let Some((name, path)) = options.of.as_ref().zip(options.plan.as_ref()) {
+        let archive = Archive::open_read_only(locations::archive(archive)?)?;
         return twin::write(&archive.load_run(&name.parse()?)?, path).map(|()| Status::Fine);
     }
-    let arguments = RunArguments {
-        plan: PLAN.into(),
-        plan_text: Some(plan(asked).to_string()),
-        targets: asked.target.iter().cloned().collect(),
-        name: asked.name.clone(),
-        // Nothing is drawn.
+    let request = RunRequest {
+        plan: PlanSource::Text(plan(options).to_string()),
+        targets: options.target.iter().cloned().collect(),
+        name: options.name.clone(),
+        // An observation draws nothing at random.
         seed: Some(1),
-        server: asked.server.clone(),
-        watch: asked.watch.clone(),
-        ..RunArguments::default()
+        server: options.server.clone(),
+        watch: options.watch.clone(),
+        ..RunRequest::default()
     };
-    let run = run::carry_out(&arguments, archive)?;
+    let run = run::carry_out(&request, archive)?;
     let status = run::show(&run)?;
-    match &asked.plan {
+    match &options.plan {
         Some(path) => twin::write_beside(&run, path, status),
         None => Ok(status),
     }
 }
 
-fn plan(asked: &ObserveArguments) -> Table {
+fn plan(options: &ObserveArguments) -> Table {
     let observe = table([
-        ("sql", asked.no_sql.then(|| false.into())),
-        ("lines", Some(number(asked.lines))),
+        ("sql", options.no_sql.then(|| false.into())),
+        ("lines", Some(number(options.lines))),
     ]);
     let step = table([
         ("use", Some("observe".into())),
-        ("seconds", Some(asked.length.as_secs_f64().into())),
+        ("seconds", Some(options.length.as_secs_f64().into())),
         ("observe", Some(observe.into())),
     ]);
     table([

@@ -17,24 +17,23 @@ use crate::exit::{InvalidInput, Status};
 
 mod run;
 
-/// Version of the JSON of `check`.
 const FORMAT: u32 = 1;
 
 pub fn olap(verb: &OlapVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
-        OlapVerb::Load(asked) => load(asked),
-        OlapVerb::Run(asked) => run::run(asked, archive),
-        OlapVerb::Check(asked) => check(asked),
-        OlapVerb::Drop(asked) => drop_tables(asked),
+        OlapVerb::Load(arguments) => load(arguments),
+        OlapVerb::Run(arguments) => run::run(arguments, archive),
+        OlapVerb::Check(arguments) => check(arguments),
+        OlapVerb::Drop(arguments) => drop_tables(arguments),
     }
 }
 
-fn load(asked: &LoadArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
+fn load(arguments: &LoadArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
     let options = LoadOptions {
-        scale: asked.scale,
-        jobs: asked.jobs,
-        replace: asked.replace,
+        scale: arguments.scale,
+        jobs: arguments.jobs,
+        replace: arguments.replace,
     };
     lab::signal::install();
     let begun = Instant::now();
@@ -51,30 +50,29 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     if loaded.restored {
         print(&format!(
             "what a refresh had changed is restored: scale {} is as loaded\n",
-            asked.scale
+            arguments.scale
         ))?;
         return Ok(Status::Fine);
     }
     let mut text = format!(
         "scale {} is loaded: {} rows in {:.3} s by {}; {:.3} s with keys, statistics and row counts\n",
-        asked.scale,
+        arguments.scale,
         loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
         counted(u64::from(loaded.jobs), "session"),
         begun.elapsed().as_secs_f64(),
     );
     for (step, took) in &loaded.steps_took {
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "{:>9.3} s  {step}", took.as_secs_f64());
     }
     print(&text)?;
     Ok(Status::Fine)
 }
 
-fn check(asked: &CheckArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
-    let limit = asked.query_limit.map(seconds).transpose()?;
-    let queries = asked.queries.clone().unwrap_or_default();
+fn check(arguments: &CheckArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
+    let limit = arguments.query_limit.map(seconds).transpose()?;
+    let queries = arguments.queries.clone().unwrap_or_default();
     let bar = bar(0, "queries");
     let checked = olap::check(target.as_ref(), &engine, &queries, limit, &|what| {
         if !bar.is_hidden() {
@@ -83,11 +81,11 @@ fn check(asked: &CheckArguments) -> Result<Status> {
     });
     bar.finish_and_clear();
     let checked = checked?;
-    if asked.answers {
+    if arguments.answers {
         print(&answers(&checked)?)?;
         return Ok(Status::Fine);
     }
-    if asked.json {
+    if arguments.json {
         print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
     } else {
         print(&lines(&checked))?
@@ -130,7 +128,6 @@ fn lines(checked: &Checked) -> String {
             ),
             Verdict::Wrong(what) => ("WRONG", format!(": {what}")),
         };
-        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{:>4}  {word:<8}  {}{about}",
@@ -167,7 +164,7 @@ fn document(checked: &Checked, url: &str) -> Value {
     })
 }
 
-/// For a scale whose answers are to be stored; where they are stored already they are only compared.
+/// The answers as JSON for storage; stored answers of the scale are only compared.
 fn answers(checked: &Checked) -> Result<String> {
     let mut answers = Vec::new();
     for finding in &checked.findings {
@@ -178,8 +175,8 @@ fn answers(checked: &Checked) -> Result<String> {
     Ok(olap::reference::stored(&answers))
 }
 
-fn drop_tables(asked: &DropArguments) -> Result<Status> {
-    let (target, _) = open(&asked.target)?;
+fn drop_tables(arguments: &DropArguments) -> Result<Status> {
+    let (target, _) = open(&arguments.target)?;
     print(if olap::drop_all(target.as_ref())? {
         "the analytical database was dropped\n"
     } else {

@@ -1,4 +1,4 @@
-//! `dbdyno oltp`: the order-entry workload: load, run, check, drop.
+//! `dbdyno oltp`: the order-entry workload: load, run, check, restore, reconcile, drop.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -17,38 +17,37 @@ use crate::arguments::{
 };
 use crate::exit::Status;
 
-/// Version of the JSON of `check`.
 const FORMAT: u32 = 1;
 
 mod users;
 
 pub fn oltp(verb: &OltpVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
-        OltpVerb::Load(load_asked) => load(load_asked),
-        OltpVerb::Run(users_asked) => users::run(users_asked, archive),
-        OltpVerb::Check(check_asked) => check(check_asked),
-        OltpVerb::Restore(restore_asked) => restore(restore_asked),
-        OltpVerb::Reconcile(asked) => reconcile(asked),
-        OltpVerb::Drop(drop_asked) => drop_tables(drop_asked),
+        OltpVerb::Load(arguments) => load(arguments),
+        OltpVerb::Run(arguments) => users::run(arguments, archive),
+        OltpVerb::Check(arguments) => check(arguments),
+        OltpVerb::Restore(arguments) => restore(arguments),
+        OltpVerb::Reconcile(arguments) => reconcile(arguments),
+        OltpVerb::Drop(arguments) => drop_tables(arguments),
     }
 }
 
-fn load(asked: &LoadArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
+fn load(arguments: &LoadArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
     let options = LoadOptions {
-        warehouses: asked.warehouses,
-        rows: match asked.warehouse_rows {
+        warehouses: arguments.warehouses,
+        rows: match arguments.warehouse_rows {
             Rows::Full => WarehouseRows::Full,
             Rows::Tenth => WarehouseRows::Tenth,
         },
-        jobs: asked.jobs,
-        seed: asked.seed,
-        foreign_keys: asked.foreign_keys,
-        replace: asked.replace,
+        jobs: arguments.jobs,
+        seed: arguments.seed,
+        foreign_keys: arguments.foreign_keys,
+        replace: arguments.replace,
     };
     lab::signal::install();
     let begun = Instant::now();
-    let bar = bar(asked.warehouses, "warehouses");
+    let bar = bar(arguments.warehouses, "warehouses");
     let outcome = oltp::load(
         target.as_ref(),
         &engine,
@@ -64,7 +63,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     );
     print(&format!(
         "{}, {} of them now: {} rows in {rows_s:.3} s; {all_s:.3} s with keys, statistics and row counts\n",
-        match asked.warehouses {
+        match arguments.warehouses {
             1 => "1 warehouse is loaded".to_owned(),
             many => format!("{many} warehouses are loaded"),
         },
@@ -74,10 +73,10 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn check(asked: &CheckArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
-    let checked = oltp::check(target.as_ref(), &engine, asked.light)?;
-    if asked.json {
+fn check(arguments: &CheckArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
+    let checked = oltp::check(target.as_ref(), &engine, arguments.light)?;
+    if arguments.json {
         print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
     } else {
         print(&lines(&checked))?
@@ -106,7 +105,6 @@ fn lines(checked: &Checked) -> String {
             0 => "rows".to_owned(),
             number => number.to_string(),
         };
-        // Writing to a String cannot fail.
         let _ = match verdict {
             Verdict::Holds => writeln!(text, "{name:>4}  holds    {title}"),
             Verdict::PutOff(why) => writeln!(text, "{name:>4}  skipped  {title} ({why})"),
@@ -159,12 +157,12 @@ fn document(checked: &Checked, url: &str) -> Value {
     })
 }
 
-fn restore(asked: &RestoreArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
+fn restore(arguments: &RestoreArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
     lab::signal::install();
     let stop = lab::signal::stop_flag();
     let bar = bar(0, "warehouses");
-    let outcome = oltp::restore(target.as_ref(), &engine, asked.jobs, stop, &|event| {
+    let outcome = oltp::restore(target.as_ref(), &engine, arguments.jobs, stop, &|event| {
         show(&bar, event, "warehouses");
     });
     bar.finish_and_clear();
@@ -192,15 +190,15 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
-    let (target, _) = open(&asked.target)?;
-    let found = oltp::reconcile(target.as_ref(), &asked.journal)?;
+fn reconcile(arguments: &ReconcileArguments) -> Result<Status> {
+    let (target, _) = open(&arguments.target)?;
+    let found = oltp::reconcile(target.as_ref(), &arguments.journal)?;
     print(&format!("{}\n", found.remark(None)))?;
     Ok(sound(found.is_sound()))
 }
 
-fn drop_tables(asked: &DropArguments) -> Result<Status> {
-    let (target, engine) = open(&asked.target)?;
+fn drop_tables(arguments: &DropArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target)?;
     print(if oltp::drop_all(target.as_ref(), &engine)? {
         "the order-entry database was dropped\n"
     } else {

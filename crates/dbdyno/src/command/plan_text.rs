@@ -1,9 +1,8 @@
-//! Plans that stand for the flags of a verb.
+//! Plans built from the flags of a verb.
 
 use clap::ValueEnum;
 use toml::{Table, Value};
 
-/// A table of what was said.
 pub(super) fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Table {
     let said = entries.into_iter();
     said.filter_map(|(key, value)| Some((key.to_owned(), value?)))
@@ -14,7 +13,6 @@ pub(super) fn number(n: u32) -> Value {
     i64::from(n).into()
 }
 
-/// A list of whole numbers.
 pub(super) fn numbers(numbers: &[u32]) -> Value {
     numbers
         .iter()
@@ -24,7 +22,7 @@ pub(super) fn numbers(numbers: &[u32]) -> Value {
         .into()
 }
 
-/// A step of a workload, with what is said about it.
+/// A step of a workload with its keys.
 pub(super) fn step(workload: &str, said: Table) -> Value {
     Table::from_iter([
         ("use".to_owned(), workload.into()),
@@ -33,7 +31,7 @@ pub(super) fn step(workload: &str, said: Table) -> Value {
     .into()
 }
 
-/// The word that stands for a choice, in plans as on the command line.
+/// The word for a choice, the same in plans and on the command line.
 pub(super) fn word(choice: impl ValueEnum) -> String {
     let value = choice.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())

@@ -1,4 +1,4 @@
-//! Files of prices beside runs: `--prices`.
+//! Price files of runs: `--prices`.
 
 use std::path::Path;
 
@@ -10,18 +10,15 @@ use verdict::price::{Bill, Change, PriceList, bill, change};
 
 use crate::exit::InvalidInput;
 
-/// Sides of a comparison, by which its runs may be called too.
+/// Names of the sides, which may stand for their runs.
 const SIDES: [&str; 2] = ["A", "B"];
 
-/// Reads the files, each as `[RUN=]FILE`: a run by its label or number, or A and B where `runs` are two sides. Without a
-/// run it is for every run that has no file of its own.
-///
-/// # Errors
-/// When a file is none of prices, or two are for the same run.
-pub fn load(asked: &[String], runs: &[&Run]) -> Result<Prices> {
+/// Reads the files, each as `[RUN=]FILE`: a run is given by its label or number, or by A and B if `runs` are two sides. A file without a
+/// run applies to every run without its own.
+pub fn load(arguments: &[String], runs: &[&Run]) -> Result<Prices> {
     let mut prices = Prices::default();
-    for asked in asked {
-        let named = asked.split_once('=').and_then(|(name, file)| {
+    for argument in arguments {
+        let named = argument.split_once('=').and_then(|(name, file)| {
             let is_it = |(at, run): &(usize, &&Run)| {
                 let is_side = runs.len() == 2 && SIDES.get(*at) == Some(&name);
                 run.label == name || run.id.to_string() == name || is_side
@@ -31,7 +28,7 @@ pub fn load(asked: &[String], runs: &[&Run]) -> Result<Prices> {
         });
         let twice = || {
             InvalidInput(format!(
-                "--prices {asked}: there is already a file for the same run; leave one out"
+                "--prices {argument}: there is already a file for the same run; leave one out"
             ))
         };
         match named {
@@ -42,20 +39,17 @@ pub fn load(asked: &[String], runs: &[&Run]) -> Result<Prices> {
                 .of_run
                 .push((label, PriceList::load(Path::new(file))?)),
             None if prices.of_all.is_some() => return Err(twice().into()),
-            None => prices.of_all = Some(PriceList::load(Path::new(asked))?),
+            None => prices.of_all = Some(PriceList::load(Path::new(argument))?),
         }
     }
     Ok(prices)
 }
 
-/// Refuses wrong files before anything is measured: the runs that they name are not there yet.
-///
-/// # Errors
-/// When one is no file of prices.
-pub fn check(asked: &[String]) -> Result<()> {
-    for asked in asked {
-        let whole = Path::new(asked);
-        let file = match asked.split_once('=') {
+/// Refuses invalid files before the measurement, when the named runs do not exist yet.
+pub fn check(arguments: &[String]) -> Result<()> {
+    for argument in arguments {
+        let whole = Path::new(argument);
+        let file = match argument.split_once('=') {
             Some((_, file)) if !whole.exists() => Path::new(file),
             _ => whole,
         };
@@ -64,7 +58,7 @@ pub fn check(asked: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The bills of two runs and what the change between them costs; `None` unless both have prices.
+/// The bills of two runs and the cost of the change; `None` unless both have prices.
 pub fn of_sides(
     a: &Run,
     b: &Run,

@@ -13,13 +13,13 @@ use crate::arguments::ReportArguments;
 use crate::exit::Status;
 use crate::output;
 
-/// Something to set beside a run, with what it borrows from.
-enum Beside {
+/// A comparison for the report, with the owner of its data.
+enum Comparison {
     Run(Box<Run>),
     Reference(Box<Reference>),
 }
 
-/// The run that is reported, with the other sides of its study if a study was named: B beside A of two, A beside all others of more.
+/// The reported run, with the other sides of its study if a study was named: for two sides B, compared with A.
 fn run_of_page(name: &str, archive: &Option<PathBuf>) -> Result<(Run, Vec<Run>)> {
     let mut runs = load_run_or_study(name, archive)?;
     let at = match runs.len() {
@@ -31,30 +31,32 @@ fn run_of_page(name: &str, archive: &Option<PathBuf>) -> Result<(Run, Vec<Run>)>
 
 pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let (mut run, sides) = run_of_page(&arguments.run, archive)?;
-    let sides = sides.into_iter().map(|run| Ok(Beside::Run(Box::new(run))));
-    let asked = arguments.against.iter().map(|name| {
+    let sides = sides
+        .into_iter()
+        .map(|run| Ok(Comparison::Run(Box::new(run))));
+    let named = arguments.against.iter().map(|name| {
         Ok(match name.strip_prefix("ref:") {
-            Some(name) => Beside::Reference(Box::new(reference::load(name)?)),
-            None => Beside::Run(Box::new(load_run(name, archive)?)),
+            Some(name) => Comparison::Reference(Box::new(reference::load(name)?)),
+            None => Comparison::Run(Box::new(load_run(name, archive)?)),
         })
     });
-    let mut beside = sides.chain(asked).collect::<Result<Vec<_>>>()?;
-    let others = beside.iter_mut().filter_map(|other| match other {
-        Beside::Run(other) => Some(other.as_mut()),
-        Beside::Reference(_) => None,
+    let mut compared = sides.chain(named).collect::<Result<Vec<_>>>()?;
+    let others = compared.iter_mut().filter_map(|other| match other {
+        Comparison::Run(other) => Some(other.as_mut()),
+        Comparison::Reference(_) => None,
     });
     let mut runs: Vec<&mut Run> = std::iter::once(&mut run).chain(others).collect();
     array::attach(&arguments.array, &mut runs)?;
-    let against: Vec<Against<'_>> = beside
+    let against: Vec<Against<'_>> = compared
         .iter()
         .map(|b| match b {
-            Beside::Run(run) => Against::Run(run),
-            Beside::Reference(reference) => Against::Reference(reference),
+            Comparison::Run(run) => Against::Run(run),
+            Comparison::Reference(reference) => Against::Reference(reference),
         })
         .collect();
-    let others = beside.iter().filter_map(|other| match other {
-        Beside::Run(other) => Some(other.as_ref()),
-        Beside::Reference(_) => None,
+    let others = compared.iter().filter_map(|other| match other {
+        Comparison::Run(other) => Some(other.as_ref()),
+        Comparison::Reference(_) => None,
     });
     let priced: Vec<&Run> = std::iter::once(&run).chain(others).collect();
     let options = HtmlOptions {

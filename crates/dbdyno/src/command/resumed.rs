@@ -1,4 +1,4 @@
-//! What a resumed run does is written in the archive, not on the command line: what its user may not know of it is asked.
+//! Consent to resumed runs: their targets come from the archive, not from the command line, so that the user may not know them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,11 +8,7 @@ use archive::Run;
 
 use crate::consent::Permission;
 
-/// Asks before the targets are opened that an archive names: those of somebody else's archive, and servers whose settings
-/// execute something.
-///
-/// # Errors
-/// When the user does not agree, or nobody is there to be asked.
+/// Asks before the targets of an archive are opened: those of another user's archive, and servers whose settings execute something.
 pub(super) fn agree(permission: &Permission, archive: &Path, runs: &[&Run]) -> Result<()> {
     let mut reasons = Vec::new();
     if let Some(who) = stranger(archive)? {
@@ -50,7 +46,7 @@ pub(super) fn agree(permission: &Permission, archive: &Path, runs: &[&Run]) -> R
     }
 }
 
-/// Who else than this user and root decides what is in the file.
+/// A user other than this one and root who can change the file.
 fn stranger(archive: &Path) -> Result<Option<String>> {
     let found = std::fs::metadata(archive)?;
     Ok(match found.uid() {

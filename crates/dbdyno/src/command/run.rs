@@ -11,29 +11,27 @@ use host::SystemClock;
 use host::inventory::Stated;
 use lab::{HostAsked, Plan, RunOptions, Setting};
 
+use super::requests::RunRequest;
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
-use crate::arguments::{RunArguments, urls};
+use crate::arguments::urls;
 use crate::consent::{Forecast, Permission};
+use crate::console::say;
 use crate::exit::{InvalidInput, Status};
-use crate::place::{self, WorkFiles};
+use crate::locations::{self, WorkFiles};
 use crate::progress::Screen;
-use crate::say::say;
 
-pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    show(&carry_out(&arguments, archive)?)
+pub fn run(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Status> {
+    show(&carry_out(request, archive)?)
 }
 
-/// The run as it was carried out, before anything of it is shown.
-///
-/// # Errors
-/// When it was not.
-pub(super) fn carry_out(arguments: &RunArguments, archive: &Option<PathBuf>) -> Result<Run> {
-    let archive = place::archive(archive)?;
+/// Carries out a run without showing its results.
+pub(super) fn carry_out(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Run> {
+    let archive = locations::archive(archive)?;
     lab::signal::install();
-    let mut screen = Screen::watched(arguments.watch.open()?);
-    let measured = match &arguments.resume {
-        Some(name) => resume(name, arguments, &archive, &mut screen),
-        None => begin(arguments, &archive, &mut screen),
+    let mut screen = Screen::watched(request.watch.open()?);
+    let measured = match &request.resume {
+        Some(name) => resume(name, request, &archive, &mut screen),
+        None => begin(request, &archive, &mut screen),
     };
     screen.close();
     screen.run_ends(&measured);
@@ -46,14 +44,14 @@ pub(super) fn carry_out(arguments: &RunArguments, archive: &Option<PathBuf>) -> 
 
 type Measured = Result<(Run, Option<WorkFiles>)>;
 
-fn begin(arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measured {
-    let prepared = Prepared::of(arguments)?;
+fn begin(request: &RunRequest, archive: &Path, screen: &mut Screen) -> Measured {
+    let prepared = Prepared::of(request)?;
     screen.drawn_with(prepared.seed);
-    let measured = prepared.measure(arguments.name.clone(), archive, screen);
+    let measured = prepared.measure(request.name.clone(), archive, screen);
     match measured {
         Ok(run) => Ok((run, prepared.files)),
         Err(error) => {
-            // A run that was entered is resumed with its files; without a run nobody needs them.
+            // An entered run is resumed with its files; before that they are useless.
             if let Some(files) = prepared.files.filter(|_| !screen.entered()) {
                 files.remove();
             }
@@ -62,13 +60,11 @@ fn begin(arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measu
     }
 }
 
-/// What a run is made of, with the permission of its user; all but its label.
+/// A run before its start, with the consent of its user.
 pub(super) struct Prepared {
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
-    /// Files of the default targets.
     pub files: Option<WorkFiles>,
-    /// Test library, where it is not the built-in one.
     pub library: Option<PathBuf>,
     pub seed: u64,
     pub stated: Stated,
@@ -76,22 +72,16 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Asks where much is written.
-    ///
-    /// # Errors
-    /// What is wrong in itself, and when the user does not agree. Nothing stays behind.
-    pub fn of(arguments: &RunArguments) -> Result<Self> {
-        Self::of_runs(arguments, 1)
+    /// Checks the request and asks for consent to large volumes. On an error nothing is left on disk.
+    pub fn of(request: &RunRequest) -> Result<Self> {
+        Self::of_runs(request, 1)
     }
 
-    /// The same for so many runs, one after the other.
-    ///
-    /// # Errors
-    /// As [`Prepared::of`].
-    pub fn of_runs(arguments: &RunArguments, runs: usize) -> Result<Self> {
-        let prepared = Self::unasked(arguments)?;
+    /// The same for several runs in succession.
+    pub fn of_runs(request: &RunRequest, runs: usize) -> Result<Self> {
+        let prepared = Self::without_consent(request)?;
         let all: Vec<&Self> = std::iter::repeat_n(&prepared, runs).collect();
-        if let Err(error) = Self::ask(&all, &arguments.permission) {
+        if let Err(error) = Self::ask(&all, &request.permission) {
             if let Some(files) = prepared.files {
                 files.remove();
             }
@@ -100,13 +90,10 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Says what runs write that follow each other, all together, and asks where that is much.
-    ///
-    /// # Errors
-    /// When their user does not agree.
+    /// Announces the volume of all runs together, and asks for consent if it is large.
     pub fn ask(runs: &[&Self], permission: &Permission) -> Result<()> {
         let forecast = |(side, run): (usize, &&Self)| {
-            // Each registry reads the scripts of its plan itself.
+            // Each registry reads the scripts of its own plan.
             let mut workloads = workload::registry(super::library(run.library.as_deref())?);
             workloads.prepare(&mut run.plan.clone())?;
             let forecasts = Forecast::of(&run.plan, &workloads, &run.targets, false)?;
@@ -121,45 +108,35 @@ impl Prepared {
         permission.ask(&forecasts.concat())
     }
 
-    /// Before its user was asked.
-    ///
-    /// # Errors
-    /// What is wrong in itself. Nothing stays behind.
-    pub fn unasked(arguments: &RunArguments) -> Result<Self> {
-        let mut workloads = workload::registry(super::library(arguments.library.as_deref())?);
-        let mut settings = arguments
+    /// Checks the request without asking. On an error nothing is left on disk.
+    pub fn without_consent(request: &RunRequest) -> Result<Self> {
+        let mut workloads = workload::registry(super::library(request.library.as_deref())?);
+        let mut settings = request
             .settings
             .iter()
             .map(|text| Setting::parse(text))
             .collect::<lab::Result<Vec<_>>>()?;
-        if let Some(repeat) = arguments.repeat {
+        if let Some(repeat) = request.repeat {
             settings.push(Setting::parse(&format!("repeat={repeat}"))?);
         }
-        let text = match &arguments.plan_text {
-            Some(text) => text.clone(),
-            None => Plan::text(&arguments.plan)?,
-        };
+        let text = request.plan.text()?;
         let mut plan = Plan::parse(&workloads, &text, &settings)?;
-        // What is wrong in the plan must be said before a directory is made for its targets.
+        // Errors in the plan are reported before a directory is created for its targets.
         workloads.prepare(&mut plan)?;
-        let host = super::server_host(&arguments.server)?;
-        let stated = super::stated(arguments.platform.as_deref())?;
-        let (targets, files) = targets(arguments, &plan)?;
+        let host = super::server_host(&request.server)?;
+        let stated = super::stated(request.platform.as_deref())?;
+        let (targets, files) = targets(request, &plan)?;
         Ok(Self {
             plan,
             targets,
             files,
-            library: arguments.library.clone(),
-            seed: super::seed(arguments.seed),
+            library: request.library.clone(),
+            seed: super::seed(request.seed),
             stated,
             host,
         })
     }
 
-    /// Carries it out.
-    ///
-    /// # Errors
-    /// As [`lab::run()`].
     pub fn measure(
         &self,
         label: Option<String>,
@@ -182,36 +159,36 @@ impl Prepared {
     }
 }
 
-/// The databases to measure, and the files of those that are made for the run.
-fn targets(arguments: &RunArguments, plan: &Plan) -> Result<(Vec<TargetUrl>, Option<WorkFiles>)> {
-    let (mut targets, files) = if arguments.targets.is_empty() {
-        let files = WorkFiles::create(arguments.work_dir.as_deref())?;
+/// The databases to measure, and the files of temporary ones.
+fn targets(request: &RunRequest, plan: &Plan) -> Result<(Vec<TargetUrl>, Option<WorkFiles>)> {
+    let (mut targets, files) = if request.targets.is_empty() {
+        let files = WorkFiles::create(request.work_dir.as_deref())?;
         let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
         let lifts = plan.step.iter().any(|step| step.uses == "columnar");
-        if lifts && arguments.replicas.is_empty() && column_store::available().is_none() {
-            // A plan that lifts needs somewhere to lift to.
+        if lifts && request.replicas.is_empty() && column_store::available().is_none() {
+            // A plan with populated tables needs a column store.
             targets.extend(column_store::urls(&[Level::QueryHigh], None, None));
         }
-        if !arguments.replicas.is_empty() {
-            // The first is the one that is always there; the other keeps columns itself.
+        if !request.replicas.is_empty() {
+            // SQLite is always available; DuckDB already stores columns.
             targets.truncate(1);
-            if let (Some(first), Some(bytes)) = (targets.first_mut(), arguments.cache_bytes) {
+            if let (Some(first), Some(bytes)) = (targets.first_mut(), request.cache_bytes) {
                 *first = engines::with_cache(first.clone(), bytes)?;
             }
         }
         (targets, Some(files))
     } else {
-        let targets = urls(&arguments.targets)?;
-        (arguments.permission.share(&targets)?, None)
+        let targets = urls(&request.targets)?;
+        (request.permission.share(&targets)?, None)
     };
     for target in &mut targets {
-        target.settings.extend(arguments.of_target.clone());
+        target.settings.extend(request.of_target.clone());
     }
-    targets.extend(arguments.replicas.iter().cloned());
+    targets.extend(request.replicas.iter().cloned());
     Ok((targets, files))
 }
 
-fn resume(name: &str, arguments: &RunArguments, archive: &Path, screen: &mut Screen) -> Measured {
+fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     if begun.is_of_parameter_file() {
@@ -222,10 +199,10 @@ fn resume(name: &str, arguments: &RunArguments, archive: &Path, screen: &mut Scr
         return Err(InvalidInput(why).into());
     }
     if begun.state != RunState::Complete {
-        resumed::agree(&arguments.permission, archive, &[&begun])?;
+        resumed::agree(&request.permission, archive, &[&begun])?;
     }
-    let files = place::work_files_of(&begun)?;
-    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
+    let files = locations::work_files_of(&begun)?;
+    let workloads = workload::registry(super::library(request.library.as_deref())?);
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }
@@ -242,7 +219,7 @@ pub(super) fn show(run: &Run) -> Result<Status> {
     }
     let label = &run.label;
     let invalid = match run.points.iter().filter(|p| !p.valid()).count() {
-        // Its record was changed, or it is not complete.
+        // The record was changed, or is incomplete.
         0 => format!("run {label} is invalid"),
         invalid => format!(
             "{invalid} of {} points of run {label} are invalid",

@@ -9,13 +9,13 @@ use host::WallClock;
 
 use super::print;
 use crate::arguments::RunsVerb;
+use crate::console::say;
 use crate::exit::{InvalidInput, Status};
-use crate::place;
-use crate::say::say;
+use crate::locations;
 
 pub fn runs(verb: &RunsVerb, archive: &Option<PathBuf>) -> Result<Status> {
-    let path = place::archive(archive)?;
-    // An archive is not made to look for a run in.
+    let path = locations::archive(archive)?;
+    // The search must not create an archive.
     Archive::open_read_only(&path)?;
     let now = host::clock::rfc3339(host::SystemClock.now());
     match verb {
@@ -42,7 +42,7 @@ pub fn runs(verb: &RunsVerb, archive: &Option<PathBuf>) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// The runs called so, each once.
+/// The runs of these names, without duplicates.
 fn found(path: &PathBuf, names: &[String]) -> Result<Vec<Run>> {
     let archive = Archive::open_read_only(path)?;
     let mut found: Vec<Run> = Vec::new();

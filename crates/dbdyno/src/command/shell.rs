@@ -1,4 +1,4 @@
-//! What makes the command at home in a shell: completions, and manual pages.
+//! Shell integration: completions and manual pages.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,10 +12,9 @@ use crate::command::print;
 use crate::exit::Status;
 use crate::output;
 
-/// What stands at the beginning of every manual page of dbdyno.
+/// Beginning of every manual page of dbdyno.
 const TITLE: &[u8] = b".TH dbdyno";
 
-/// `dbdyno completions`.
 pub fn completions(shell: Shell) -> Result<Status> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "dbdyno", &mut script);
@@ -23,7 +22,6 @@ pub fn completions(shell: Shell) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// `dbdyno manual`: a page for the command and for each of its verbs.
 pub fn manual(directory: &Path) -> Result<Status> {
     let write = || {
         std::fs::create_dir_all(directory)?;
@@ -45,7 +43,7 @@ pub fn manual(directory: &Path) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Writes a page, over one of an earlier version at most.
+/// Writes a page, which may replace one of an earlier version.
 fn put(path: &Path, page: &[u8]) -> Result<()> {
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         bail!("it is no file");

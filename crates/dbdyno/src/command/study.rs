@@ -1,15 +1,15 @@
-//! `dbdyno study`: a built-in study, by the design that its file names.
+//! `dbdyno study`: a built-in study, dispatched by its design.
 
-mod asked;
 mod before_after;
 pub mod built_in;
 mod change;
 pub mod cost;
 mod half_memory;
 mod layouts;
-mod many;
-mod parts;
+mod request;
+mod runs;
 mod screening;
+mod sides;
 mod vary;
 
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use std::time::SystemTime;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Run, RunName};
 
-use self::asked::{StudyRequest, VERB};
 use self::built_in::{BuiltIn, Design};
+use self::request::{StudyRequest, VERB};
 use crate::arguments::study::{Size, StudyArguments};
+use crate::console::leave_output_to_page;
 use crate::exit::{InvalidInput, Status};
+use crate::locations;
 use crate::output;
-use crate::place;
-use crate::say::leave_output_to_page;
 
-pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
-    let archive = place::archive(archive_asked)?;
+pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
+    let archive = locations::archive(archive_option)?;
     let (built_in, first) = match &arguments.resume {
         Some(name) => {
             let (built_in, first) = begun(name, &archive)?;
@@ -44,51 +44,51 @@ pub fn study(arguments: &StudyArguments, archive_asked: &Option<PathBuf>) -> Res
     let name = (arguments.resume.clone())
         .or(arguments.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
-    let asked = StudyRequest {
+    let request = StudyRequest {
         watched: arguments.watch.open()?,
         built_in,
         name,
         arguments,
         archive,
-        archive_asked,
+        archive_option,
         first,
     };
-    asked.check()?;
-    let is_of_layouts = asked.built_in.design == Design::Layouts;
-    if !asked.is_resumed() {
+    request.check()?;
+    let is_of_layouts = request.built_in.design == Design::Layouts;
+    if !request.is_resumed() {
         if is_of_layouts {
-            layouts::check(&asked)?;
+            layouts::check(&request)?;
         }
-        let on_layouts = |size| layouts::room_bytes(&asked, size);
-        cost::ask(&asked, |size| blocks(&asked, size), on_layouts)?;
+        let on_layouts = |size| layouts::room_bytes(&request, size);
+        cost::ask(&request, |size| blocks(&request, size), on_layouts)?;
     }
-    match asked.built_in.design {
-        Design::Layouts => layouts::carry_out(&asked),
-        Design::Change => before_after::carry_out(&asked),
-        Design::Memory => half_memory::carry_out(&asked),
-        Design::Runs => parts::carry_out(&asked),
-        Design::Vary => vary::carry_out(&asked),
+    match request.built_in.design {
+        Design::Layouts => layouts::carry_out(&request),
+        Design::Change => before_after::carry_out(&request),
+        Design::Memory => half_memory::carry_out(&request),
+        Design::Runs => runs::carry_out(&request),
+        Design::Vary => vary::carry_out(&request),
     }
 }
 
-/// What a study measures in rounds at a size; `None` of one that does not.
-fn blocks(asked: &StudyRequest<'_>, size: Size) -> Result<Option<cost::Blocks>> {
-    match asked.built_in.design {
-        Design::Layouts => Ok(Some(layouts::blocks(asked, size))),
-        Design::Vary => vary::blocks(asked, size).map(Some),
+/// Sides and rounds of a study at a size; `None` for designs without rounds.
+fn blocks(request: &StudyRequest<'_>, size: Size) -> Result<Option<cost::Blocks>> {
+    match request.built_in.design {
+        Design::Layouts => Ok(Some(layouts::blocks(request, size))),
+        Design::Vary => vary::blocks(request, size).map(Some),
         Design::Memory => {
-            let scale = asked.built_in.scale(size);
-            Ok(Some(cost::Blocks::in_pairs(scale, asked.arguments.pairs)))
+            let scale = request.built_in.scale(size);
+            Ok(Some(cost::Blocks::in_pairs(scale, request.arguments.pairs)))
         }
         Design::Change | Design::Runs => Ok(None),
     }
 }
 
-/// The study of which runs are in the archive under this name, with the first of them.
+/// The study with runs of this name in the archive, and its first run.
 fn begun(name: &str, archive: &Path) -> Result<(BuiltIn, Run)> {
-    let kept = Archive::open_read_only(archive)?;
+    let store = Archive::open_read_only(archive)?;
     for study in BuiltIn::all()? {
-        match kept.load_run(&RunName::Label(study.first_label(name))) {
+        match store.load_run(&RunName::Label(study.first_label(name))) {
             Ok(run) if run.plan_name == study.name => return Ok((study, run)),
             Ok(_) | Err(ArchiveError::UnknownRun { .. }) => {}
             Err(other) => return Err(other.into()),

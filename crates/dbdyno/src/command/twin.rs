@@ -1,4 +1,4 @@
-//! A plan with the profile of an observation: written to the file that its user names, and how well it fits is printed.
+//! A plan with the profile of an observation: written to the user's file, with a summary of its fit.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,11 +8,11 @@ use archive::Run;
 use workload::twin::{FIRST_LINE, Twin};
 
 use super::print;
+use crate::console::say;
 use crate::exit::Status;
 use crate::output;
-use crate::say::say;
 
-/// Whether a file is a plan of an earlier observation, which may be written anew.
+/// True for a file with the plan of an earlier observation, which may be replaced.
 fn is_twin(begin: &[u8]) -> bool {
     begin.starts_with(FIRST_LINE.as_bytes())
 }
@@ -22,25 +22,18 @@ fn cannot(path: &Path) -> String {
     format!("the plan {path} cannot be written; choose another file with --plan")
 }
 
-/// Refuses a file that is not ours; touches nothing.
-///
-/// # Errors
-/// What stands in the way.
+/// Refuses a file that dbdyno did not write; changes nothing.
 pub fn check_place(path: &Path) -> Result<()> {
     output::is_there_to_renew(path, is_twin).with_context(|| cannot(path))?;
     Ok(())
 }
 
-/// Writes the plan of an observation.
-///
-/// # Errors
-/// Why there is none, or why it cannot be written.
 pub fn write(run: &Run, path: &Path) -> Result<()> {
     let twin = Twin::of(run)?;
     let put = || {
         let mut file = output::renew(path, is_twin)?;
         file.write_all(twin.plan().as_bytes())?;
-        // A pipe has nothing to be synchronized.
+        // A pipe cannot be synchronised.
         if file.metadata()?.is_file() {
             file.sync_all()?;
         }
@@ -63,10 +56,7 @@ pub fn write(run: &Run, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same behind an observation, which stays valid without it.
-///
-/// # Errors
-/// When the file cannot be written.
+/// Writes the plan after an observation, which stays valid without it.
 pub fn write_beside(run: &Run, path: &Path, status: Status) -> Result<Status> {
     match Twin::of(run) {
         Ok(_) => write(run, path).map(|()| status),

@@ -1,4 +1,4 @@
-//! `dbdyno vdbench`: parameter files as they stand.
+//! `dbdyno vdbench`: execution of parameter files.
 
 mod devices;
 mod keep;
@@ -24,19 +24,19 @@ use storage::run::Run;
 
 use super::print;
 use crate::arguments::VdbenchArguments;
+use crate::console::say;
 use crate::exit::{self, Status};
-use crate::place;
-use crate::say::say;
+use crate::locations;
 use devices::Devices;
 use keep::Keeper;
 use onlooker::Onlooker;
 
-/// Seed of everything that is drawn by lot: the same file gives the same I/Os.
+/// Seed of all random choices: the same file gives the same I/Os.
 const SEED: u64 = 1;
 
-/// Whatever fails, wrappers know one status.
-pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
-    carry_out(asked, archive).unwrap_or_else(|error| {
+/// Wrappers know a single status for every failure.
+pub fn vdbench(command_line: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
+    carry_out(command_line, archive).unwrap_or_else(|error| {
         say(&format!("dbdyno: {}", exit::sentence(&error)));
         Status::VdbenchFailed
     })
@@ -45,16 +45,16 @@ pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
 fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let profile = arguments.profile.as_deref().map(Profile::named);
     let profile = profile.transpose()?;
-    let mut asked = command_line(&options(arguments, profile))?;
+    let mut command_line = command_line(&options(arguments, profile))?;
     if profile.is_some() {
-        quote(&mut asked);
+        quote(&mut command_line);
     }
-    let (script, parameters) = read(&asked, profile)?;
+    let (script, parameters) = read(&command_line, profile)?;
     for hint in &script.hints {
         say(&format!("dbdyno: warning: {hint}"));
     }
     let slo = slo(arguments, &script)?;
-    if asked.simulate {
+    if command_line.simulate {
         print(&language::simulation(&script.runs))?;
         if arguments.check {
             if profile.is_some() {
@@ -71,18 +71,18 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if profile.is_some() {
         spare(&script, &arguments.force)?;
     }
-    // Of a list that cannot be carried out no run and no page is left.
+    // A list that cannot be executed leaves neither a run nor pages.
     check(&script, &arguments.force)?;
     let watched = arguments.watch.open()?;
     lab::signal::install();
     let now = Timestamp::now();
-    let folder = folder(asked.output.as_deref(), now)?;
+    let folder = folder(command_line.output.as_deref(), now)?;
     let format = format(&script);
     let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
     let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
     let devices = Rc::new(Devices::of(&script));
     let keeper = Keeper::enter(
-        &place::archive(archive)?,
+        &locations::archive(archive)?,
         &script,
         &parameters,
         SEED,
@@ -123,7 +123,6 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     }
 }
 
-/// Looks for what the list would stumble over.
 fn check(script: &Script, may_destroy: &[PathBuf]) -> Result<()> {
     let never = AtomicBool::new(false);
     let options = Options {
@@ -140,9 +139,9 @@ fn options(arguments: &VdbenchArguments, profile: Option<Profile>) -> Vec<String
     first.into_iter().chain(arguments.options.clone()).collect()
 }
 
-/// A blank ends what counts of a line, and may well stand in the path that is named to a profile.
-fn quote(asked: &mut CommandLine) {
-    for variable in &mut asked.variables {
+/// A blank ends the value in a parameter file, but a profile's path may contain one.
+fn quote(command_line: &mut CommandLine) {
+    for variable in &mut command_line.variables {
         if variable.value.contains(' ') {
             variable.value = format!("\"{}\"", variable.value);
         }
@@ -157,8 +156,7 @@ fn slo(arguments: &VdbenchArguments, script: &Script) -> Result<Option<Slo>> {
     Ok(Some(Slo::usual(text.parse::<Objective>()?)))
 }
 
-/// Who writes a parameter file knows what it writes over; who names a file or device to a profile may not. A device is
-/// written to when it is named twice.
+/// The author of a parameter file knows which files it overwrites; the user of a profile may not. A device must be named twice.
 fn spare(script: &Script, force: &[PathBuf]) -> Result<()> {
     for run in &script.runs {
         for (index, sd) in run.storage.iter().enumerate() {
@@ -190,9 +188,9 @@ fn spare(script: &Script, force: &[PathBuf]) -> Result<()> {
 }
 
 /// The script, and the text of all its files.
-fn read(asked: &CommandLine, profile: Option<Profile>) -> Result<(Script, String)> {
+fn read(command_line: &CommandLine, profile: Option<Profile>) -> Result<(Script, String)> {
     let texts: RefCell<Vec<(PathBuf, String)>> = RefCell::default();
-    let script = script(asked, &|path| {
+    let script = script(command_line, &|path| {
         let text = match profile.filter(|profile| profile.path() == path) {
             Some(profile) => profile.text().to_owned(),
             None => language::read_file(path)?,
@@ -213,7 +211,7 @@ fn read(asked: &CommandLine, profile: Option<Profile>) -> Result<(Script, String
     ))
 }
 
-/// The run that brings files to their size.
+/// The run that extends files to their size.
 fn format(script: &Script) -> Option<Run> {
     match script.format.policy {
         FormatPolicy::Never => None,

@@ -1,4 +1,4 @@
-//! A disk that fills: a small tmpfs, or a limit on the size of files, which answers as a quota does.
+//! A disk that fills: a small tmpfs, or a limit on file sizes, which gives the same errors as a quota.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
@@ -14,9 +14,9 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A tmpfs; where none may be mounted, a limit stands for it.
-    pub fn small(place: &Workspace, bytes: u64) -> Self {
-        let mut disk = Self::limited(place, bytes);
+    /// A tmpfs, or a limit if mounting is not permitted.
+    pub fn small(workspace: &Workspace, bytes: u64) -> Self {
+        let mut disk = Self::limited(workspace, bytes);
         disk.mounted = disk.mount(&format!("size={bytes}"));
         if !disk.mounted {
             println!("no tmpfs may be mounted here: a limit on the size of files stands for it");
@@ -24,39 +24,39 @@ impl Disk {
         disk
     }
 
-    /// A file system on a block device, which takes writes past the page cache and hands each on at once to the device under
-    /// its file; or why this machine has none.
-    pub fn on_a_device(place: &Workspace, bytes: u64) -> Result<Self, String> {
-        let image = place.path("disk.image");
+    /// A file system on a block device that bypasses the page cache and passes writes on to the device below its file; an error if this
+    /// machine has none.
+    pub fn on_a_device(workspace: &Workspace, bytes: u64) -> Result<Self, String> {
+        let image = workspace.path("disk.image");
         let file = std::fs::File::create(&image).unwrap();
         file.set_len(bytes).unwrap();
-        let mut disk = Self::limited(place, bytes);
+        let mut disk = Self::limited(workspace, bytes);
         let mut attach = Command::new("losetup");
         attach.args(["--find", "--show", "--direct-io=on"]);
-        let device = told(attach.arg(&image))?;
+        let device = output_of(attach.arg(&image))?;
         let device = device.trim();
-        // Nothing is written later that nobody asked for.
+        // Lazy initialisation would write at any later time.
         let options = "lazy_itable_init=0,lazy_journal_init=0";
         let mut make = Command::new("mkfs.ext4");
         make.args(["-q", "-F", "-m", "0", "-E", options, device]);
         let mut mount = Command::new("mount");
         mount.arg(device).arg(&disk.directory);
-        let made = told(&mut make).and_then(|_| told(&mut mount));
-        // While it is mounted the kernel keeps the device, and drops it afterwards.
-        let detached = told(Command::new("losetup").args(["-d", device]));
+        let made = output_of(&mut make).and_then(|_| output_of(&mut mount));
+        // The kernel keeps the device until the unmount.
+        let detached = output_of(Command::new("losetup").args(["-d", device]));
         made.and(detached)?;
         disk.mounted = true;
         Ok(disk)
     }
 
-    /// Whether it is a disk, and no limit in place of one.
+    /// True for a file system, false for a limit.
     pub fn is_mounted(&self) -> bool {
         self.mounted
     }
 
-    /// A directory in which no file may become larger.
-    pub fn limited(place: &Workspace, bytes: u64) -> Self {
-        let directory = place.path("disk");
+    /// A directory with a limit on the size of each file.
+    pub fn limited(workspace: &Workspace, bytes: u64) -> Self {
+        let directory = workspace.path("disk");
         std::fs::create_dir(&directory).unwrap();
         Self {
             directory,
@@ -70,15 +70,15 @@ impl Disk {
     }
 
     /// Runs the command while the disk is small.
-    pub fn dbdyno(&self, place: &Workspace, arguments: &[&str]) -> Ended {
-        let mut command = place.command(arguments);
+    pub fn dbdyno(&self, workspace: &Workspace, arguments: &[&str]) -> Ended {
+        let mut command = workspace.command(arguments);
         if !self.mounted {
             limit_file_size(&mut command, self.bytes);
         }
         Ended::of(command.output().unwrap())
     }
 
-    /// Makes room; a limit holds for [`Disk::dbdyno`] alone.
+    /// Enlarges the disk; a limit applies only to [`Disk::dbdyno`].
     pub fn grow(&self, bytes: u64) {
         if self.mounted {
             assert!(self.mount(&format!("remount,size={bytes}")));
@@ -96,7 +96,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         if self.mounted {
-            // Lazily, because a process that a failed test left may still have a file open.
+            // The unmount is lazy, because a process of a failed test may still have a file open.
             let done = Command::new("umount")
                 .arg("-l")
                 .arg(&self.directory)
@@ -106,8 +106,8 @@ impl Drop for Disk {
     }
 }
 
-/// What a command prints, or why it failed.
-fn told(command: &mut Command) -> Result<String, String> {
+/// Output of a command, or the reason of its failure.
+fn output_of(command: &mut Command) -> Result<String, String> {
     let done = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;

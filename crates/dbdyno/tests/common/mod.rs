@@ -1,4 +1,4 @@
-//! What all tests of the command share: a place of its own for each, and the command run in it.
+//! Common parts of the command's tests: a workspace for each, and running the command in it.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -12,13 +12,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testing::Shared;
 
-/// The command under test.
 pub const DBDYNO: &str = env!("CARGO_BIN_EXE_dbdyno");
 
-/// A command that takes longer hangs: no measure of speed, so long that no busy machine reaches it.
+/// A command that takes longer hangs; no busy machine reaches this limit.
 const TIME_MAX: Duration = Duration::from_secs(600);
 
-/// Switches off the checks that a busy machine fails: how busy it is with other tests is no matter of what is tested.
+/// Switches off the checks that a busy machine fails, because other tests keep it busy.
 pub const ON_ANY_MACHINE: [&str; 10] = [
     "--set",
     "validity.driver_pct_max=100",
@@ -32,7 +31,7 @@ pub const ON_ANY_MACHINE: [&str; 10] = [
     "validity.waiting_pct_max=100",
 ];
 
-/// What loads a warehouse of order entry, of so many rows.
+/// Arguments that load a warehouse of order entry with these rows.
 pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> [&'a str; 8] {
     [
         "oltp",
@@ -46,7 +45,7 @@ pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> [&'a str; 8] {
     ]
 }
 
-/// Files of the library, their words, and those that mean less to load.
+/// Files of the library, with replacements that make loading smaller.
 const SMALLER: [(&str, &str, &str); 4] = [
     ("sizes.toml", "small = 64_000", "small = 16_000"),
     ("sizes.toml", "large = 320_000", "large = 40_000"),
@@ -54,16 +53,14 @@ const SMALLER: [(&str, &str, &str); 4] = [
     ("T331.toml", "rows = 120_000", "rows = 20_000"),
 ];
 
-/// One point that takes about 50 ms and needs no table.
 pub const TINY: &str = "name = \"tiny\"\nsample_ms = 50\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.05\n";
 
-/// A directory with an archive of its own. Its name holds a space, as users' directories do.
+/// A directory with its own archive. Its name contains a space, as users' directories may.
 pub struct Workspace {
     directory: TempDir,
 }
 
-/// What a command left behind.
 pub struct Ended {
     pub status: i32,
     pub stdout: String,
@@ -86,21 +83,21 @@ impl Workspace {
         self.path("archive.dbdyno")
     }
 
-    /// Writes a file and gives its path as an argument.
+    /// Writes a file and returns its path as an argument.
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// URL of a database file of this place.
+    /// URL of a database file in this workspace.
     pub fn url(&self, engine: &str, name: &str) -> String {
         format!("{engine}:{}", self.path(name).display())
     }
 
-    /// The command in this place, with its archive and nothing of the user's. One that measures does so without the
-    /// checks on the driver, which have tests of their own: what is tested here must end alike on every machine. The
-    /// tables of the library are small, unless the arguments name another.
+    /// The command in this workspace, with its archive and without the user's configuration. Measuring verbs run without the checks on the
+    /// driver, which have separate tests, so that the result is the same on every machine. The tables of the library are small unless the
+    /// arguments name another.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.command_as_typed(arguments);
         if measures(arguments) {
@@ -112,7 +109,6 @@ impl Workspace {
         command
     }
 
-    /// The same without further arguments.
     pub fn command_as_typed(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(DBDYNO);
         command
@@ -136,7 +132,7 @@ impl Workspace {
         ended
     }
 
-    /// Loads a warehouse of order entry, of a tenth of the rows.
+    /// Loads a warehouse of order entry with a tenth of the rows.
     pub fn load_order_entry(&self, url: &str) -> Ended {
         self.fine(&order_entry_load(url, "tenth"))
     }
@@ -178,7 +174,7 @@ impl Ended {
         }
     }
 
-    /// The one sentence on standard error, which must be the last line and the only one of its kind.
+    /// The single sentence on standard error, which must be the last line.
     pub fn sentence(&self) -> &str {
         let ours: Vec<&str> = self
             .stderr
@@ -192,7 +188,6 @@ impl Ended {
     }
 }
 
-/// A file or directory of the repository.
 pub fn repository(name: &str) -> PathBuf {
     std::path::absolute(Path::new("../..").join(name)).unwrap()
 }
@@ -218,18 +213,16 @@ fn copy_directory(from: &Path, to: &Path) {
     }
 }
 
-/// The points of an export.
 pub fn points(exported: &Value) -> &[Value] {
     exported["points"].as_array().unwrap()
 }
 
-/// The first point of a test.
 pub fn point_of<'e>(exported: &'e Value, test: &str) -> &'e Value {
     let found = points(exported).iter().find(|p| p["test"] == test);
     found.unwrap_or_else(|| panic!("no point {test}"))
 }
 
-/// Changes rows of an analytical database in a SQLite file, so that of Q6 and Q12 the latter gets a wrong answer.
+/// Changes rows of an analytical database in a SQLite file so that Q12, and not Q6, has a wrong answer.
 pub fn spoil_answer_12(url: &str) {
     let path = url.strip_prefix("sqlite:").unwrap();
     let database = rusqlite::Connection::open(path).unwrap();
@@ -238,7 +231,6 @@ pub fn spoil_answer_12(url: &str) {
         .unwrap();
 }
 
-/// The reasons why a point is invalid.
 pub fn faults(point: &Value) -> Vec<&str> {
     let reasons = point["reasons"].as_array().unwrap().iter();
     reasons
@@ -246,7 +238,7 @@ pub fn faults(point: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Whether arguments carry out a plan of their own; a resumed run has the limits that it was begun with.
+/// True if the arguments run a plan; a resumed run has the limits that it was begun with.
 fn measures(arguments: &[&str]) -> bool {
     let is_run = matches!(
         arguments,
@@ -255,13 +247,12 @@ fn measures(arguments: &[&str]) -> bool {
     is_run && !arguments.contains(&"--resume")
 }
 
-/// Whether arguments carry out tests of the library, and name none.
+/// True if the arguments use the built-in library.
 fn takes_a_library(arguments: &[&str]) -> bool {
     matches!(arguments, ["run" | "ab", ..]) && !arguments.contains(&"--library")
 }
 
-/// The built-in library with less to load: most of what a test takes on a server would else be the loading of rows that it
-/// hardly looks at.
+/// The built-in library with smaller tables, whose loading would otherwise take most of a test's time.
 pub fn small_library() -> PathBuf {
     static SMALL: Shared<Arc<TempDir>> = Shared::new();
     let directory = SMALL.get("small", || {
@@ -278,7 +269,7 @@ pub fn small_library() -> PathBuf {
     directory.path().to_owned()
 }
 
-/// DuckDB must be there for the tests; its absence is a missing capability for users alone.
+/// DuckDB is mandatory in the tests; only users may lack it.
 pub fn need_duckdb() {
     let engines = Command::new(DBDYNO).args(["list", "engines"]).output();
     let engines = String::from_utf8(engines.unwrap().stdout).unwrap();

@@ -1,4 +1,4 @@
-//! A MariaDB server that dbdyno did not start, for its own part: by its socket.
+//! A MariaDB server that dbdyno did not start, reached by its socket.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use ::mysql::local::MariaDbServer;
 use local_server::{LocalServer, ServerSpec};
 
-/// A running server with more settings, each after an ampersand. It waits for no device: its files need not outlive the
+/// A running server with further settings, each after an ampersand. It does not sync, because its files need not survive a crash of the
 /// machine.
 pub fn server(settings: &str) -> LocalServer {
     let small = "innodb_buffer_pool_size=32M&innodb_log_file_size=32M&innodb_flush_method=nosync";
@@ -17,13 +17,12 @@ pub fn server(settings: &str) -> LocalServer {
     LocalServer::start(&MariaDbServer, &spec).unwrap()
 }
 
-/// URL of dbdyno's database on it.
 pub fn url(server: &LocalServer, user: &str) -> String {
     let socket = server.socket_path().display().to_string();
     format!("mysql://{user}@localhost/dbdyno?socket={socket}")
 }
 
-/// Runs SQL as somebody who is not dbdyno, by the server's own client; gives what it prints.
+/// Runs SQL as another user with the server's own client; returns the output.
 pub fn ask(server: &LocalServer, sql: &str) -> String {
     let tree = server.program().ancestors().nth(2).unwrap();
     let done = Command::new(tree.join("bin/mariadb"))

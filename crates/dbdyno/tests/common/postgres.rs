@@ -1,4 +1,4 @@
-//! A PostgreSQL server that dbdyno did not start, for its own part: by its socket.
+//! A PostgreSQL server that dbdyno did not start, reached by its socket.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use ::postgres::local::PostgresServer;
 use local_server::{LocalServer, ServerSpec};
 
-/// A running server with more settings, each after an ampersand.
+/// A running server with further settings, each after an ampersand.
 pub fn server(settings: &str) -> LocalServer {
     let url = format!("postgres+local:?version=15&shared_buffers=32MB{settings}");
     let url = engines::parse(&url).unwrap();
@@ -16,7 +16,6 @@ pub fn server(settings: &str) -> LocalServer {
     LocalServer::start(&PostgresServer, &spec).unwrap()
 }
 
-/// URL of one of its databases.
 pub fn url_of(server: &LocalServer, user: &str, database: &str) -> String {
     let directory = server.socket_directory().display().to_string();
     format!(
@@ -25,12 +24,11 @@ pub fn url_of(server: &LocalServer, user: &str, database: &str) -> String {
     )
 }
 
-/// URL of its first database.
 pub fn url(server: &LocalServer, user: &str) -> String {
     url_of(server, user, "postgres")
 }
 
-/// Runs SQL as somebody who is not dbdyno, by the server's own client; gives what it prints.
+/// Runs SQL as another user with the server's own client; returns the output.
 pub fn psql(server: &LocalServer, sql: &str) -> String {
     let client = server.program().with_file_name("psql");
     let done = Command::new(client)
@@ -45,10 +43,9 @@ pub fn psql(server: &LocalServer, sql: &str) -> String {
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }
 
-/// Somebody's session that has nothing to do, until it is dropped.
+/// Another user's idle session, until it is dropped.
 pub struct Idle(Child);
 
-/// Logs on, and stays.
 pub fn idle(server: &LocalServer) -> Idle {
     let mut client = Command::new(server.program().with_file_name("psql"))
         .args(["-X", "-q", "-A", "-t", "-h"])
@@ -69,7 +66,7 @@ pub fn idle(server: &LocalServer) -> Idle {
 
 impl Drop for Idle {
     fn drop(&mut self) {
-        // It ends with its input.
+        // The client ends when its input ends.
         drop(self.0.stdin.take());
         let ended = self.0.wait();
         assert!(ended.is_ok() || std::thread::panicking());

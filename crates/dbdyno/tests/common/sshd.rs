@@ -1,4 +1,4 @@
-//! A real ssh server of this machine, with keys and a configuration of its own, run by an ordinary user.
+//! A real ssh server on this machine with its own keys and configuration, run by an ordinary user.
 
 use std::fs::{self, Permissions};
 use std::net::{TcpListener, TcpStream};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A user with a shell, who may therefore log on.
+/// A user whose shell permits a login.
 struct User {
     name: String,
     uid: u32,
     gid: u32,
 }
 
-/// The server; gone when dropped.
+/// The server; stopped when dropped.
 pub struct Sshd {
     child: Child,
     directory: tempfile::TempDir,
@@ -30,22 +30,22 @@ impl Sshd {
             .tempdir()
             .unwrap();
         let user = user();
-        let place = directory.path();
-        fs::set_permissions(place, Permissions::from_mode(0o755)).unwrap();
+        let path = directory.path();
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
         for key in ["host_key", "user_key"] {
             let made = Command::new("ssh-keygen")
                 .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(place.join(key))
+                .arg(path.join(key))
                 .status();
             assert!(made.unwrap().success(), "run scripts/get-sshd.sh");
         }
-        fs::copy(place.join("user_key.pub"), place.join("authorized")).unwrap();
+        fs::copy(path.join("user_key.pub"), path.join("authorized")).unwrap();
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
             .unwrap()
             .port();
-        let at = |name: &str| place.join(name).display().to_string();
+        let at = |name: &str| path.join(name).display().to_string();
         let settings = format!(
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\
              PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\n\
@@ -53,22 +53,22 @@ impl Sshd {
             at("host_key"),
             at("authorized"),
         );
-        fs::write(place.join("sshd_config"), settings).unwrap();
+        fs::write(path.join("sshd_config"), settings).unwrap();
         let client = format!(
             "Host *\nIdentityFile \"{}\"\nIdentitiesOnly yes\nUserKnownHostsFile \"{}\"\n\
              GlobalKnownHostsFile /dev/null\nStrictHostKeyChecking accept-new\nLogLevel ERROR\n",
             at("user_key"),
             at("known"),
         );
-        fs::write(place.join("ssh_config"), client).unwrap();
+        fs::write(path.join("ssh_config"), client).unwrap();
         let wrapper = format!("#!/bin/sh\nexec ssh -F \"{}\" \"$@\"\n", at("ssh_config"));
-        fs::write(place.join("ssh"), wrapper).unwrap();
-        fs::set_permissions(place.join("ssh"), Permissions::from_mode(0o755)).unwrap();
+        fs::write(path.join("ssh"), wrapper).unwrap();
+        fs::set_permissions(path.join("ssh"), Permissions::from_mode(0o755)).unwrap();
         for name in ["host_key", "authorized"] {
-            chown(place.join(name), Some(user.uid), Some(user.gid)).unwrap();
+            chown(path.join(name), Some(user.uid), Some(user.gid)).unwrap();
         }
         let mut sshd = Self {
-            child: spawn(place, &user),
+            child: spawn(path, &user),
             directory,
             port,
             user,
@@ -89,7 +89,6 @@ impl Sshd {
         panic!("sshd does not listen");
     }
 
-    /// What `--host` is given.
     pub fn url(&self) -> String {
         format!("ssh://{}@127.0.0.1:{}", self.user.name, self.port)
     }
@@ -99,7 +98,7 @@ impl Sshd {
         self.directory.path().join("ssh")
     }
 
-    /// Ends the server's processes for connections that are open, as a network that breaks would.
+    /// Kills the server's processes of open connections, like a network failure.
     pub fn cut(&self) -> usize {
         let ended = descendants(self.child.id());
         for pid in &ended {
@@ -109,7 +108,7 @@ impl Sshd {
         ended.len()
     }
 
-    /// Ends the server, so that nobody can log on again.
+    /// Stops the server, so that further logins fail.
     pub fn stop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -123,7 +122,6 @@ impl Drop for Sshd {
     }
 }
 
-/// The processes below one, however deep.
 fn descendants(parent: u32) -> Vec<u32> {
     let mut of: Vec<(u32, u32)> = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -149,8 +147,8 @@ fn descendants(parent: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Starts the program that the system or `scripts/get-sshd.sh` has.
-fn spawn(place: &Path, user: &User) -> Child {
+/// Starts the program of the system or of `scripts/get-sshd.sh`.
+fn spawn(directory: &Path, user: &User) -> Child {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache =
         cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"));
@@ -163,10 +161,10 @@ fn spawn(place: &Path, user: &User) -> Child {
             unpacked.join("usr/sbin/sshd").exists(),
             "the tests need an ssh server: run scripts/get-sshd.sh"
         );
-        // Where the ordinary user may run it, which a cache below /root is not.
-        let program = place.join("sshd");
-        // By another process: a program that this one has open for writing, or that a child of another test has inherited
-        // so, cannot be started.
+        // The ordinary user cannot run it from a cache below /root.
+        let program = directory.join("sshd");
+        // Another process copies it: a program that this process has open for writing, or that a child of another test has inherited open,
+        // cannot be started.
         let copied = Command::new("cp")
             .arg(unpacked.join("usr/sbin/sshd"))
             .arg(&program)
@@ -178,11 +176,11 @@ fn spawn(place: &Path, user: &User) -> Child {
                 .flatten()
                 .filter(|f| f.file_name().to_string_lossy().contains(".so"))
             {
-                fs::copy(file.path(), place.join(file.file_name())).unwrap();
+                fs::copy(file.path(), directory.join(file.file_name())).unwrap();
             }
         }
         let mut command = Command::new(program);
-        command.env("LD_LIBRARY_PATH", place);
+        command.env("LD_LIBRARY_PATH", directory);
         command
     };
     // SAFETY: the call only reads the process's credentials.
@@ -191,9 +189,9 @@ fn spawn(place: &Path, user: &User) -> Child {
     }
     command
         .args(["-D", "-e", "-f"])
-        .arg(place.join("sshd_config"))
+        .arg(directory.join("sshd_config"))
         .stdin(Stdio::null())
-        .stderr(fs::File::create(place.join("log")).unwrap())
+        .stderr(fs::File::create(directory.join("log")).unwrap())
         .spawn()
         .unwrap()
 }

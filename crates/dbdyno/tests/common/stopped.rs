@@ -1,4 +1,4 @@
-//! A server that stands still.
+//! A server with stopped processes.
 
 use local_server::LocalServer;
 
@@ -7,7 +7,7 @@ pub fn signal(process: u32, signal: i32) {
     assert_eq!(unsafe { libc::kill(process as i32, signal) }, 0);
 }
 
-/// A server all of whose processes stand still, until this is dropped.
+/// All processes of a server, stopped until this is dropped.
 pub struct Stopped(Vec<u32>);
 
 impl Stopped {
@@ -15,7 +15,7 @@ impl Stopped {
         let first = server.pid().unwrap();
         let mut all = vec![first];
         let mut stopped = 0;
-        // The first one stops first, and begins no other.
+        // The first one is stopped first, so that it starts no other.
         while stopped < all.len() {
             signal(all[stopped], libc::SIGSTOP);
             stopped += 1;
@@ -33,7 +33,7 @@ impl Stopped {
 impl Drop for Stopped {
     fn drop(&mut self) {
         for process in &self.0 {
-            // SAFETY: as above; one that has ended meanwhile is no matter.
+            // SAFETY: as above; a process that has ended does no harm.
             unsafe { libc::kill(*process as i32, libc::SIGCONT) };
         }
     }

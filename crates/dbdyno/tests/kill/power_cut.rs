@@ -1,9 +1,8 @@
-//! The power fails at any moment of a run: what was synced is there, of the rest any part may be. Every archive opens,
-//! every point that was reported is kept, and the resumed run is complete.
+//! A power failure at any moment of a run: synced data survive, of the rest any part may survive. Every archive opens, every reported point
+//! is stored, and the resumed run is complete.
 //!
-//! A run is carried out once while all that it does to its files is written down (`power_log.c`). From that the state of
-//! the disk is made for any moment: all up to the last sync of each file, and of what came after it any sectors. A new
-//! file is there once it was synced itself, as on the file systems of Linux.
+//! A run is executed once while `power_log.c` logs its file operations. The log gives the state of the disk at any moment: everything up to
+//! the last sync of each file, and any sectors of later writes. A new file exists once it was synced, as on the file systems of Linux.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,45 +11,37 @@ use std::process::{Command, Stdio};
 use super::*;
 
 const CUTS_DEFAULT: u32 = 12;
-/// Cuts in what one run wrote.
 const CUTS_OF_A_RUN: u32 = 12;
-/// What a disk writes as a whole.
+/// Atomic unit of a disk's writes.
 const SECTOR_BYTES: usize = 512;
 
-/// Something that a run did.
 enum Deed {
-    Wrote {
-        at: u64,
-        bytes: Vec<u8>,
-    },
+    Wrote { at: u64, bytes: Vec<u8> },
     Truncated(u64),
     Synced,
-    /// The name of the file is safe.
     Named,
     Removed,
     Said(String),
 }
 
 struct Record {
-    /// By which a file is known whatever its name.
+    /// Identifies a file under any name.
     inode: u64,
     path: PathBuf,
     deed: Deed,
 }
 
-/// A file: what is safe, and what came after it was.
+/// A file: its durable state, and the later operations.
 #[derive(Default)]
 struct Durable<'r> {
-    /// Its names so far.
     paths: Vec<&'r PathBuf>,
     content: Option<Vec<u8>>,
     pending: Vec<&'r Deed>,
 }
 
-/// What came of the cuts.
 #[derive(Default, Debug)]
 struct Losses {
-    /// Behind the entry of the run.
+    /// Cuts after the entry of the run.
     during_the_run: u32,
     sectors: u64,
 }
@@ -73,7 +64,7 @@ fn a_run_whose_disk_loses_power_at_any_moment_is_resumed_to_its_end() {
     assert!(losses.sectors > 0, "{losses:?}");
 }
 
-/// Compiles the library that writes down what a command does.
+/// Compiles the library that logs a command's file operations.
 fn preloaded(directory: &Path) -> PathBuf {
     let library = directory.join("power_log.so");
     let source = PathBuf::from("tests/kill/power_log.c");
@@ -89,14 +80,14 @@ fn preloaded(directory: &Path) -> PathBuf {
 }
 
 fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut Losses) {
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", PLAN);
-    let url = place.url("sqlite", "bench.db");
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", PLAN);
+    let url = workspace.url("sqlite", "bench.db");
     let run = ["run", &plan, "--target", &url];
     let resume = ["run", "--resume", "last"];
     let log = tempfile::NamedTempFile::new().unwrap();
-    let root = place.archive().parent().unwrap().to_owned();
-    let mut command = place.command(&run);
+    let root = workspace.archive().parent().unwrap().to_owned();
+    let mut command = workspace.command(&run);
     command
         .env("LD_PRELOAD", preloaded)
         .env("POWER_LOG", log.path())
@@ -111,7 +102,7 @@ fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut 
         .collect();
     for number in numbers {
         let mut random = Random::stream(SEED, u64::from(number) + (1 << 32));
-        // Every other cut where the archive is written, which is a small part of all that is.
+        // Every other cut falls on a write to the archive, which is a small part of the log.
         let cut = if number.is_multiple_of(2) {
             random.below(records.len() as u64 + 1) as usize
         } else {
@@ -120,28 +111,27 @@ fn cut_and_resume(numbers: std::ops::Range<u32>, preloaded: &Path, losses: &mut 
         let context = format!("cut {number} behind {cut} of {} records", records.len());
         remove_all(&records);
         let said = restore(&records[..cut], &mut random, losses);
-        let Some(before) = finished(&place) else {
+        let Some(before) = finished(&workspace) else {
             assert_eq!(reported(&said), 0, "{context}: {said}");
-            assert_done(&place.dbdyno(&run), &context);
-            assert_whole(&place, &[], &context);
+            assert_done(&workspace.dbdyno(&run), &context);
+            assert_whole(&workspace, &[], &context);
             continue;
         };
         losses.during_the_run += 1;
         assert_kept(&before, reported(&said), &context);
         if before["run"]["state"] != "complete" {
-            assert_done(&place.dbdyno(&resume), &context);
+            assert_done(&workspace.dbdyno(&resume), &context);
         }
-        assert_whole(&place, points(&before), &context);
+        assert_whole(&workspace, points(&before), &context);
     }
 }
 
-/// Whether a file is the archive, what belongs to it, or what becomes it.
+/// True for the archive, its journals, and its temporary file.
 fn is_of_archive(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("archive") || name.ends_with(".new")
 }
 
-/// What was done to which file, in order.
 fn read_log(mut log: &[u8]) -> Vec<Record> {
     const HEAD_BYTES: usize = 25;
     let mut records = Vec::new();
@@ -177,7 +167,7 @@ fn read_log(mut log: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Removes whatever a run wrote, and the memory that the sessions of a database share.
+/// Removes all files of a run, and shared memory of database sessions.
 fn remove_all(records: &[Record]) {
     let writes = |record: &&Record| !matches!(record.deed, Deed::Named);
     let written: HashSet<u64> = records
@@ -197,9 +187,9 @@ fn remove_all(records: &[Record]) {
     }
 }
 
-/// Makes the files that were written as they are in the state behind these records and a loss of power; what was said by then.
+/// Creates the files in the state after these records and a loss of power; returns the output up to then.
 fn restore(records: &[Record], random: &mut Random, losses: &mut Losses) -> String {
-    // In the order in which they appeared; an inode whose file was removed may be another file's later.
+    // Files are in order of appearance; the inode of a removed file may be reused.
     let mut files: Vec<Durable> = Vec::new();
     let mut newest: HashMap<u64, usize> = HashMap::new();
     let mut said = String::new();
@@ -208,35 +198,35 @@ fn restore(records: &[Record], random: &mut Random, losses: &mut Losses) -> Stri
             said.push_str(text);
             continue;
         }
-        let place = *newest.entry(*inode).or_insert_with(|| {
+        let index = *newest.entry(*inode).or_insert_with(|| {
             files.push(Durable::default());
             files.len() - 1
         });
-        let kept = &mut files[place];
-        if kept.paths.last() != Some(&path) {
-            kept.paths.push(path);
+        let file = &mut files[index];
+        if file.paths.last() != Some(&path) {
+            file.paths.push(path);
         }
         match deed {
             Deed::Synced => {
-                for deed in std::mem::take(&mut kept.pending) {
-                    apply(&mut kept.content, deed);
+                for deed in std::mem::take(&mut file.pending) {
+                    apply(&mut file.content, deed);
                 }
-                kept.content.get_or_insert_default();
+                file.content.get_or_insert_default();
             }
             Deed::Named => {}
-            deed => kept.pending.push(deed),
+            deed => file.pending.push(deed),
         }
         if let Deed::Removed = deed {
             newest.remove(inode);
         }
     }
-    // All, some or none of what is not safe may have reached the disk.
+    // All, some or none of the other data may have reached the disk.
     let share = [0.0, 0.5, 1.0][random.below(3) as usize];
-    for mut kept in files {
-        for deed in kept.pending {
-            survive(&mut kept.content, deed, share, random, losses);
+    for mut file in files {
+        for deed in file.pending {
+            survive(&mut file.content, deed, share, random, losses);
         }
-        if let (Some(content), Some(path)) = (kept.content, kept.paths.last())
+        if let (Some(content), Some(path)) = (file.content, file.paths.last())
             && !path.is_dir()
             && !path.to_string_lossy().ends_with("-shm")
         {
@@ -262,7 +252,7 @@ fn write(content: &mut Option<Vec<u8>>, at: usize, bytes: &[u8]) {
     content[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// The part of a deed that reaches the disk although nobody made sure of it.
+/// The part of an operation that reaches the disk without a sync.
 fn survive(
     content: &mut Option<Vec<u8>>,
     deed: &Deed,

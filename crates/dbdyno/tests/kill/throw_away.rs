@@ -1,5 +1,5 @@
-//! `kill -9` of runs and studies on databases that end with their process: what finished steps had loaded is gone, and
-//! whoever goes on loads it again.
+//! `kill -9` of runs and studies on databases that end with their process: data of finished steps are lost, and a resumed run loads them
+//! again.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use super::{KILLS_DEFAULT, Moment, POINT, SEED, killed, kills, moment, reported}
 use serde_json::Value;
 use stats::random::Random;
 
-/// Order entry after tests of the library and a script; its level needs what the second step loads. One user, because two
-/// lock each other out of a database that SQLite keeps in memory.
+/// Order entry after tests of the library and a script; its level needs the data of the second step. It has one user, because two lock each
+/// other out of a database that SQLite keeps in memory.
 const ORDER_ENTRY: &str = r#"name = "k"
 sample_ms = 50
 [[step]]
@@ -49,10 +49,9 @@ do = "run"
 users = "1"
 "#;
 
-/// How a run or study is begun.
 struct Case {
     begin: &'static str,
-    /// What its runs must have in the end.
+    /// Points that its runs must have in the end.
     points: usize,
     /// Points of one side that an interruption can leave without those of the other.
     torn: usize,
@@ -88,7 +87,7 @@ const CASES: [Case; 5] = [
 ];
 
 #[test]
-fn what_went_with_its_process_is_loaded_again() {
+fn data_that_ended_with_their_process_are_loaded_again() {
     need_duckdb();
     let rounds = kills().div_ceil(KILLS_DEFAULT);
     let cases = (0..rounds).flat_map(|_| CASES);
@@ -98,8 +97,8 @@ fn what_went_with_its_process_is_loaded_again() {
 }
 
 fn kill_and_resume(number: u64, case: &Case) {
-    let place = Workspace::new();
-    place.file("k.toml", ORDER_ENTRY);
+    let workspace = Workspace::new();
+    workspace.file("k.toml", ORDER_ENTRY);
     let mut random = Random::stream(SEED, 1_000 + number);
     let at = moment(&mut random, case.points - 1, POINT);
     let at = Moment {
@@ -108,7 +107,7 @@ fn kill_and_resume(number: u64, case: &Case) {
     };
     let begin: Vec<&str> = case.begin.split_whitespace().collect();
     let said = killed(
-        &place,
+        &workspace,
         &[&begin[..], &["--name", "k", "--yes"]].concat(),
         at,
     );
@@ -119,18 +118,18 @@ fn kill_and_resume(number: u64, case: &Case) {
             _ => &["k"],
         };
         runs.iter()
-            .map(|run| place.export(run))
+            .map(|run| workspace.export(run))
             .collect::<Vec<Value>>()
     };
     let before = runs();
-    let kept: usize = before.iter().map(|run| points(run).len()).sum();
-    assert!(kept >= reported(&said), "{context}");
+    let stored: usize = before.iter().map(|run| points(run).len()).sum();
+    assert!(stored >= reported(&said), "{context}");
     if before.iter().any(|run| run["run"]["state"] != "complete") {
         let verb = match begin[0] {
             "columnar" => "run",
             verb => verb,
         };
-        let resumed = place.dbdyno(&[verb, "--resume", "k", "--yes"]);
+        let resumed = workspace.dbdyno(&[verb, "--resume", "k", "--yes"]);
         assert_eq!(resumed.status, 0, "{context}: {}", resumed.stderr);
     }
     let mut all = 0;

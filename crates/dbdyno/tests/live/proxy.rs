@@ -1,5 +1,5 @@
-//! Between a browser and the server of the live page: it breaks the first stream of events, and the page tells it
-//! what it shows once the run is over.
+//! A proxy between a browser and the server of the live page: it breaks the first stream of events, and the page sends its text to it after
+//! the run.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,32 +8,31 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// A browser that shows nothing for so long hangs.
+/// A browser without any output for this long hangs.
 const TIME_MAX: Duration = Duration::from_secs(120);
 
 /// Sends the page's text when the run is over and drawn.
-const TELL: &str = "<script>const tell = () => {\
+const SEND_SCRIPT: &str = "<script>const send = () => {\
     if (document.body.dataset.over && document.getElementById('state').textContent === 'complete')\
-      fetch('/told', {method: 'POST', body: document.body.innerText});\
-    else setTimeout(tell, 50) }; tell()</script>";
+      fetch('/text', {method: 'POST', body: document.body.innerText});\
+    else setTimeout(send, 50) }; send()</script>";
 
-/// The proxy, until the process ends.
 pub struct Proxy {
     address: SocketAddr,
     cut: Receiver<()>,
-    told: Receiver<String>,
+    text: Receiver<String>,
     came_back: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
 struct Shared {
     server: SocketAddr,
-    /// Events after which the first stream is cut.
+    /// Number of events before the first stream is cut.
     cut_after: usize,
     streams: Arc<AtomicUsize>,
     came_back: Arc<AtomicBool>,
     cut: Sender<()>,
-    told: Sender<String>,
+    text: Sender<String>,
 }
 
 impl Proxy {
@@ -41,7 +40,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (cut_sender, cut) = channel();
-        let (told_sender, told) = channel();
+        let (text_sender, text) = channel();
         let came_back = Arc::new(AtomicBool::new(false));
         let shared = Shared {
             server,
@@ -49,19 +48,19 @@ impl Proxy {
             streams: Arc::default(),
             came_back: Arc::clone(&came_back),
             cut: cut_sender,
-            told: told_sender,
+            text: text_sender,
         };
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let shared = shared.clone();
-                // A browser that hangs up in the middle is no failure of the test.
+                // A browser may hang up at any time.
                 std::thread::spawn(move || shared.serve(stream.unwrap()));
             }
         });
         Self {
             address,
             cut,
-            told,
+            text,
             came_back,
         }
     }
@@ -74,13 +73,12 @@ impl Proxy {
         self.cut.recv_timeout(TIME_MAX).expect("no browser came");
     }
 
-    /// What the page shows at the end.
-    pub fn wait_until_told(&mut self) -> String {
-        let told = self.told.recv_timeout(TIME_MAX);
-        told.expect("the page did not come to the end of the run")
+    pub fn wait_for_text(&mut self) -> String {
+        let text = self.text.recv_timeout(TIME_MAX);
+        text.expect("the page did not come to the end of the run")
     }
 
-    /// Whether a later stream was asked for from the last event seen on.
+    /// True if a later stream was requested from the last received event on.
     pub fn came_back_with_an_id(&self) -> bool {
         self.came_back.load(Ordering::SeqCst)
     }
@@ -101,11 +99,11 @@ impl Shared {
         match first.split(' ').nth(1).unwrap_or_default() {
             "/" => self.page(browser),
             "/events" => self.events(browser, &head),
-            "/told" => {
+            "/text" => {
                 let length = value(&head, "content-length").and_then(|v| v.parse().ok());
                 let mut body = vec![0; length.unwrap_or(0)];
                 reader.read_exact(&mut body)?;
-                let _ = self.told.send(String::from_utf8_lossy(&body).into_owned());
+                let _ = self.text.send(String::from_utf8_lossy(&body).into_owned());
                 (&browser).write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
             }
             _ => (&browser).write_all(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n"),
@@ -121,12 +119,12 @@ impl Shared {
         Ok(server)
     }
 
-    /// The page without its policy, which would forbid what is added to it.
+    /// The page without its policy, which would forbid the added script.
     fn page(&self, mut browser: TcpStream) -> std::io::Result<()> {
         let mut text = String::new();
         self.ask("/", "")?.read_to_string(&mut text)?;
         let (_, page) = text.split_once("\r\n\r\n").unwrap_or_default();
-        let page = page.replace("</html>", &format!("{TELL}</html>"));
+        let page = page.replace("</html>", &format!("{SEND_SCRIPT}</html>"));
         write!(
             browser,
             "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
@@ -158,7 +156,6 @@ impl Shared {
     }
 }
 
-/// The value of a header.
 fn value<'h>(head: &'h [String], name: &str) -> Option<&'h str> {
     let mut pairs = head.iter().filter_map(|line| line.split_once(':'));
     let found = pairs.find(|(key, _)| key.eq_ignore_ascii_case(name));

@@ -1,5 +1,5 @@
-//! `dbdyno check --method` on databases of every engine: the laws hold, a target that loses what it acknowledged is found,
-//! and nothing is left behind.
+//! `dbdyno check --method` on databases of every engine: the invariants hold, a target that loses acknowledged rows is found, and nothing
+//! is left behind.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::common::{Ended, Workspace, need_duckdb};
 use crate::{mysql, postgres};
 
-/// Points so short that the whole check takes a minute. What chance has a part in may then not be told, but is not broken:
-/// that is less likely than one in 1,000,000 however busy the machine is.
+/// Points short enough for a check of one minute. Statistical invariants may then be undecided, but are not violated: that is less likely
+/// than one in 1,000,000 on any machine.
 const SHORT: [&str; 5] = ["--method", "--yes", "--json", "--seconds", "0.1"];
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
-/// What it says of a database. It may take as long as it needs: a busy machine is no fault.
-fn method(place: &Workspace, url: &str) -> (Ended, Value) {
-    let mut command = place.command(&[&["check", "--target", url], &SHORT[..]].concat());
+/// Result of the check on a database, without a time limit because a busy machine is no fault.
+fn method(workspace: &Workspace, url: &str) -> (Ended, Value) {
+    let mut command = workspace.command(&[&["check", "--target", url], &SHORT[..]].concat());
     let ended = Ended::of(command.output().unwrap());
     let found: Value =
         serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr));
@@ -31,14 +31,14 @@ fn law<'v>(method: &'v Value, id: &str) -> &'v Value {
     laws.find(|law| law["id"] == id).unwrap()
 }
 
-/// No law is broken, those hold that chance has no part in, and those are not offered that are named.
+/// No invariant is violated, those without chance hold, and exactly the named ones are unsupported.
 fn is_right(url: &str, not_offered: &[&str]) {
-    let place = Workspace::new();
-    is_right_in(&place, url, not_offered);
+    let workspace = Workspace::new();
+    is_right_in(&workspace, url, not_offered);
 }
 
-fn is_right_in(place: &Workspace, url: &str, not_offered: &[&str]) {
-    let (ended, method) = method(place, url);
+fn is_right_in(workspace: &Workspace, url: &str, not_offered: &[&str]) {
+    let (ended, method) = method(workspace, url);
     assert_eq!(ended.status, 0, "{method:#}");
     assert_eq!(method["broken"], 0, "{method:#}");
     for id in ["committed", "counts", "times"] {
@@ -57,15 +57,15 @@ fn is_right_in(place: &Workspace, url: &str, not_offered: &[&str]) {
     );
 }
 
-/// Nothing is left beside a file that was never created.
+/// A file that did not exist leaves nothing behind.
 fn a_file_is_measured_rightly(engine: &str) {
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     is_right_in(
-        &place,
-        &place.url(engine, "bench.db"),
+        &workspace,
+        &workspace.url(engine, "bench.db"),
         &["delay", "waits", "clock"],
     );
-    let files = std::fs::read_dir(place.path("")).unwrap();
+    let files = std::fs::read_dir(workspace.path("")).unwrap();
     let left: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
@@ -106,14 +106,14 @@ fn a_server_that_dbdyno_starts_is_measured_rightly() {
 }
 
 const LEDGER: &str = "SELECT count(*) FROM pg_tables WHERE tablename = 'dbdyno_check_ledger'";
-/// Every row of a transaction that adds twice to one counter vanishes within it, and nobody is told.
+/// Every row of a transaction that adds twice to one counter vanishes silently within it.
 const FORGETFUL: &str = "CREATE RULE forgets AS ON INSERT TO dbdyno_check.dbdyno_check_ledger WHERE NEW.a = NEW.b \
      DO ALSO DELETE FROM dbdyno_check.dbdyno_check_ledger WHERE a = b";
 
-/// A check in the background, from when its tables are there.
-fn begun(place: &Workspace, server: &LocalServer) -> Child {
+/// A check in the background whose tables exist.
+fn begun(workspace: &Workspace, server: &LocalServer) -> Child {
     let url = postgres::url(server, "dbdyno");
-    let mut command = place.command(&[&["check", "--target", &url], &SHORT[..]].concat());
+    let mut command = workspace.command(&[&["check", "--target", &url], &SHORT[..]].concat());
     let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     while postgres::psql(server, LEDGER) != "1" {
@@ -124,9 +124,9 @@ fn begun(place: &Workspace, server: &LocalServer) -> Child {
 }
 
 #[test]
-fn a_server_that_loses_what_it_acknowledged_is_found() {
-    let (server, place) = (postgres::server(""), Workspace::new());
-    let child = begun(&place, &server);
+fn a_server_that_loses_acknowledged_rows_is_found() {
+    let (server, workspace) = (postgres::server(""), Workspace::new());
+    let child = begun(&workspace, &server);
     postgres::psql(&server, FORGETFUL);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
@@ -147,9 +147,9 @@ fn a_server_that_loses_what_it_acknowledged_is_found() {
 
 #[test]
 fn nothing_begins_without_consent_or_in_somebodys_schema() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
-    let ended = place.dbdyno(&["check", "--target", &url, "--method"]);
+    let ended = workspace.dbdyno(&["check", "--target", &url, "--method"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended
@@ -160,7 +160,7 @@ fn nothing_begins_without_consent_or_in_somebodys_schema() {
     );
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
     postgres::psql(&server, "CREATE SCHEMA dbdyno_check");
-    let ended = place.dbdyno(&["check", "--target", &url, "--method", "--yes"]);
+    let ended = workspace.dbdyno(&["check", "--target", &url, "--method", "--yes"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended
@@ -169,9 +169,9 @@ fn nothing_begins_without_consent_or_in_somebodys_schema() {
         "{}",
         ended.stderr
     );
-    let ended = place.dbdyno(&["check", "--target", &url, "--seconds", "1"]);
+    let ended = workspace.dbdyno(&["check", "--target", &url, "--seconds", "1"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
-    let ended = place.dbdyno(&["check", "--target", "mock:", "--method", "--yes"]);
+    let ended = workspace.dbdyno(&["check", "--target", "mock:", "--method", "--yes"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended
@@ -182,12 +182,11 @@ fn nothing_begins_without_consent_or_in_somebodys_schema() {
     );
 }
 
-/// Interrupted it removes what it made; killed it leaves what the next check removes.
 #[test]
-fn what_was_made_is_removed_however_it_ends() {
-    let (server, place) = (postgres::server(""), Workspace::new());
+fn a_check_leaves_nothing_after_any_end() {
+    let (server, workspace) = (postgres::server(""), Workspace::new());
     let ended_by = |signal: i32| {
-        let mut child = begun(&place, &server);
+        let mut child = begun(&workspace, &server);
         let pid = libc::pid_t::try_from(child.id()).unwrap();
         // SAFETY: the child has not been waited for, so its number is still its own.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
@@ -197,13 +196,13 @@ fn what_was_made_is_removed_however_it_ends() {
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
     assert_eq!(ended_by(libc::SIGKILL), None);
     assert_ne!(postgres::psql(&server, NOT_LEFT), "0");
-    // The server notices a moment later that nobody is there any more.
+    // The server notices the lost connection a moment later.
     let ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno'";
     while postgres::psql(&server, ours) != "0" {
         sleep(Duration::from_millis(20));
     }
     let url = postgres::url(&server, "dbdyno");
-    let ended = place.dbdyno(&["check", "--target", &url, "--engine", "--yes"]);
+    let ended = workspace.dbdyno(&["check", "--target", &url, "--engine", "--yes"]);
     assert_eq!(ended.status, 0, "{}", ended.stdout);
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
 }

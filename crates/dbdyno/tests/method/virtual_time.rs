@@ -1,5 +1,5 @@
-//! The laws on drives of the driver itself in virtual time: a right one keeps them all, and each fault that is planted in
-//! the target, in the driver or in its books breaks those that it contradicts.
+//! The invariants on drives of the driver in virtual time: a correct one satisfies them all, and each fault planted in the target, in the
+//! driver or in its records violates those that contradict it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -25,50 +25,47 @@ const ASKED: Parameters = Parameters {
     seconds: 1.0,
     repetitions: 8,
 };
-/// Time of a statement, and what a transaction takes besides.
+/// Time of a statement, and overhead of a transaction.
 const STATEMENT_US: u64 = 200;
 const BESIDE_US: u64 = 100;
 const SESSIONS: u32 = 4;
 
-/// What is wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     Nothing,
     /// The target acknowledges one of ten transactions and forgets it.
     Drops,
-    /// It does one of ten twice.
+    /// The target executes one of ten twice.
     Repeats,
-    /// It slows down by a third from the first half of a run to the second.
+    /// The target slows down by a third from the first half of a run to the second.
     Drifts,
-    /// It does nothing for the second hundred statements.
+    /// The target skips the second hundred statements.
     Skips,
-    /// It answers before the delay is over.
+    /// The target answers before the delay is over.
     Hurries,
-    /// The driver pauses half as long as asked, whatever is asked.
+    /// The driver pauses half as long as requested.
     ShortPauses,
-    /// It does not pause longer when asked to.
+    /// The driver ignores a longer pause.
     SamePauses,
-    /// It leaves out arrivals.
+    /// The driver leaves out arrivals.
     FewArrivals,
-    /// It drives more users than it says, where they are many.
+    /// The driver drives more users than it reports at high numbers.
     MoreUsers,
-    /// Its recorder loses every second operation.
+    /// The recorder loses every second operation.
     Forgets,
-    /// It records service times in the wrong unit.
+    /// The recorder uses the wrong unit for service times.
     Unit,
-    /// It counts failed operations as done.
+    /// The recorder counts failed operations as successful.
     CountsFailures,
-    /// It counts what ends in the part of a slice that counts, after all sessions have begun with it.
+    /// The recorder counts the operations that end in the counted part of a slice, after all sessions have begun with it.
     CountsEnds,
 }
 
-/// What the database holds.
 #[derive(Default)]
 struct Database {
     changed: AtomicU64,
 }
 
-/// A session whose successful operations are commits.
 struct Committing {
     inner: Box<dyn BlockingClient>,
     database: Arc<Database>,
@@ -155,7 +152,6 @@ fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
     }
 }
 
-/// One drive as a run does it.
 fn drive((role, seed): (Role, u64), fault: Fault, database: &Arc<Database>) -> Outcome {
     let (jobs, latency, schedule) = load(role, fault);
     let (clock, _) = Clock::new_virtual();
@@ -239,7 +235,7 @@ fn seed(role: Role, repetition: u32) -> u64 {
     u64::from(repetition) << 32 | u64::from(role.step())
 }
 
-/// The drives of a role in which nothing is wrong; they are the same every time.
+/// The fault-free drives of a role, which are deterministic.
 fn right(role: Role) -> &'static [Outcome] {
     static RIGHT: [OnceLock<Vec<Outcome>>; Role::ALL.len()] =
         [const { OnceLock::new() }; Role::ALL.len()];
@@ -253,7 +249,6 @@ fn right(role: Role) -> &'static [Outcome] {
     })
 }
 
-/// All laws after all drives.
 fn findings(fault: Fault) -> Vec<Finding> {
     let database = Arc::new(Database::default());
     let (mut run, mut mock) = (Run::planned("method"), Run::planned("mock"));
@@ -290,7 +285,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
     })
 }
 
-/// A statement of known length.
+/// A statement of known duration.
 fn known(repetition: u32, fault: Fault) -> Point {
     let (clock, _) = Clock::new_virtual();
     let sessions = Mock::new()
@@ -305,7 +300,7 @@ fn known(repetition: u32, fault: Fault) -> Point {
     point(&outcome, (Role::Idle, repetition), fault)
 }
 
-/// A statement of known length, in slices in turn with itself.
+/// A statement of known duration, in slices that alternate with itself.
 fn in_slices(repetition: u32, fault: Fault) -> Point {
     let (base, _) = Clock::new_virtual();
     let (slice, length) = (Parameters::SLICE, us(Parameters::SLICES_US));
@@ -345,7 +340,7 @@ fn broken(fault: Fault) -> Vec<Law> {
 }
 
 #[test]
-fn a_right_driver_keeps_every_law() {
+fn a_correct_driver_satisfies_every_invariant() {
     for finding in findings(Fault::Nothing) {
         let holds = matches!(finding.outcome, verdict::method::Outcome::Holds(_));
         assert!(holds, "{finding:?}");

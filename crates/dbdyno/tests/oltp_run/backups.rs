@@ -1,4 +1,4 @@
-//! Backups of local servers: restored elsewhere and proven, beside users at work, and to a point in time; one that was killed is none.
+//! Backups of local servers: restored and proven, with concurrent users, and to a point in time; a killed backup does not count.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::common::{Workspace, faults, need_duckdb, points};
 
-/// A directory for backups, which a server with a user of its own can reach where this is root.
-fn repository(place: &Workspace) -> PathBuf {
-    let repository = place.path("backups");
+/// A directory for backups that a server of another user can reach if this user is root.
+fn repository(workspace: &Workspace) -> PathBuf {
+    let repository = workspace.path("backups");
     fs::create_dir(&repository).unwrap();
     for directory in [repository.as_path(), repository.parent().unwrap()] {
         fs::set_permissions(directory, PermissionsExt::from_mode(0o711)).unwrap();
@@ -20,10 +20,10 @@ fn repository(place: &Workspace) -> PathBuf {
     repository
 }
 
-/// Carries the methods out on a server, each of which has this proof; the points.
+/// Measures the methods on a server, each with this proof; returns the points.
 fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Vec<Value> {
-    let place = Workspace::new();
-    let repository = repository(&place);
+    let workspace = Workspace::new();
+    let repository = repository(&workspace);
     let repository_text = repository.to_str().unwrap();
     let backup = ["backup", "run", "--target", target, "--methods", methods];
     let usual = [
@@ -34,9 +34,9 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
         "--repository",
         repository_text,
     ];
-    let ended = place.dbdyno(&[&backup[..], &usual[..], more].concat());
+    let ended = workspace.dbdyno(&[&backup[..], &usual[..], more].concat());
     assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
-    let exported = place.export("last");
+    let exported = workspace.export("last");
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0]);
         let notes = point["notes"].as_array().unwrap();
@@ -48,7 +48,6 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
     points(&exported).to_vec()
 }
 
-/// A backup of files starts as a server of its own, one of rows is loaded into one, and both hold what was acknowledged.
 #[test]
 fn backups_of_files_and_of_rows_are_restored_and_proven() {
     let methods = "basebackup-tar,basebackup-incremental,dump-gzip";
@@ -58,13 +57,13 @@ fn backups_of_files_and_of_rows_are_restored_and_proven() {
         let point = points.iter().find(|point| point["test"] == test).unwrap();
         point[figure].as_f64().unwrap()
     };
-    // The full backup lies beside the changes, and a dump holds one database of the server's.
+    // The full backup lies next to the changes, and a dump holds one database of the server's.
     let (tar, both) = ("BACKUP-BASEBACKUP-TAR", "BACKUP-BASEBACKUP-INCREMENTAL");
     assert!(bytes(both, "backup_repository_mb") > bytes(tar, "backup_repository_mb"));
     assert!(bytes("BACKUP-DUMP-GZIP", "backup_logical_mb") < bytes(tar, "backup_logical_mb"));
 }
 
-/// A version between the others, which no pgBackRest of the system knows, and whose package was built without lz4 and zstd.
+/// An intermediate version that the system's pgBackRest does not support, whose package lacks lz4 and zstd.
 #[test]
 fn backups_of_postgresql_16_are_restored_and_proven() {
     let methods = "basebackup-plain,basebackup-tar-gzip-2,dump-none";
@@ -80,13 +79,12 @@ fn backups_of_postgresql_16_are_restored_and_proven() {
     );
 }
 
-/// A user works, and copies and exports hold what was acknowledged; on half of the processors, which the point tells.
 #[test]
 fn backups_of_columns_are_restored_and_proven() {
     need_duckdb();
-    let asked = ["--channels", "2", "--processors", "1"];
+    let options = ["--channels", "2", "--processors", "1"];
     let methods = "copy,export-parquet-zstd";
-    let points = proven_backups("duckdb:bench.duckdb", methods, &asked, "restore_proven");
+    let points = proven_backups("duckdb:bench.duckdb", methods, &options, "restore_proven");
     assert_eq!(points.len(), 2);
     for point in points {
         let state = point["work"]["state"].as_str().unwrap();
@@ -95,34 +93,32 @@ fn backups_of_columns_are_restored_and_proven() {
     }
 }
 
-/// What was acknowledged before a point in time is there, and nothing of what came after it.
 #[test]
 fn a_backup_is_restored_to_a_point_in_time() {
     let target = "postgres+local:?version=15";
-    let asked = ["--point-in-time", "--channels", "2"];
-    let points = proven_backups(target, "pgbackrest-lz4-64k", &asked, "restored_to_point");
+    let options = ["--point-in-time", "--channels", "2"];
+    let points = proven_backups(target, "pgbackrest-lz4-64k", &options, "restored_to_point");
     let [point] = points.as_slice() else {
         panic!("one point")
     };
     let notes = point["notes"].as_array().unwrap();
-    let told = notes
+    let note = notes
         .iter()
         .find(|note| note["code"] == "restored_to_point");
-    assert!(told.unwrap()["after"].as_u64().unwrap() > 0);
-    // The tool's own clock runs within that of dbdyno.
+    assert!(note.unwrap()["after"].as_u64().unwrap() > 0);
+    // The tool's own time is shorter than dbdyno's.
     let seconds = |name: &str| point[name].as_f64().unwrap();
     assert!(seconds("backup_tool_s") > 0.0 && seconds("backup_tool_s") <= seconds("elapsed_s"));
 }
 
-/// The tool's files become a server once its log is replayed, statements are loaded into one, with as many channels as asked, and
-/// users at work.
+/// The tool's files become a server after log replay, statements are loaded into one, with the requested channels and concurrent users.
 #[test]
 fn backups_of_mariadb_are_restored_and_proven() {
-    let asked = ["--channels", "2", "--beside", "50", "--users", "2"];
+    let options = ["--channels", "2", "--beside", "50", "--users", "2"];
     let points = proven_backups(
         "mysql+local:",
         "mariadb-backup,mydumper-128k",
-        &asked,
+        &options,
         "restore_proven_beside",
     );
     let channels: Vec<&Value> = points.iter().map(|point| &point["threads"]).collect();
@@ -139,14 +135,13 @@ fn backups_of_mariadb_are_restored_and_proven() {
     }
 }
 
-/// A killed backup leaves no process and is taken for none; the run goes on with a new one, and removes what was left.
 #[test]
 fn a_backup_that_is_killed_is_never_taken_for_whole() {
-    let place = Workspace::new();
-    let repository = repository(&place);
-    // Its data stay, and are recovered by the next server on them.
-    let target = format!("{}?version=15", place.url("postgres+local", "server"));
-    let asked = [
+    let workspace = Workspace::new();
+    let repository = repository(&workspace);
+    // Its data stay, and the next server recovers them.
+    let target = format!("{}?version=15", workspace.url("postgres+local", "server"));
+    let options = [
         "backup",
         "run",
         "--target",
@@ -163,19 +158,19 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
         "0.3",
         "--repository",
     ];
-    let arguments = [&asked[..], &more, &[repository.to_str().unwrap()]].concat();
-    let mut command = place.command(&arguments);
+    let arguments = [&options[..], &more, &[repository.to_str().unwrap()]].concat();
+    let mut command = workspace.command(&arguments);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = command.spawn().unwrap();
     let tool = awaited(|| children(run.id()).into_iter().find(|pid| is_backup(*pid)));
-    // It cannot come to its end before the run is killed.
+    // A stopped tool cannot finish before the run is killed.
     signal(tool, "STOP");
     awaited(|| stat(tool).starts_with('T').then_some(()));
     run.kill().unwrap();
     run.wait().unwrap();
     awaited(|| processes_of(&repository).is_empty().then_some(()));
 
-    assert_eq!(points(&place.export("last")), [Value::Null; 0]);
+    assert_eq!(points(&workspace.export("last")), [Value::Null; 0]);
     let left: Vec<PathBuf> = entries(&repository);
     let [left] = left.as_slice() else {
         panic!("{left:?}")
@@ -183,8 +178,8 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     assert!(entries(&left.join("backup")).len() > 1, "it had begun");
     assert!(!left.join("manifest.toml").exists());
 
-    place.fine(&["run", "--resume", "last"]);
-    let exported = place.export("last");
+    workspace.fine(&["run", "--resume", "last"]);
+    let exported = workspace.export("last");
     let [point] = points(&exported) else {
         panic!("one point")
     };
@@ -195,12 +190,11 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     let removed = &note("backup_left_removed")["directories"];
     assert_eq!(removed, &serde_json::json!([left.to_str().unwrap()]));
     assert!(entries(&repository).is_empty());
-    is_held_to_a_rate(&place, &target);
+    is_held_to_a_rate(&workspace, &target);
 }
 
-/// However fast the machine is, a backup takes as long as its rate asks for. On the data of another test, whose load would take
-/// longer than this.
-fn is_held_to_a_rate(place: &Workspace, target: &str) {
+/// A backup takes the time of its rate limit on any machine. It uses another test's data, whose load would take longer.
+fn is_held_to_a_rate(workspace: &Workspace, target: &str) {
     const MB_PER_S: f64 = 20.0;
     let backup = [
         "backup",
@@ -211,14 +205,14 @@ fn is_held_to_a_rate(place: &Workspace, target: &str) {
         "basebackup-null",
     ];
     let more = ["--work-seconds", "0.1", "--max-mb-per-s", "20"];
-    place.fine(&[&backup[..], &more].concat());
-    let exported = place.export("last");
+    workspace.fine(&[&backup[..], &more].concat());
+    let exported = workspace.export("last");
     let [point] = points(&exported) else {
         panic!("one point")
     };
     assert_eq!(faults(point), [""; 0]);
     let figure = |name: &str| point[name].as_f64().unwrap();
-    // The server lets an eighth of a second's bytes pass before it first waits.
+    // The server sends an eighth of a second's bytes before it first waits.
     let least_s = figure("backup_logical_mb") / MB_PER_S - 0.125;
     assert!(least_s > 1.0 && figure("elapsed_s") >= least_s, "{point}");
 }
@@ -228,11 +222,10 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// What comes to be sooner or later.
-fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
+fn awaited<T>(sample: impl Fn() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = sample() {
             return found;
         }
         assert!(begun.elapsed() < Duration::from_secs(120), "never");
@@ -246,7 +239,7 @@ fn processes() -> Vec<u32> {
     names.collect()
 }
 
-/// State and parent of a process, and what follows; nothing of one that has ended.
+/// State, parent and further fields of a process; empty if it has ended.
 fn stat(pid: u32) -> String {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().unwrap_or_default().to_owned()
@@ -269,7 +262,7 @@ fn is_backup(pid: u32) -> bool {
     line.contains("pgbackrest") && line.ends_with(" backup ")
 }
 
-/// Those that work in a directory, by their command lines.
+/// Command lines of the processes that use a directory.
 fn processes_of(directory: &Path) -> Vec<String> {
     let lines = processes().into_iter().map(command_line);
     let directory = directory.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! What the device did below a server: times of its requests in every point, and before and after.
+//! Device activity below a server: request times in every point, and before and after.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::common::{Workspace, points};
 use crate::disk::Disk;
 use crate::postgres;
 
-/// So many commits, whatever time they take, that every point has the hundred requests without which it tells nothing of them.
+/// Enough commits for the hundred requests that each point needs, whatever time they take.
 const PLAN: &str = "name = \"device\"\nrepeat = 4\n\
     [[step]]\nuse = \"library\"\ntests = [\"T311\"]\njobs = [2]\n";
 
@@ -21,22 +21,22 @@ fn times<'a>(point: &'a Value, operation: &str, phase: &str) -> Option<&'a Value
 }
 
 #[test]
-fn requests_of_every_point_are_told_and_compared() {
-    told_and_compared(|data| format!("postgres+local:{data}?version=15&shared_buffers=32MB"));
+fn requests_of_every_point_are_reported_and_compared() {
+    reported_and_compared(|data| format!("postgres+local:{data}?version=15&shared_buffers=32MB"));
 }
 
 #[test]
-fn requests_below_mariadb_are_told_and_compared() {
-    told_and_compared(|data| {
+fn requests_below_mariadb_are_reported_and_compared() {
+    reported_and_compared(|data| {
         format!("mysql+local:{data}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M")
     });
 }
 
-/// Of a server whose data are in this directory.
-fn told_and_compared(url: impl Fn(&str) -> String) {
-    let place = Workspace::new();
-    // A device of its own: what others do on the machine's disk is not on it.
-    let disk = match Disk::on_a_device(&place, 600 << 20) {
+/// A server with its data in this directory.
+fn reported_and_compared(url: impl Fn(&str) -> String) {
+    let workspace = Workspace::new();
+    // A separate device is free of the other I/O on the machine's disk.
+    let disk = match Disk::on_a_device(&workspace, 600 << 20) {
         Ok(disk) => disk,
         Err(reason) => testing::skip!("{reason}"),
     };
@@ -45,11 +45,11 @@ fn told_and_compared(url: impl Fn(&str) -> String) {
         testing::skip!("{error}");
     }
     let url = url(&disk.path("data").display().to_string());
-    let plan = place.file("plan.toml", PLAN);
+    let plan = workspace.file("plan.toml", PLAN);
     for name in ["before", "after"] {
-        place.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
+        workspace.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
     }
-    for point in points(&place.export("after")) {
+    for point in points(&workspace.export("after")) {
         let [whole, inside] = ["whole", "device"].map(|phase| times(point, "write", phase));
         let (whole, inside) = (whole.unwrap(), inside.unwrap());
         assert_eq!(whole["subject"], device.as_str());
@@ -64,7 +64,7 @@ fn told_and_compared(url: impl Fn(&str) -> String) {
         let own = devices.iter().find(|own| own["name"] == device.as_str());
         assert_timed_requests_are_all(point, own.unwrap_or_else(|| panic!("{point}")));
     }
-    let compared = place.fine(&["compare", "before", "after", "--json"]);
+    let compared = workspace.fine(&["compare", "before", "after", "--json"]);
     let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
     let shifts = compared["shifts"].as_array().unwrap();
     let is_write = |s: &&Value| s["operation"] == "write" && s["phase"] == "whole";
@@ -76,12 +76,12 @@ fn told_and_compared(url: impl Fn(&str) -> String) {
         (&"T311".into(), &2.into())
     );
     assert!(write["buckets"].as_array().unwrap().len() > 1, "{write}");
-    // Four repetitions a side have an interval; one run after the other has no verdict.
+    // Four repetitions a side have an interval; runs made in succession have no verdict.
     assert!(write["improvement_pct_low"].is_number(), "{write}");
     assert_eq!(write["verdict"], "inconclusive");
-    let page = place.path("page.html");
+    let page = workspace.path("page.html");
     let written = page.display().to_string();
-    place.fine(&["report", "after", "--against", "before", "-o", &written]);
+    workspace.fine(&["report", "after", "--against", "before", "-o", &written]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "storage I/O times",
@@ -105,17 +105,17 @@ const BUSY: &str = "name = \"busy\"\npipeline = \"off\"\n\
 const BUSY_PLAN: &str = "name = \"places\"\nsample_ms = 500\n\
     [[step]]\nuse = \"script\"\nscript = \"busy.toml\"\njobs = [1]\nmode = \"time\"\nseconds = 6.0\n";
 
-/// A server with its log and its temporary files on disks of their own.
+/// A server with its log and its temporary files on separate disks.
 fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
-    let place = data.path("data");
+    let workspace = data.path("data");
     let url = format!(
         "postgres+local:{}?version=15&work_mem=64kB",
-        place.display()
+        workspace.display()
     );
     let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let start = || LocalServer::start(&PostgresServer, &spec).unwrap();
     let server = start();
-    let place = server.data_directory().to_owned();
+    let workspace = server.data_directory().to_owned();
     let space = temporary.path("space");
     std::fs::create_dir(&space).unwrap();
     let owned = Command::new("chown")
@@ -130,7 +130,7 @@ fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
     postgres::psql(&server, &sql);
     drop(server);
     let moved = log.path("wal");
-    let wal = place.join("pg_wal");
+    let wal = workspace.join("pg_wal");
     let copied = Command::new("cp").arg("-a").args([&wal, &moved]).status();
     assert!(copied.unwrap().success());
     std::fs::remove_dir_all(&wal).unwrap();
@@ -138,10 +138,9 @@ fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
     start()
 }
 
-/// Flushes that the kernel joins to one at most, as there are sessions that may ask for one.
+/// Most flushes that the kernel merges into one, as many as sessions that may request one.
 const JOINED_MAX: u32 = 8;
 
-/// The device that holds this.
 fn holding<'p>(point: &'p Value, purpose: &str) -> &'p Value {
     let mut devices = point["devices"].as_array().unwrap().iter();
     let is = |device: &&Value| {
@@ -157,8 +156,8 @@ fn holding<'p>(point: &'p Value, purpose: &str) -> &'p Value {
 fn data_log_and_temporary_files_have_a_row_each() {
     let places = [Workspace::new(), Workspace::new(), Workspace::new()];
     let mut disks = Vec::new();
-    for place in &places {
-        match Disk::on_a_device(place, 600 << 20) {
+    for workspace in &places {
+        match Disk::on_a_device(workspace, 600 << 20) {
             Ok(disk) => disks.push(disk),
             Err(reason) => testing::skip!("{reason}"),
         }
@@ -166,19 +165,19 @@ fn data_log_and_temporary_files_have_a_row_each() {
     let [data, log, temporary] = &disks[..] else {
         unreachable!("one for each place")
     };
-    // Else temporary files would be gone before anybody writes them to their device.
+    // Otherwise temporary files would be deleted before their write-back.
     let synchronous = Command::new("mount")
         .args(["-o", "remount,sync"])
         .arg(temporary.path(""))
         .status();
     assert!(synchronous.unwrap().success());
     let server = spread(data, log, temporary);
-    let place = &places[0];
-    place.file("busy.toml", BUSY);
-    let plan = place.file("places.toml", BUSY_PLAN);
+    let workspace = &places[0];
+    workspace.file("busy.toml", BUSY);
+    let plan = workspace.file("places.toml", BUSY_PLAN);
     let url = postgres::url(&server, server.superuser());
-    place.fine(&["run", &plan, "--target", &url, "--yes", "--name", "places"]);
-    let exported = place.export("places");
+    workspace.fine(&["run", &plan, "--target", &url, "--yes", "--name", "places"]);
+    let exported = workspace.export("places");
     let point = &points(&exported)[0];
     let transactions = point["operations"].as_f64().unwrap();
     for (purpose, disk, least_mb, most_mb) in [
@@ -198,8 +197,8 @@ fn data_log_and_temporary_files_have_a_row_each() {
         assert_timed_requests_are_all(point, device);
     }
     assert_account_agrees(point, transactions);
-    // The files of the three lie on one device, which lies below them.
-    let below = host::device_of(&place.path("")).unwrap();
+    // The files of all three lie on one device below them.
+    let below = host::device_of(&workspace.path("")).unwrap();
     let devices = point["devices"].as_array().unwrap();
     let lower = devices
         .iter()
@@ -207,7 +206,7 @@ fn data_log_and_temporary_files_have_a_row_each() {
     let lower = lower.unwrap_or_else(|| panic!("{point}"));
     assert_eq!(lower["carries"].as_array().unwrap().len(), 3, "{lower}");
     assert!(lower["holds"].as_array().unwrap().is_empty(), "{lower}");
-    // The figures of the point are those of data and log together.
+    // The figures of the point are the sums over data and log.
     let sum_mb: f64 = ["data", "log"]
         .map(|purpose| holding(point, purpose)["writes"]["mb"].as_f64().unwrap())
         .iter()
@@ -218,15 +217,15 @@ fn data_log_and_temporary_files_have_a_row_each() {
         (figure * elapsed_s / sum_mb - 1.0).abs() < 1e-6,
         "{figure} {sum_mb}"
     );
-    let page = place.path("page.html");
-    place.fine(&["report", "places", "-o", &page.display().to_string()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "places", "-o", &page.display().to_string()]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in ["temporary", "Whose I/O", &below] {
         assert!(page.contains(part), "{part}");
     }
 }
 
-/// What the engine counted of its own I/O is that of the transactions, each under its purpose, and reached its device.
+/// The engine's account of its I/O matches the transactions, by purpose, and reached its device.
 fn assert_account_agrees(point: &Value, transactions: f64) {
     let account = |purpose: &str, operation: &str| {
         let mut account = point["engine_io"].as_array().unwrap().iter();
@@ -234,8 +233,8 @@ fn assert_account_agrees(point: &Value, transactions: f64) {
         own.unwrap_or_else(|| panic!("{point}"))
     };
     let written_mb = |purpose: &str| account(purpose, "write")["mb"].as_f64().unwrap();
-    // Each logs the 1 MB that it writes, and whole pages behind the checkpoint of the one before. The first may have logged
-    // its own before the engine was asked.
+    // Each transaction logs its 1 MB, and full pages after the previous checkpoint. The first may have logged before the engine's counters
+    // were read.
     assert!(transactions >= 2.0, "too few to tell: {transactions}");
     let log_mb = written_mb("log");
     assert!(
@@ -243,10 +242,10 @@ fn assert_account_agrees(point: &Value, transactions: f64) {
         "{transactions} transactions: {}",
         point["engine_io"]
     );
-    // What was flushed is on the device; at the ends of the window either may have seen a little more.
+    // Flushed bytes are on the device; the windows of the two counters may differ slightly.
     let device_mb = holding(point, "log")["writes"]["mb"].as_f64().unwrap();
     assert!(log_mb <= device_mb * 1.05 + 1.0, "{log_mb} {device_mb}");
-    // Each spills the 2 MB that it sorts, and some merge them once more. The server tells it up to a second late.
+    // Each transaction spills the 2 MB that it sorts, and some merge them once more. The server reports it up to a second late.
     let spilled_mb = written_mb("temporary");
     assert!(
         (0.5 * (transactions - 1.0)..8.0 * (transactions + 1.0)).contains(&spilled_mb),
@@ -259,7 +258,7 @@ fn assert_account_agrees(point: &Value, transactions: f64) {
     assert!(reads["mb"].is_null() && reads["unknown"] == "not_counted");
 }
 
-/// What the kernel timed and what it counted are the same requests, as a whole and interval by interval.
+/// Requests timed by the kernel are those that it counted, in total and by interval.
 fn assert_timed_requests_are_all(point: &Value, device: &Value) {
     if let Err(error) = host::block::BlockWatch::open(&[device["name"].as_str().unwrap()]) {
         println!("not held against timed requests: {error}");
@@ -281,8 +280,8 @@ fn assert_timed_requests_are_all(point: &Value, device: &Value) {
     let [reads, writes] = ["reads", "writes"].map(|kind| device[kind]["count"].as_u64().unwrap());
     let some = |count: u64| 2 + count / 100;
     assert!(timed("read").abs_diff(reads) <= some(reads), "{device}");
-    // The counters have a flush that was asked for alone among the writes, whether it was joined to another one or not; the
-    // kernel times those that the device saw.
+    // The counters include a separately requested flush in the writes, whether merged or not; the kernel times those that reached the
+    // device.
     let least = timed("write");
     let most = least + timed("flush") * u64::from(JOINED_MAX);
     assert!(

@@ -1,4 +1,4 @@
-//! MariaDB, with the same bad luck.
+//! The same faults on MariaDB.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -15,20 +15,20 @@ use crate::mysql::{ask, server, url};
 const READING: &str = "FROM information_schema.processlist WHERE db = 'dbdyno' \
                        AND info LIKE 'SELECT amount, day FROM dbdyno_small WHERE id%'";
 
-/// The long run, when a job of its second point is seen at work, and the number of its session, which it keeps between two statements. The
-/// server itself looks: a client takes longer to start than a statement to end.
+/// The long run with a job of its second point in progress, and the number of its session, which is constant. The server itself searches
+/// for it, because a client takes longer to start than a statement to end.
 fn begin(server: &LocalServer) -> (InTheMiddle, String) {
     let reading = READING.replace('\'', "''");
-    // A block reads the list once, unless the statement is a new one each time.
-    let look = format!(
+    // A block reads the list once, unless each statement is a new one.
+    let search = format!(
         "DELIMITER //\nBEGIN NOT ATOMIC DECLARE looks INT DEFAULT 0; REPEAT\n\
          DO SLEEP(0.005); SET looks = looks + 1; EXECUTE IMMEDIATE 'SELECT id INTO @found {reading} LIMIT 1';\n\
          UNTIL @found IS NOT NULL OR looks > 1000 END REPEAT; SELECT @found; END//"
     );
     let mut session = String::new();
-    let beside = url(server, "root") + "&others=allow";
-    let run = InTheMiddle::begin(&beside, || {
-        session = ask(server, &look);
+    let shared_url = url(server, "root") + "&others=allow";
+    let run = InTheMiddle::begin(&shared_url, || {
+        session = ask(server, &search);
         session.parse::<u64>().is_ok()
     });
     (run, session)
@@ -39,12 +39,12 @@ fn a_killed_session_ends_the_run_which_can_be_resumed() {
     let server = server("");
     let (run, victim) = begin(&server);
     ask(&server, &format!("KILL {victim}"));
-    let (place, sentence) = run.broken();
+    let (workspace, sentence) = run.broken();
     assert!(sentence.contains("closed the connection"), "{sentence}");
-    // What was finished is not measured again.
-    let resumed = place.dbdyno(&["run", "--resume", "long"]);
+    // Finished points are not measured again.
+    let resumed = workspace.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
-    assert_eq!(points(&place.export("long")).len(), 2);
+    assert_eq!(points(&workspace.export("long")).len(), 2);
 }
 
 #[test]
@@ -52,27 +52,27 @@ fn a_killed_server_ends_the_run() {
     let server = server("");
     let (run, _) = begin(&server);
     kill(server.pid().unwrap() as i32);
-    let (place, sentence) = run.broken();
+    let (workspace, sentence) = run.broken();
     assert!(sentence.contains("closed the connection"), "{sentence}");
-    let ended = place.dbdyno(&["run", "--resume", "long"]);
+    let ended = workspace.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("no server answers"),
         "{}",
         ended.stderr
     );
-    assert_eq!(points(&place.export("long")).len(), 1);
+    assert_eq!(points(&workspace.export("long")).len(), 1);
 }
 
 #[test]
 fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
-    let place = Workspace::new();
-    let plan = place.file(
+    let workspace = Workspace::new();
+    let plan = workspace.file(
         "plan.toml",
         &only("T611").replace("jobs = [2]", "jobs = [1, 64, 4]"),
     );
-    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "root")]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "root")]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -82,7 +82,7 @@ fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     );
 }
 
-/// The short plan with one of its tests, or another one.
+/// The short plan with a different test.
 fn only(test: &str) -> String {
     SHORT.replace(
         "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
@@ -91,18 +91,20 @@ fn only(test: &str) -> String {
 }
 
 #[test]
-fn a_wrong_password_is_said_and_none_is_kept() {
-    let (server, place) = (server(""), Workspace::new());
+fn a_wrong_password_is_reported_and_not_stored() {
+    let (server, workspace) = (server(""), Workspace::new());
     ask(
         &server,
         "CREATE USER locked@localhost IDENTIFIED BY 'r1ght-one'; \
          GRANT ALL ON *.* TO locked@localhost",
     );
-    let plan = place.file("plan.toml", TINY);
+    let plan = workspace.file("plan.toml", TINY);
     let run = |user: &str, password: Option<&str>| {
         let target = url(&server, user);
-        let mut command = place.command(&["run", &plan, "--target", &target]);
-        command.env_remove("MYSQL_PWD").env("HOME", place.path("."));
+        let mut command = workspace.command(&["run", &plan, "--target", &target]);
+        command
+            .env_remove("MYSQL_PWD")
+            .env("HOME", workspace.path("."));
         if let Some(password) = password {
             command.env("MYSQL_PWD", password);
         }
@@ -121,7 +123,7 @@ fn a_wrong_password_is_said_and_none_is_kept() {
         );
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
     }
-    let option_file = place.path(".my.cnf");
+    let option_file = workspace.path(".my.cnf");
     for ended in [
         run("locked", Some("r1ght-one")),
         run("locked:r1ght-one", None),
@@ -135,20 +137,19 @@ fn a_wrong_password_is_said_and_none_is_kept() {
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("r1ght-one"));
     }
-    let archive = std::fs::read(place.archive()).unwrap();
+    let archive = std::fs::read(workspace.archive()).unwrap();
     let holds = |word: &[u8]| archive.windows(word.len()).any(|part| part == word);
     assert!(!holds(b"r1ght-one") && !holds(b"wr0ng-one"));
 }
 
-/// Every job changes the same few rows in an order of its own, so that they wait for each other in a
-/// circle; the server ends one of them, which tries again.
+/// Every job changes the same few rows in a different order, so that they deadlock; the server aborts one of them, which retries.
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
-    let (server, place) = (server(""), Workspace::new());
-    let library = place.library();
+    let (server, workspace) = (server(""), Workspace::new());
+    let library = workspace.library();
     let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
     std::fs::write(library.join("T716.sql"), sql).unwrap();
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &only("T716")
             .replace("jobs = [2]", "jobs = [4]")
@@ -156,8 +157,8 @@ fn deadlocks_are_tried_again_and_counted() {
     );
     let library = library.to_str().unwrap();
     let url = url(&server, "root");
-    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
-    let run = place.export("last");
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
+    let run = workspace.export("last");
     let point = &points(&run)[0];
     assert_eq!(ended.status, 0, "{} {}", ended.stderr, point["reasons"]);
     assert!(point["retries"].as_f64().unwrap() > 0.0, "{point}");
@@ -167,7 +168,6 @@ fn deadlocks_are_tried_again_and_counted() {
     assert!(notes.contains("retried after a conflict"), "{notes}");
 }
 
-/// Another language, order, calendar and clock than the tests were written with.
 #[test]
 fn a_server_of_another_country_gives_the_same_answers() {
     let server = server(
@@ -175,9 +175,9 @@ fn a_server_of_another_country_gives_the_same_answers() {
          &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH\
          &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
     );
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", SHORT);
-    let mut command = place.command(&["run", &plan, "--target", &url(&server, "root")]);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", SHORT);
+    let mut command = workspace.command(&["run", &plan, "--target", &url(&server, "root")]);
     let ended = Ended::of(
         command
             .env("TZ", "America/St_Johns")
@@ -186,12 +186,12 @@ fn a_server_of_another_country_gives_the_same_answers() {
             .unwrap(),
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     assert_eq!(points(&run).len(), 5);
     assert!(points(&run).iter().all(|p| p["valid"] == true));
 }
 
-/// The greeting of a server that is older than any that can be installed here.
+/// The greeting of a server older than any installable one.
 #[test]
 fn a_server_too_old_is_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -201,7 +201,7 @@ fn a_server_too_old_is_refused() {
         let mut greeting = b"\x0a5.5.5-10.4.34-MariaDB\0".to_vec();
         greeting.extend(7_u32.to_le_bytes());
         greeting.extend(b"abcdefgh\0");
-        // What such a server could do, by halves, with character set and status between.
+        // Capabilities of such a server in two halves, with character set and status in between.
         greeting.extend([0xfe, 0xff, 0x2d, 0x02, 0x00, 0xff, 0x81, 21]);
         greeting.extend([0; 10]);
         greeting.extend(b"ijklmnopqrst\0mysql_native_password\0");
@@ -215,13 +215,13 @@ fn a_server_too_old_is_refused() {
         let mut bytes = [0; 1024];
         let _ = near.read(&mut bytes);
         let _ = near.write_all(&packet(2, b"\0\0\0\x02\0\0\0"));
-        // Until it has been read and the other side has gone away.
+        // The answer is complete when the other side has closed the connection.
         while let Ok(1..) = near.read(&mut bytes) {}
     });
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     let url = format!("mysql://u@127.0.0.1:{port}/dbdyno");
-    let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -231,9 +231,9 @@ fn a_server_too_old_is_refused() {
 }
 
 #[test]
-fn others_are_disturbed_only_when_told() {
-    let (server, place) = (server(""), Workspace::new());
-    let plan = place.file("plan.toml", TINY);
+fn servers_with_other_sessions_need_consent() {
+    let (server, workspace) = (server(""), Workspace::new());
+    let plan = workspace.file("plan.toml", TINY);
     let url = url(&server, "root");
     std::thread::scope(|scope| {
         let other = scope.spawn(|| ask(&server, "SELECT sleep(8)"));
@@ -242,14 +242,14 @@ fn others_are_disturbed_only_when_told() {
         while ask(&server, sleeping) == "0" {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         assert!(
             ended.sentence().contains("other sessions are active"),
             "{}",
             ended.stderr
         );
-        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         assert!(
             !other.is_finished(),
@@ -261,13 +261,13 @@ fn others_are_disturbed_only_when_told() {
 
 #[test]
 fn much_is_written_only_when_agreed() {
-    let (server, place) = (server(""), Workspace::new());
-    let plan = place.file(
+    let (server, workspace) = (server(""), Workspace::new());
+    let plan = workspace.file(
         "plan.toml",
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
     );
     for target in [&url(&server, "root"), "mysql+local:"] {
-        let ended = place.dbdyno(&["run", &plan, "--target", target]);
+        let ended = workspace.dbdyno(&["run", &plan, "--target", target]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         let sentence = ended.sentence();
         assert!(
@@ -280,20 +280,20 @@ fn much_is_written_only_when_agreed() {
 }
 
 #[test]
-fn a_user_who_sees_little_is_told_what_is_missing() {
-    let (server, place) = (server(""), Workspace::new());
+fn missing_rights_of_a_user_are_reported() {
+    let (server, workspace) = (server(""), Workspace::new());
     ask(
         &server,
         "CREATE USER plain@localhost; GRANT ALL ON dbdyno.* TO plain@localhost; \
          GRANT SUPER ON *.* TO plain@localhost",
     );
-    let plan = place.file(
+    let plan = workspace.file(
         "plan.toml",
         &SHORT.replace("\"T421\"", "\"T421\", \"T331\", \"T332\""),
     );
-    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let run = place.export("last");
+    let run = workspace.export("last");
     let grant = "GRANT PROCESS ON *.* TO 'plain'@'localhost'; \
                  GRANT SELECT ON performance_schema.* TO 'plain'@'localhost'";
     assert_eq!(
@@ -305,7 +305,7 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
     );
     assert_eq!(ended.stderr.matches(grant).count(), 1, "{}", ended.stderr);
     for point in points(&run) {
-        // That a table is compressed cannot be proven, and the sentence says by whom it can.
+        // Compression of a table cannot be proven, and the sentence names a user who could.
         let is_provable = point["test"] != "T332";
         assert_eq!(point["valid"], is_provable, "{point}");
         if is_provable {
@@ -318,22 +318,22 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
     }
 }
 
-/// A server that cannot write any more may end without a word; why is told nevertheless.
+/// A server that cannot write any more may stop silently; the reason is still reported.
 #[test]
-fn a_disk_that_fills_under_sequential_writes_is_told() {
-    let place = Workspace::new();
-    let disk = Disk::small(&place, 230 << 20);
+fn a_disk_that_fills_under_sequential_writes_is_reported() {
+    let workspace = Workspace::new();
+    let disk = Disk::small(&workspace, 230 << 20);
     if !disk.is_mounted() {
         testing::skip!("no tmpfs may be mounted here");
     }
     let plan = "name = \"full\"\n[[step]]\nuse = \"library\"\ntests = [\"T211\"]\njobs = [4]\nsize = \"quick\"\n";
-    let plan = place.file("plan.toml", plan);
+    let plan = workspace.file("plan.toml", plan);
     let data = disk.path("data");
     let url = format!(
         "mysql+local:{}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
         data.display()
     );
-    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(
@@ -342,14 +342,13 @@ fn a_disk_that_fills_under_sequential_writes_is_told() {
     );
 }
 
-/// Users who are more than the server lets in are refused before anything is measured.
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused() {
-    let (server, place) = (server("&max_connections=20"), Workspace::new());
+    let (server, workspace) = (server("&max_connections=20"), Workspace::new());
     let url = url(&server, "root");
-    place.load_order_entry(&url);
+    workspace.load_order_entry(&url);
     let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
-    let ended = place.dbdyno(&users);
+    let ended = workspace.dbdyno(&users);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     assert!(

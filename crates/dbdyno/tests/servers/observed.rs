@@ -1,4 +1,4 @@
-//! Databases at work, in situations that the tests make: who waits for whom is known, and so is every figure.
+//! Observations of databases in prepared situations, whose blockers and figures are known.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::common::{Workspace, points};
 use crate::{mysql, observed_again, postgres};
 
-/// Within it a session is where it was sent.
+/// Longest time until a session reaches its state.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Somebody's session, which does what is written to it; it goes with this value.
+/// Another user's session, which executes the statements written to it; closed when dropped.
 pub struct Somebody(Child);
 
 impl Somebody {
@@ -61,26 +61,25 @@ pub fn until(mut is_so: impl FnMut() -> bool) {
             begin.elapsed() < PATIENCE,
             "the situation did not come about"
         );
-        // InnoDB shows its transactions anew only when nobody has asked for a tenth of a second.
+        // InnoDB refreshes its view of transactions only after a tenth of a second without a query.
         std::thread::sleep(Duration::from_millis(150));
     }
 }
 
-/// The only point of an observation, which was valid.
-fn observe(place: &Workspace, url: &str, more: &[&str]) -> Value {
-    let asked = ["observe", "--target", url, "--for", "1s", "--name", "seen"];
-    place.fine(&[&asked[..], more].concat());
-    points(&place.export("seen"))[0].clone()
+/// The only point of a valid observation.
+fn observe(workspace: &Workspace, url: &str, more: &[&str]) -> Value {
+    let options = ["observe", "--target", url, "--for", "1s", "--name", "seen"];
+    workspace.fine(&[&options[..], more].concat());
+    points(&workspace.export("seen"))[0].clone()
 }
 
-/// The rows of a table of an observation.
 fn rows<'p>(point: &'p Value, about: &str) -> &'p Vec<Value> {
     let tables = point["observed"].as_array().unwrap();
     let table = tables.iter().find(|table| table["about"] == about);
     table.unwrap()["rows"].as_array().unwrap()
 }
 
-/// Every look saw the same: three sessions in statements, one of which waits for the lock of a fourth, which is idle.
+/// Every sample shows the same: three sessions in statements, one of which waits for the lock of a fourth, which is idle.
 fn assert_situation(point: &Value) {
     let figure = |name: &str| point[name].as_f64().unwrap();
     for (name, sessions) in [
@@ -90,13 +89,13 @@ fn assert_situation(point: &Value) {
     ] {
         assert!((figure(name) - sessions).abs() < 1e-6, "{name}: {point:#}");
     }
-    // The kernel's account has whatever the sessions did besides.
+    // The kernel's account also includes other work of the sessions.
     let mean = figure("active_sessions_mean");
     assert!((2.999..4.0).contains(&mean), "{point:#}");
     assert!(figure("transaction_s_max") > 1.0, "{point:#}");
     let blockers = rows(point, "blockers");
     assert_eq!(blockers.len(), 1, "{blockers:#?}");
-    // Nobody's values are kept.
+    // Values of other users are not stored.
     let statement = blockers[0][1].as_str().unwrap();
     assert!(
         statement.contains("stock") && statement.contains('?'),
@@ -106,7 +105,7 @@ fn assert_situation(point: &Value) {
         !point["observed"].to_string().contains("47110815"),
         "{point:#}"
     );
-    // None is older than the blocker's; InnoDB tells whole seconds of their start, so that another can be as old.
+    // No transaction is older than the blocker's; InnoDB has whole seconds of start, so that another can be as old.
     let transactions = rows(point, "transactions");
     let of_blocker = transactions.iter().find(|row| row[0] == blockers[0][3]);
     let age_s = |row: &Value| row[1].as_f64().unwrap();
@@ -123,12 +122,12 @@ fn assert_situation(point: &Value) {
 
 const TABLE: &str =
     "CREATE TABLE stock (id int PRIMARY KEY, n int); INSERT INTO stock VALUES (47110815, 1)";
-/// A value with so many digits that no figure holds them by chance.
+/// A value whose digits occur in no figure by chance.
 const CHANGE: &str = "UPDATE stock SET n = n + 1 WHERE id = 47110815;";
 
 #[test]
-fn postgresql_tells_who_waits_for_whom() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
+fn postgresql_reports_waits_with_their_blockers() {
+    let (server, workspace) = (postgres::server("&autovacuum=off"), Workspace::new());
     postgres::psql(&server, TABLE);
     let [mut holder, mut waiter, mut one, mut other] =
         [(); 4].map(|()| Somebody::postgres(&server));
@@ -146,7 +145,7 @@ fn postgresql_tells_who_waits_for_whom() {
         ) == "3"
     });
     let url = postgres::url(&server, server.superuser());
-    let point = observe(&place, &url, &[]);
+    let point = observe(&workspace, &url, &[]);
     assert_situation(&point);
     assert_eq!(point["bottleneck_resource"], "other wait", "{point:#}");
     let server_facts = rows(&point, "server");
@@ -154,14 +153,14 @@ fn postgresql_tells_who_waits_for_whom() {
         server_facts.contains(&serde_json::json!(["role", "primary"])),
         "{server_facts:?}"
     );
-    // Without the extension statements are those that sessions were seen in.
+    // Without the extension, statements come from samples of the sessions.
     let statements = rows(&point, "statements");
     assert!(
         statements[0][0].as_str().unwrap().contains("pg_sleep(?)"),
         "{statements:#?}"
     );
-    let page = place.path("page.html");
-    place.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "Database at work",
@@ -175,8 +174,8 @@ fn postgresql_tells_who_waits_for_whom() {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep' LIMIT 1",
     );
     until(|| asks("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1");
-    observed_again::assert_one_less(&place, &url);
-    // Nothing was made.
+    observed_again::assert_one_less(&workspace, &url);
+    // The observation created nothing.
     assert_eq!(
         asks("SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'"),
         "0"
@@ -184,8 +183,8 @@ fn postgresql_tells_who_waits_for_whom() {
 }
 
 #[test]
-fn mariadb_tells_who_waits_for_whom() {
-    let (server, place) = (
+fn mariadb_reports_waits_with_their_blockers() {
+    let (server, workspace) = (
         mysql::server("&innodb_lock_wait_timeout=600"),
         Workspace::new(),
     );
@@ -206,7 +205,7 @@ fn mariadb_tells_who_waits_for_whom() {
               + (SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep')",
         ) == "3"
     });
-    let point = observe(&place, &mysql::url(&server, server.superuser()), &[]);
+    let point = observe(&workspace, &mysql::url(&server, server.superuser()), &[]);
     assert_situation(&point);
     assert!(rows(&point, "server").contains(&serde_json::json!(["role", "primary"])));
     assert_eq!(
@@ -216,24 +215,24 @@ fn mariadb_tells_who_waits_for_whom() {
 }
 
 #[test]
-fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
+fn texts_stay_on_the_server_and_missing_rights_are_reported() {
+    let (server, workspace) = (postgres::server("&autovacuum=off"), Workspace::new());
     postgres::psql(&server, "CREATE ROLE looker LOGIN");
     let mut somebody = Somebody::postgres(&server);
     somebody.does("SELECT pg_sleep(600) AS secret_column;");
-    let seen = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-    until(|| postgres::psql(&server, seen) == "1");
+    let is_sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    until(|| postgres::psql(&server, is_sleeping) == "1");
     let point = observe(
-        &place,
+        &workspace,
         &postgres::url(&server, server.superuser()),
         &["--no-sql"],
     );
     assert_eq!(point["active_sessions_mean"], 1.0);
     assert!(!point.to_string().contains("secret_column"), "{point:#}");
 
-    let place = Workspace::new();
-    let point = observe(&place, &postgres::url(&server, "looker"), &[]);
-    // What others do is hidden, and not taken for nothing.
+    let workspace = Workspace::new();
+    let point = observe(&workspace, &postgres::url(&server, "looker"), &[]);
+    // Hidden activity is unknown instead of zero.
     for figure in [
         "active_sessions_mean",
         "blocked_sessions_mean",
@@ -255,8 +254,8 @@ fn texts_stay_on_the_server_and_rights_that_are_missing_are_told() {
 }
 
 #[test]
-fn what_has_no_sessions_of_others_is_refused_before_anything_is_made() {
-    let place = Workspace::new();
+fn targets_without_other_sessions_are_refused_before_any_change() {
+    let workspace = Workspace::new();
     for (target, length, status, sentence) in [
         ("sqlite:t.db", "1s", 2, "cannot be observed"),
         ("postgres+local:", "1s", 2, "cannot be observed"),
@@ -273,9 +272,9 @@ fn what_has_no_sessions_of_others_is_refused_before_anything_is_made() {
             "not between 1 s and 24 h",
         ),
     ] {
-        let ended = place.dbdyno(&["observe", "--target", target, "--for", length]);
+        let ended = workspace.dbdyno(&["observe", "--target", target, "--for", length]);
         assert_eq!(ended.status, status, "{target}: {}", ended.stderr);
         assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
     }
-    assert!(!place.path("t.db").exists());
+    assert!(!workspace.path("t.db").exists());
 }

@@ -1,4 +1,4 @@
-//! Observations that are compared with each other, and one of a server that stands still.
+//! Compared observations, and the observation of a stopped server.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,10 +11,9 @@ use crate::observed::{Somebody, until};
 use crate::postgres;
 use crate::stopped::Stopped;
 
-/// What was told of a run so far.
 fn events(file: &Path) -> Vec<StreamEvent> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    // The last line may be half.
+    // The last line may be incomplete.
     let lines = text.lines();
     lines
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -30,13 +29,12 @@ pub fn snapshots(file: &Path) -> Vec<Snapshot> {
     snapshots.collect()
 }
 
-/// Observes a server again, on which two sessions are at work where the run `seen` saw three: what sets the runs beside each other, what
-/// holds them against limits, and what follows them.
-pub fn assert_one_less(place: &Workspace, url: &str) {
-    let file = place.path("events.jsonl");
+/// Observes a server again with two active sessions, after run `seen` with three; then compares, judges and lists the runs.
+pub fn assert_one_less(workspace: &Workspace, url: &str) {
+    let file = workspace.path("events.jsonl");
     let events_file = file.to_str().unwrap();
-    let asked = ["observe", "--target", url, "--for", "2s", "--name", "later"];
-    place.fine(&[&asked[..], &["--events", events_file]].concat());
+    let options = ["observe", "--target", url, "--for", "2s", "--name", "later"];
+    workspace.fine(&[&options[..], &["--events", events_file]].concat());
     let waits: Vec<_> = snapshots(&file).into_iter().flat_map(|s| s.waits).collect();
     let locks = waits
         .iter()
@@ -51,8 +49,8 @@ pub fn assert_one_less(place: &Workspace, url: &str) {
         "{ends:?}"
     );
 
-    // They are not of the same length.
-    let compared = place.fine(&["compare", "seen", "later", "--anyway", "--json"]);
+    // They differ in length.
+    let compared = workspace.fine(&["compare", "seen", "later", "--anyway", "--json"]);
     let compared = compared.stdout;
     let compared: Value = serde_json::from_str(&compared).unwrap();
     let text = compared.to_string();
@@ -62,8 +60,8 @@ pub fn assert_one_less(place: &Workspace, url: &str) {
         format!("[[limit]]\nmetric = \"OBSERVE.{figure}\"\nat_most = {at_most}\n")
     };
     let judged = |run: &str, limits: &str| {
-        let limits = place.file("limits.toml", limits);
-        place.dbdyno(&["judge", run, "--sla", &limits])
+        let limits = workspace.file("limits.toml", limits);
+        workspace.dbdyno(&["judge", run, "--sla", &limits])
     };
     let sessions = limit("active_sessions_mean", 2.5) + &limit("waiting_sessions_mean", 3.5);
     let missed = judged("seen", &sessions);
@@ -71,24 +69,24 @@ pub fn assert_one_less(place: &Workspace, url: &str) {
     assert!(missed.stdout.starts_with("missed "), "{}", missed.stdout);
     let met = judged("later", &sessions);
     assert_eq!(met.status, 0, "{}{}", met.stdout, met.stderr);
-    // A server without replicas has no lag, which is not a lag of nothing.
+    // A server without replicas has an unknown lag instead of zero.
     let unknown = judged("later", &limit("replication_lag_s_max", 10.0));
     assert_eq!(unknown.status, 4, "{}{}", unknown.stdout, unknown.stderr);
 }
 
-/// The server's processes stand still for two seconds while they are looked at: what nobody saw is told, and is in no average.
+/// The server's processes are stopped for two seconds during sampling: the unobserved time is reported, and part of no average.
 #[test]
-fn a_server_that_stands_still_is_left_alone_and_told() {
-    let (server, place) = (postgres::server("&autovacuum=off"), Workspace::new());
+fn a_stopped_server_is_left_alone_and_reported() {
+    let (server, workspace) = (postgres::server("&autovacuum=off"), Workspace::new());
     let mut somebody = Somebody::postgres(&server);
     somebody.does("SELECT pg_sleep(600);");
     until(|| {
         let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
         postgres::psql(&server, sql) == "1"
     });
-    let file = place.path("events.jsonl");
+    let file = workspace.path("events.jsonl");
     let url = postgres::url(&server, server.superuser());
-    let mut running = place.command(&[
+    let mut running = workspace.command(&[
         "observe",
         "--target",
         &url,
@@ -105,7 +103,7 @@ fn a_server_that_stands_still_is_left_alone_and_told() {
     std::thread::sleep(Duration::from_secs(2));
     drop(stopped);
     assert_eq!(running.wait().unwrap().code(), Some(0));
-    let point = points(&place.export("stood"))[0].clone();
+    let point = points(&workspace.export("stood"))[0].clone();
     let notes = point["notes"].as_array().unwrap();
     let note = |code: &str| notes.iter().find(|note| note["code"] == code);
     let slow = note("observed_slow").unwrap_or_else(|| panic!("{notes:#?}"));

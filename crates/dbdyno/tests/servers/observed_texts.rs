@@ -1,18 +1,18 @@
-//! What others' statements say stays with them: no value of one is in the archive, its JSON or its page, whatever the engine has of it.
+//! Values in other users' statements stay private: neither the archive, its JSON nor its page contains one, from any view of the engine.
 
 use crate::common::Workspace;
 use crate::observed::{Somebody, until};
 use crate::observed_again::snapshots;
 use crate::{mysql, postgres};
 
-/// Where it stands in a statement: none of them may be found again.
+/// Marks values in a statement; no output may contain it.
 const CANARY: &str = "CANARY";
 
-/// Observes while sessions are in statements; nothing of any is told, and of one what may be.
+/// Observes sessions in statements; the output contains no values, and the permitted part of one text.
 fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce()) {
-    let place = Workspace::new();
-    let [log, events] = ["log", "events"].map(|name| place.path(name));
-    let asked = [
+    let workspace = Workspace::new();
+    let [log, events] = ["log", "events"].map(|name| workspace.path(name));
+    let options = [
         "observe",
         "--target",
         url,
@@ -28,20 +28,20 @@ fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce
         "--lines",
         "40",
     ];
-    let mut observer = place.command(&asked);
-    let [out, said] = ["out", "said"].map(|name| place.path(name));
+    let mut observer = workspace.command(&options);
+    let [out, said] = ["out", "said"].map(|name| workspace.path(name));
     observer.stdout(std::fs::File::create(&out).unwrap());
     observer.stderr(std::fs::File::create(&said).unwrap());
     let mut observer = observer.spawn().unwrap();
-    // The looks have begun, and so the counts.
+    // Sampling and counting have begun.
     until(|| snapshots(&events).iter().any(|s| !s.waits.is_empty()));
     meanwhile();
     assert_eq!(observer.wait().unwrap().code(), Some(0));
-    let page = place.path("page.html");
-    place.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
-    let json = place.export("seen").to_string();
+    let page = workspace.path("page.html");
+    workspace.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
+    let json = workspace.export("seen").to_string();
     assert!(json.contains(shown), "{shown}: {json}");
-    let files = [place.archive(), page, log, events, out, said];
+    let files = [workspace.archive(), page, log, events, out, said];
     let texts =
         files.map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned());
     for text in texts.iter().chain([&json]) {
@@ -53,7 +53,7 @@ fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce
     }
 }
 
-/// Statements that take a while, each with a canary where one of the engine's readings has a value.
+/// Slow statements, each with a canary where one of the engine's views has a value.
 const OF_POSTGRES: &[&str] = &[
     r"SELECT pg_sleep(600), 'C:\', 'CANARY1', 'b';",
     r"SELECT pg_sleep(600) WHERE 'a' LIKE '%' ESCAPE '\' OR 'x' <> 'CANARY2';",
@@ -65,7 +65,7 @@ const OF_POSTGRES: &[&str] = &[
 ];
 
 #[test]
-fn no_value_of_a_statement_of_postgresql_is_kept() {
+fn no_value_of_a_statement_of_postgresql_is_stored() {
     let server = postgres::server("&autovacuum=off&shared_preload_libraries=pg_stat_statements");
     postgres::psql(&server, "CREATE ROLE victim; CREATE DATABASE without");
     let procedure = "CREATE PROCEDURE waits(t text) LANGUAGE sql AS 'SELECT pg_sleep(600)'";
@@ -80,7 +80,7 @@ fn no_value_of_a_statement_of_postgresql_is_kept() {
     let asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
     until(|| postgres::psql(&server, asleep) == OF_POSTGRES.len().to_string());
     let user = server.superuser();
-    // From samples first, and then from counts.
+    // Statements come from samples first, and then from counters.
     let url = postgres::url_of(&server, user, "without");
     assert_no_canary(&url, "3s", "pg_sleep(?)", || {});
     postgres::psql(&server, "CREATE EXTENSION pg_stat_statements");
@@ -88,7 +88,7 @@ fn no_value_of_a_statement_of_postgresql_is_kept() {
                      COPY (SELECT 'CANARY3') TO PROGRAM 'true'; CREATE TABLE t (n text DEFAULT 'CANARY4')";
     let url = postgres::url(&server, user);
     assert_no_canary(&url, "12s", "ALTER ROLE …", || {
-        // A statement whose entry goes while it runs is entered with its values.
+        // A statement whose entry is evicted during its run is entered with its values.
         let [mut holder, mut during] = [(); 2].map(|()| Somebody::postgres(&server));
         let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted =";
         holder.does("SELECT pg_advisory_lock(1);");
@@ -117,7 +117,7 @@ const OF_MARIADB: &[&str] = &[
 ];
 
 #[test]
-fn no_value_of_a_statement_of_mariadb_is_kept() {
+fn no_value_of_a_statement_of_mariadb_is_stored() {
     for settings in ["&performance_schema=OFF", ""] {
         let server = mysql::server(settings);
         let sleepers: Vec<Somebody> = (OF_MARIADB.iter())

@@ -1,4 +1,4 @@
-//! The whole command behind PgBouncer, on a database with tables of the user's own called as those of the workload.
+//! The whole command through PgBouncer, on a database with user tables of the same names as the workload's.
 
 use local_server::LocalServer;
 
@@ -6,7 +6,7 @@ use crate::common::Workspace;
 use crate::pgbouncer::Pooler;
 use crate::postgres::{psql, server};
 
-/// As the errors of PgBouncer suggest them one after the other.
+/// Parameters in the order in which PgBouncer's errors suggest them.
 const IGNORED: &str = "ignore_startup_parameters = search_path,default_transaction_isolation,\
      default_transaction_read_only,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,\
      client_min_messages";
@@ -30,21 +30,21 @@ fn are_whole(server: &LocalServer) {
 #[test]
 fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
     let server = with_tables_of_the_users_own();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for ignored in ["", IGNORED] {
         let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
         let url = pooler.url("");
         let load = crate::common::order_entry_load(&url, "tenth");
-        place.fine(&load);
+        workspace.fine(&load);
         are_whole(&server);
-        let again = place.dbdyno(&load);
+        let again = workspace.dbdyno(&load);
         assert_eq!(again.status, 2, "{}", again.stderr);
         assert!(again.sentence().contains("--replace"), "{}", again.stderr);
         let ours = "SELECT count(*) FROM dbdyno.customer";
         assert_eq!(psql(&server, ours), "3000");
-        place.fine(&[&load[..], &["--replace"]].concat());
+        workspace.fine(&[&load[..], &["--replace"]].concat());
         are_whole(&server);
-        place.fine(&["oltp", "drop", "--target", &url]);
+        workspace.fine(&["oltp", "drop", "--target", &url]);
         are_whole(&server);
         let left =
             "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbdyno' AND tablename = 'customer'";
@@ -55,7 +55,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
 #[test]
 fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
     let server = with_tables_of_the_users_own();
-    let place = Workspace::new();
+    let workspace = Workspace::new();
     for mode in ["transaction", "statement"] {
         for ignored in ["", IGNORED] {
             let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));
@@ -66,7 +66,7 @@ fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
                 &["olap", "load", "--target", &url, "--scale", "0.01"],
                 &["olap", "drop", "--target", &url],
             ] {
-                let refused = place.dbdyno(arguments);
+                let refused = workspace.dbdyno(arguments);
                 assert_eq!(refused.status, 1, "{arguments:?} {}", refused.stderr);
                 let sentence = refused.sentence();
                 assert!(sentence.contains("pool_mode = session"), "{sentence}");

@@ -1,4 +1,4 @@
-//! The whole command against servers that let nobody in without TLS.
+//! The whole command against servers that require TLS.
 
 use serde_json::Value;
 
@@ -8,20 +8,20 @@ use crate::in_the_middle::SHORT;
 use crate::networked::Networked;
 
 /// Sessions on threads, and many in one loop.
-fn plan(place: &Workspace) -> String {
-    let script = place.file(
+fn plan(workspace: &Workspace) -> String {
+    let script = workspace.file(
         "script.toml",
         "name = \"select\"\n[[transaction]]\nname = \"select\"\n[[transaction.statement]]\nsql = \"SELECT 1\"\nrows = 1\n",
     );
     let step = format!(
         "[[step]]\nuse = \"script\"\nscript = \"{script}\"\njobs = [8]\nmode = \"time\"\nseconds = 0.3\n"
     );
-    place.file("plan.toml", &format!("{SHORT}{step}"))
+    workspace.file("plan.toml", &format!("{SHORT}{step}"))
 }
 
 fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
-    let place = Workspace::new();
-    let plan = plan(&place);
+    let workspace = Workspace::new();
+    let plan = plan(&workspace);
     let target = |host: &str, more: &str| {
         format!(
             "{engine}://bench@{host}:{}/{database}{more}",
@@ -29,7 +29,7 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
         )
     };
     let run = |target: &str| {
-        let mut command = place.command(&["run", &plan, "--name", "tls", "--target", target]);
+        let mut command = workspace.command(&["run", &plan, "--name", "tls", "--target", target]);
         let command = command.env("PGPASSWORD", "hush").env("MYSQL_PWD", "hush");
         Ended::of(command.output().unwrap())
     };
@@ -50,7 +50,7 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
     );
     let ended = run(&target("localhost", &known));
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run_of_all = place.export("tls");
+    let run_of_all = workspace.export("tls");
     assert_eq!(points(&run_of_all).len(), 6);
     assert!(points(&run_of_all).iter().all(|p| p["valid"] == true));
     assert_loopback_carried(points(&run_of_all).last().unwrap());
@@ -65,7 +65,7 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
     refused(&target("localhost", &known), "certificate has expired");
 }
 
-/// Client and server are on this machine: each statement is a packet at least, and all of them pass the loopback.
+/// Client and server share this machine, so that each statement is at least one packet on the loopback.
 fn assert_loopback_carried(point: &Value) {
     let interfaces = point["interfaces"].as_array().unwrap();
     let loopback = interfaces.iter().find(|i| i["kind"] == "loopback");
@@ -100,17 +100,17 @@ fn a_login_that_can_be_guessed_is_warned_about() {
         &networked,
         "SET password_encryption = 'md5'; CREATE ROLE bench LOGIN SUPERUSER PASSWORD 'hush'",
     );
-    let place = Workspace::new();
-    let plan = place.file("plan.toml", TINY);
+    let workspace = Workspace::new();
+    let plan = workspace.file("plan.toml", TINY);
     let run = |name: &str, more: &str| {
         let target = format!(
             "postgres://bench@localhost:{}/postgres{more}",
             networked.port
         );
-        let mut command = place.command(&["run", &plan, "--name", name, "--target", &target]);
+        let mut command = workspace.command(&["run", &plan, "--name", name, "--target", &target]);
         let ended = Ended::of(command.env("PGPASSWORD", "hush").output().unwrap());
         assert_eq!(ended.status, 0, "{}", ended.stderr);
-        let login = place.export(name)["targets"][0]["settings"]["dbdyno.login"].clone();
+        let login = workspace.export(name)["targets"][0]["settings"]["dbdyno.login"].clone();
         (ended.stderr, login)
     };
     let (said, login) = run("plain", "");
@@ -123,7 +123,7 @@ fn a_login_that_can_be_guessed_is_warned_about() {
     let (said, login) = run("verified", &full);
     assert!(!said.contains("MD5"), "{said}");
     assert_eq!(login, Value::Null);
-    // The authorities of this machine, of which a variable can name others: those alone count.
+    // A variable replaces this machine's certificate authorities; only the named ones count.
     let target = format!(
         "postgres://bench@localhost:{}/postgres?sslmode=verify-full&sslrootcert=system",
         networked.port
@@ -131,7 +131,7 @@ fn a_login_that_can_be_guessed_is_warned_about() {
     let strange = Authority::new("somebody else").certificate;
     let strange = networked.file("strange.crt", &strange);
     for (roots, status) in [(networked.roots(), 0), (strange, 1)] {
-        let mut command = place.command(&["run", &plan, "--target", &target]);
+        let mut command = workspace.command(&["run", &plan, "--target", &target]);
         let command = command
             .env("PGPASSWORD", "hush")
             .env("SSL_CERT_FILE", roots);

@@ -1,4 +1,4 @@
-//! Settings of the kernel for the device of a database: made for a run, and gone with it, however it ends.
+//! Kernel settings for a database's device: made for a run, and restored after any end of it.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,9 @@ use crate::disk::Disk;
 
 const PLAN: &str = "name = \"tuned\"\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.5\n";
-/// A setting that no device has unless somebody makes it.
+/// A setting that no device has by default.
 const SETTING: [&str; 2] = ["--set", "host.read_ahead_kb=512"];
-/// Within it a run that has begun has made its settings.
+/// Longest time until a run has made its settings.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn read_ahead_kb(device: &str) -> String {
@@ -17,9 +17,9 @@ fn read_ahead_kb(device: &str) -> String {
     std::fs::read_to_string(file).unwrap().trim().to_owned()
 }
 
-/// A disk, the name of its device, and the setting that it has; or why this machine has none.
-fn tunable(place: &Workspace) -> Result<(Disk, String, String), String> {
-    let disk = Disk::on_a_device(place, 200 << 20)?;
+/// A disk, the name of its device, and its setting; an error if this machine has none.
+fn tunable(workspace: &Workspace) -> Result<(Disk, String, String), String> {
+    let disk = Disk::on_a_device(workspace, 200 << 20)?;
     let device = host::device_of(&disk.path("")).unwrap();
     let before = read_ahead_kb(&device);
     Ok((disk, device, before))
@@ -27,27 +27,27 @@ fn tunable(place: &Workspace) -> Result<(Disk, String, String), String> {
 
 #[test]
 fn settings_of_the_device_hold_for_a_run_and_no_longer() {
-    let place = Workspace::new();
-    let (disk, device, before) = match tunable(&place) {
+    let workspace = Workspace::new();
+    let (disk, device, before) = match tunable(&workspace) {
         Ok(tunable) => tunable,
         Err(reason) => testing::skip!("{reason}"),
     };
     assert_ne!(before, "512");
     let url = format!("sqlite:{}", disk.path("t.db").display());
-    let plan = place.file("tuned.toml", PLAN);
+    let plan = workspace.file("tuned.toml", PLAN);
     let run = ["run", &plan, "--target", &url, "--yes"];
-    place.fine(&[&run[..], &SETTING, &["--name", "tuned"]].concat());
+    workspace.fine(&[&run[..], &SETTING, &["--name", "tuned"]].concat());
     assert_eq!(read_ahead_kb(&device), before);
     assert!(
-        place.export("tuned")["run"]["plan_toml"]
+        workspace.export("tuned")["run"]["plan_toml"]
             .as_str()
             .unwrap()
             .contains("read_ahead_kb")
     );
 
-    // Killed while it is made, it is put back by the next run, which need not have settings itself.
+    // After a kill during its change, the next run restores the setting, even without settings of its own.
     let endless = ["--set", "step.seconds=600.0"];
-    let mut long = place
+    let mut long = workspace
         .command(&[&run[..], &SETTING, &endless].concat())
         .spawn()
         .unwrap();
@@ -58,21 +58,21 @@ fn settings_of_the_device_hold_for_a_run_and_no_longer() {
     }
     long.kill().unwrap();
     long.wait().unwrap();
-    // Whichever dbdyno runs next puts it back, that of another test too.
-    let other = format!("sqlite:{}", place.path("other.db").display());
-    place.fine(&["run", &plan, "--target", &other, "--yes"]);
+    // The next dbdyno of any test restores it.
+    let other = format!("sqlite:{}", workspace.path("other.db").display());
+    workspace.fine(&["run", &plan, "--target", &other, "--yes"]);
     assert_eq!(read_ahead_kb(&device), before);
 }
 
 #[test]
 fn sides_that_differ_in_the_host_are_measured_in_blocks() {
-    let place = Workspace::new();
-    let (disk, device, before) = match tunable(&place) {
+    let workspace = Workspace::new();
+    let (disk, device, before) = match tunable(&workspace) {
         Ok(tunable) => tunable,
         Err(reason) => testing::skip!("{reason}"),
     };
     let url = format!("sqlite:{}", disk.path("t.db").display());
-    let plan = place.file("tuned.toml", PLAN);
+    let plan = workspace.file("tuned.toml", PLAN);
     let study = [
         "ab", &plan, "--target", &url, "--yes", "--pairs", "2", "--name", "study",
     ];
@@ -82,17 +82,17 @@ fn sides_that_differ_in_the_host_are_measured_in_blocks() {
         "--b",
         "host.read_ahead_kb=2048",
     ];
-    let refused = place.dbdyno(&[&study[..], &sides, &["--interleave", "50ms"]].concat());
+    let refused = workspace.dbdyno(&[&study[..], &sides, &["--interleave", "50ms"]].concat());
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     assert!(
         refused.sentence().contains("in blocks"),
         "{}",
         refused.stderr
     );
-    place.fine(&[&study[..], &sides].concat());
+    workspace.fine(&[&study[..], &sides].concat());
     assert_eq!(read_ahead_kb(&device), before);
-    assert_eq!(points(&place.export("study-a")).len(), 2);
-    let compared = place.fine(&["compare", "study-a", "study-b"]);
+    assert_eq!(points(&workspace.export("study-a")).len(), 2);
+    let compared = workspace.fine(&["compare", "study-a", "study-b"]);
     assert!(
         compared.stdout.contains("read_ahead_kb"),
         "{}",
@@ -101,12 +101,13 @@ fn sides_that_differ_in_the_host_are_measured_in_blocks() {
 }
 
 #[test]
-fn settings_that_cannot_be_made_are_told_before_anything_is_measured() {
-    let place = Workspace::new();
-    let plan = place.file("tuned.toml", PLAN);
-    let url = place.url("sqlite", "t.db");
-    let of =
-        |setting: &str| place.dbdyno(&["run", &plan, "--target", &url, "--yes", "--set", setting]);
+fn unsupported_settings_are_reported_before_anything_is_measured() {
+    let workspace = Workspace::new();
+    let plan = workspace.file("tuned.toml", PLAN);
+    let url = workspace.url("sqlite", "t.db");
+    let of = |setting: &str| {
+        workspace.dbdyno(&["run", &plan, "--target", &url, "--yes", "--set", setting])
+    };
     let unknown = of("host.read_ahead=1");
     assert_eq!(unknown.status, 2, "{}", unknown.stderr);
     assert!(

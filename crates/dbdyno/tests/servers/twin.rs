@@ -1,5 +1,5 @@
-//! Twins of loads that others make: observed on one server, made anew on a fresh one, and observed there. What is of a
-//! transaction does not depend on how fast the machine is, and must be within the fit that the plan states.
+//! Twins of other users' loads: a load is observed on one server, its twin runs on a fresh one, and is observed there. Figures per
+//! transaction do not depend on the machine's speed, and must be within the fit that the plan states.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,13 +11,13 @@ use local_server::LocalServer;
 use crate::common::{Workspace, points};
 use crate::{mysql, postgres};
 
-/// Within it a load has begun.
+/// Longest time until a load has begun.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Observed, plan, deviation and margin by figure.
+/// Observed value, plan, deviation and margin by figure.
 type Fit = HashMap<String, [Option<f64>; 4]>;
 
-/// A load that goes on until it is dropped.
+/// A load that runs until it is dropped.
 struct Load(Child);
 
 impl Load {
@@ -34,7 +34,7 @@ impl Drop for Load {
     }
 }
 
-/// Waits until a load, which must not end before, is at work.
+/// Waits until a load, which must not end before, is active.
 fn until_at_work(load: &mut Load, is_at_work: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_at_work() {
@@ -53,11 +53,11 @@ fn program(name: &str) -> Command {
 
 fn done(command: &mut Command) {
     let done = command.output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{command:?}: {told}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{command:?}: {stderr}");
 }
 
-/// The fit that a plan states: observed, plan, deviation and margin by figure.
+/// The fit that a plan states: observed value, plan, deviation and margin by figure.
 fn fit(plan: &Path) -> Fit {
     let text = std::fs::read_to_string(plan).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix("# "));
@@ -77,71 +77,71 @@ fn fit(plan: &Path) -> Fit {
     figures.collect()
 }
 
-/// Observes a server at work; the fit of the plan that is written.
-fn observe(place: &Workspace, url: &str, name: &str) -> Fit {
+/// Observes a busy server; returns the fit of the written plan.
+fn observe(workspace: &Workspace, url: &str, name: &str) -> Fit {
     let file = format!("{name}.toml");
-    let asked = ["observe", "--target", url, "--for", "3s", "--name", name];
-    let ended = place.fine(&[&asked[..], &["--plan", &file]].concat());
+    let options = ["observe", "--target", url, "--for", "3s", "--name", name];
+    let ended = workspace.fine(&[&options[..], &["--plan", &file]].concat());
     assert!(ended.stdout.contains("holds within"), "{}", ended.stdout);
-    let fit = fit(&place.path(&file));
+    let fit = fit(&workspace.path(&file));
     assert!(fit.contains_key("rows updated"), "{fit:?}");
     fit
 }
 
-/// What the plan says of a transaction of the load holds for a transaction of the twin. A run looks at its server in transactions of
-/// its own, of which there are many beside a load on a slow machine: those of the load insert one row each, and are counted by it.
+/// The plan's figures per transaction of the load hold for the twin. A run's own transactions on its server are many compared with those of
+/// a load on a slow machine, so that the load's are counted by its inserted rows.
 fn assert_within(load: &Fit, twin: &Fit, known: &[&str]) {
     let [Some(inserted), ..] = twin["rows inserted"] else {
         panic!("{twin:#?}");
     };
-    // What others do in a second is more of a transaction where the twin has fewer of them.
+    // Other activity per second is a larger part of a transaction if the twin has fewer transactions.
     let per_s = |fit: &Fit| fit["transactions per second"][0].unwrap();
     let slower = (per_s(load) / (per_s(twin) * inserted)).max(1.0);
-    let mut told = Vec::new();
+    let mut compared = Vec::new();
     for (name, [observed, _, deviation, within]) in load {
         let Some((observed, within)) = observed.zip(*within) else {
             continue;
         };
         let scale = match name.as_str() {
-            // Of statements that are not the load's as well.
+            // It includes statements besides the load's.
             "rows read and changed per statement" => continue,
             "rows read per row changed" | "working set (MB)" => 1.0,
             _ => inserted,
         };
         let reached = twin[name][0].unwrap_or(f64::NAN) / scale;
-        // Beside nothing a deviation has no percents.
+        // A deviation from zero has no percentage.
         let off_pct = match observed {
             0.0 => 100.0 * reached.abs(),
             observed => (reached / observed - 1.0).abs() * 100.0,
         };
         let most_pct = deviation.unwrap_or(0.0).abs() + within * slower;
-        told.push((name.as_str(), observed, reached, off_pct, most_pct));
+        compared.push((name.as_str(), observed, reached, off_pct, most_pct));
     }
-    let wrong: Vec<_> = (told.iter())
+    let wrong: Vec<_> = (compared.iter())
         .filter(|(.., off, most)| off.is_nan() || off > most)
         .collect();
-    assert!(wrong.is_empty(), "{wrong:#?} of {told:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?} of {compared:#?}");
     for name in known {
         assert!(
-            told.iter().any(|(told, ..)| told == name),
+            compared.iter().any(|(known, ..)| known == name),
             "{name}: {load:#?}"
         );
     }
 }
 
-/// The plan's run on a fresh server until it is observed there; then a short one from its begin to its end.
+/// The plan's run on a fresh server until it is observed there; then a short one from beginning to end.
 fn assert_twin(
-    place: &Workspace,
+    workspace: &Workspace,
     load: &Fit,
     url: &str,
     is_at_work: impl Fn() -> bool,
     known: &[&str],
 ) {
     let run = ["run", "load.toml", "--target", url, "--yes"];
-    let long = place.command(&[&run[..], &["--set", "step.seconds=1000"]].concat());
+    let long = workspace.command(&[&run[..], &["--set", "step.seconds=1000"]].concat());
     let mut running = Load::of(long);
     until_at_work(&mut running, is_at_work);
-    let twin = observe(place, url, "twin");
+    let twin = observe(workspace, url, "twin");
     drop(running);
     assert_within(load, &twin, known);
     let settings = [
@@ -152,8 +152,8 @@ fn assert_twin(
         "--set",
         "step.ramp_up_seconds=0.1",
     ];
-    place.fine(&[&run[..], &["--shared"], &settings].concat());
-    let run = place.export("short");
+    workspace.fine(&[&run[..], &["--shared"], &settings].concat());
+    let run = workspace.export("short");
     let point = &points(&run)[0];
     assert_eq!(
         (&point["test"], &point["valid"]),
@@ -162,7 +162,7 @@ fn assert_twin(
     );
 }
 
-/// What both plans must know.
+/// Figures that both plans must have.
 const KNOWN: [&str; 7] = [
     "rows read",
     "rows inserted",
@@ -183,7 +183,7 @@ fn postgres_server() -> LocalServer {
 
 #[test]
 fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
-    let (server, place) = (postgres_server(), Workspace::new());
+    let (server, workspace) = (postgres_server(), Workspace::new());
     let pgbench = |arguments: &[&str]| {
         let mut command = program("pgbench");
         command.args(["-h", server.socket_directory().to_str().unwrap()]);
@@ -202,18 +202,22 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
         postgres::psql(server, &sql) != "0"
     };
     until_at_work(&mut clients, || at_work(&server, "UPDATE pgbench_accounts"));
-    let load = observe(&place, &postgres::url(&server, server.superuser()), "load");
+    let load = observe(
+        &workspace,
+        &postgres::url(&server, server.superuser()),
+        "load",
+    );
     drop(clients);
-    // The plan of an observation that is in the archive is the same, and replaces its file; a file of somebody else stays.
-    let text = std::fs::read_to_string(place.path("load.toml")).unwrap();
-    place.fine(&["observe", "--of", "load", "--plan", "load.toml"]);
+    // The plan of an archived observation is the same, and replaces its file; another user's file stays.
+    let text = std::fs::read_to_string(workspace.path("load.toml")).unwrap();
+    workspace.fine(&["observe", "--of", "load", "--plan", "load.toml"]);
     assert_eq!(
-        std::fs::read_to_string(place.path("load.toml")).unwrap(),
+        std::fs::read_to_string(workspace.path("load.toml")).unwrap(),
         text
     );
     assert!(!text.contains("pgbench"), "{text}");
-    place.file("own.toml", "precious = true\n");
-    let ended = place.dbdyno(&["observe", "--of", "load", "--plan", "own.toml"]);
+    workspace.file("own.toml", "precious = true\n");
+    let ended = workspace.dbdyno(&["observe", "--of", "load", "--plan", "own.toml"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("was not written by dbdyno"),
@@ -221,7 +225,7 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
         ended.stderr
     );
     assert_eq!(
-        std::fs::read_to_string(place.path("own.toml")).unwrap(),
+        std::fs::read_to_string(workspace.path("own.toml")).unwrap(),
         "precious = true\n"
     );
     drop(server);
@@ -242,12 +246,12 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
         &[statements, "transactions that write", "rows returned"],
     ]
     .concat();
-    assert_twin(&place, &load, &url, is_at_work, &known);
+    assert_twin(&workspace, &load, &url, is_at_work, &known);
 }
 
 #[test]
 fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
-    let (server, place) = (mysql::server("&performance_schema=ON"), Workspace::new());
+    let (server, workspace) = (mysql::server("&performance_schema=ON"), Workspace::new());
     mysql::ask(&server, "CREATE DATABASE sbtest");
     let sysbench = |arguments: &[&str]| {
         let mut command = program("sysbench");
@@ -261,11 +265,11 @@ fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
     done(&mut sysbench(&["prepare"]));
     let mut clients = Load::of(sysbench(&["--threads=2", "--time=1000", "run"]));
     let commits = |server: &LocalServer| -> u64 {
-        let told = mysql::ask(server, "SHOW GLOBAL STATUS LIKE 'Com_commit'");
-        told.split_whitespace().last().unwrap().parse().unwrap()
+        let status = mysql::ask(server, "SHOW GLOBAL STATUS LIKE 'Com_commit'");
+        status.split_whitespace().last().unwrap().parse().unwrap()
     };
     until_at_work(&mut clients, || commits(&server) > 100);
-    let load = observe(&place, &mysql::url(&server, server.superuser()), "load");
+    let load = observe(&workspace, &mysql::url(&server, server.superuser()), "load");
     drop(clients);
     drop(server);
 
@@ -273,24 +277,24 @@ fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
     let url = mysql::url(&fresh, fresh.superuser());
     let is_at_work = || commits(&fresh) > 100;
     let known = [&KNOWN[..], &["statements", "rows returned"]].concat();
-    assert_twin(&place, &load, &url, is_at_work, &known);
+    assert_twin(&workspace, &load, &url, is_at_work, &known);
 }
 
-/// A server at which nobody works has no profile; its observation stays.
+/// An idle server has no profile; its observation stays valid.
 #[test]
 fn of_a_database_at_rest_there_is_no_twin() {
-    let (server, place) = (mysql::server(""), Workspace::new());
+    let (server, workspace) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, server.superuser());
-    let asked = ["observe", "--target", &url, "--for", "1s", "--name", "rest"];
-    let ended = place.dbdyno(&[&asked[..], &["--plan", "rest.toml"]].concat());
+    let options = ["observe", "--target", &url, "--for", "1s", "--name", "rest"];
+    let ended = workspace.dbdyno(&[&options[..], &["--plan", "rest.toml"]].concat());
     assert_eq!(ended.status, 3, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("no plan was written"),
         "{}",
         ended.stderr
     );
-    assert!(!place.path("rest.toml").exists());
-    let ended = place.dbdyno(&["observe", "--of", "rest", "--plan", "rest.toml"]);
+    assert!(!workspace.path("rest.toml").exists());
+    let ended = workspace.dbdyno(&["observe", "--of", "rest", "--plan", "rest.toml"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert_eq!(points(&place.export("rest")).len(), 1);
+    assert_eq!(points(&workspace.export("rest")).len(), 1);
 }

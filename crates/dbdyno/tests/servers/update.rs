@@ -1,4 +1,4 @@
-//! An update of the storage under a database at work: the device slow before it and fast after it.
+//! An update of the storage below an active database: the device is slow before it and fast after it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use crate::common::Workspace;
 use crate::disk::Disk;
 use crate::postgres;
 
-/// Writes a second that the slow device takes: those of a few users wait for each other, also where a sync takes 5 ms besides.
+/// Writes per second of the slow device, at which the writes of a few users queue, even if a sync takes 5 ms more.
 const WRITES_PER_S: u32 = 60;
-/// Users of one warehouse, in as many repetitions as a verdict needs.
+/// Users of one warehouse, with the repetitions for a verdict.
 const PLAN: &str = "name = \"update\"\nrepeat = 6\nsample_ms = 200\n\
     [[step]]\nuse = \"oltp\"\nseconds = 2.5\nramp_up_seconds = 0.2\n\
     [step.oltp]\ndo = \"run\"\nusers = \"8\"\nwarm_up_max_seconds = 0.0\ncheck = \"none\"\n";
 
-/// What counts as a difference, in percent: the update changes the times many times over, and two runs on the same device
-/// differ by a few percent, as the database grows.
+/// Practical band in percent: the update changes the times by large factors, and two runs on the same device differ by a few percent, as
+/// the database grows.
 const BAND: &str = "20";
 
-/// A control group in which a device is slow; gone when dropped.
+/// A control group with a slow device; removed when dropped.
 struct Slow(PathBuf);
 
 impl Slow {
@@ -49,7 +49,7 @@ impl Slow {
         Ok(group)
     }
 
-    /// Takes the processes of a server in, or lets them out.
+    /// Moves the processes of a server into the group, or out of it.
     fn hold(&self, server: &LocalServer, is_in: bool) {
         let group = if is_in {
             self.0.clone()
@@ -72,7 +72,7 @@ impl Drop for Slow {
 }
 
 /// The shift of writes at the device of the database.
-fn writes(place: &Workspace, before: &str, after: &str) -> Value {
+fn writes(workspace: &Workspace, before: &str, after: &str) -> Value {
     let compare = [
         "compare",
         before,
@@ -81,7 +81,7 @@ fn writes(place: &Workspace, before: &str, after: &str) -> Value {
         "--band",
         BAND,
     ];
-    let compared = place.fine(&[&compare[..], &["--json"]].concat());
+    let compared = workspace.fine(&[&compare[..], &["--json"]].concat());
     let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
     let mut shifts = compared["shifts"].as_array().unwrap().iter();
     let is =
@@ -94,9 +94,9 @@ fn writes(place: &Workspace, before: &str, after: &str) -> Value {
 
 #[test]
 fn the_tail_of_a_slow_device_is_gone_after_its_update() {
-    let place = Workspace::new();
-    let below = host::device_of(&place.path("")).map_err(|e| e.to_string());
-    let disk = Disk::on_a_device(&place, 1 << 30);
+    let workspace = Workspace::new();
+    let below = host::device_of(&workspace.path("")).map_err(|e| e.to_string());
+    let disk = Disk::on_a_device(&workspace, 1 << 30);
     let (disk, slow) = match disk.and_then(|disk| Ok((disk, Slow::make(&below?)?))) {
         Ok(made) => made,
         Err(reason) => testing::skip!("{reason}"),
@@ -105,11 +105,11 @@ fn the_tail_of_a_slow_device_is_gone_after_its_update() {
     let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let server = LocalServer::start(&PostgresServer, &spec).unwrap();
     let url = postgres::url(&server, server.superuser());
-    place.load_order_entry(&url);
-    let plan = place.file("update.toml", PLAN);
+    workspace.load_order_entry(&url);
+    let plan = workspace.file("update.toml", PLAN);
     slow.hold(&server, true);
     let run = |name| {
-        place.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
+        workspace.fine(&["run", &plan, "--target", &url, "--yes", "--name", name]);
     };
     run("before");
     run("again");
@@ -117,20 +117,20 @@ fn the_tail_of_a_slow_device_is_gone_after_its_update() {
     run("after");
 
     // The same twice is neither better nor worse.
-    let same = writes(&place, "before", "again");
+    let same = writes(&workspace, "before", "again");
     let verdict = same["verdict"].as_str().unwrap();
     assert!(["equivalent", "inconclusive"].contains(&verdict), "{same}");
-    let update = writes(&place, "before", "after");
+    let update = writes(&workspace, "before", "after");
     assert_eq!(update["is_of_database"], true, "{update}");
     assert_eq!(update["verdict"], "better", "{update}");
     let share = |side: &str, name: &str| update[side][name].as_f64().unwrap();
-    // What waits for its turn on the slow device is its tail.
+    // The queue of the slow device forms its tail.
     let [slow, fast] = ["a", "b"].map(|side| share(side, "above_4_ms_pct"));
     assert!(slow > fast, "{update}");
-    assert_eq!(writes(&place, "after", "before")["verdict"], "worse");
-    let page = place.path("page.html");
+    assert_eq!(writes(&workspace, "after", "before")["verdict"], "worse");
+    let page = workspace.path("page.html");
     let written = page.display().to_string();
-    place.fine(&["report", "after", "--against", "before", "-o", &written]);
+    workspace.fine(&["report", "after", "--against", "before", "-o", &written]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in ["storage I/O times", "beyond 1 ms"] {
         assert!(page.contains(part), "{part}");

@@ -1,4 +1,4 @@
-//! A workload that does nothing but sleep: all that a new kind of work has to say of itself.
+//! A workload that only sleeps: everything that a new kind of work has to define.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,6 @@ use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
 use load::{BlockingClient, Drive, End, Failure, Progress};
 
-/// Its one test.
 const CODE: &str = "SLEEP";
 
 /// `use = "sleep"`, with `[step.sleep]`.
@@ -30,7 +29,7 @@ impl Workload for Sleep {
                 of_a_run: &[],
                 run: "run",
             },
-            read: |asked| Ok(Arc::new(asked)),
+            read: |step| Ok(Arc::new(step)),
         }]
     }
 

@@ -22,7 +22,7 @@ use workload::Library;
 use crate::common::{Workspace, repository};
 use crate::sleep::Sleep;
 
-/// The flag that stops a run is the process's.
+/// The flag that stops a run belongs to the process.
 static ONE_STUDY: Mutex<()> = Mutex::new(());
 
 const NAP: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 3\n\
@@ -32,7 +32,7 @@ fn napping() -> Registry {
     workload::registry(Library::embedded().unwrap()).with(Box::new(Sleep))
 }
 
-/// Nobody looks at a study of more than two sides.
+/// Studies with more than two sides have no interim looks.
 struct Never;
 
 impl Stopping for Never {
@@ -50,7 +50,7 @@ impl Stopping for Never {
     }
 }
 
-/// Remembers whose points begin, and stops the study behind one of them.
+/// Records the sides of begun points, and stops the study after one of them.
 #[derive(Default)]
 struct Contrast {
     letters: String,
@@ -103,18 +103,17 @@ fn load(archive: &Path, sides: usize) -> Vec<Run> {
         .collect()
 }
 
-/// Interrupted in the second round of four sides, and resumed: every side has every round once, in the order that was drawn.
 #[test]
 fn many_sides_are_measured_in_rounds_and_resumed() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = tempfile::tempdir().unwrap();
-    let archive = place.path().join("a.dbdyno");
-    let mut seen = Contrast {
+    let workspace = tempfile::tempdir().unwrap();
+    let archive = workspace.path().join("a.dbdyno");
+    let mut observer = Contrast {
         stops_at: Some(6),
         ..Contrast::default()
     };
     let sides = (0..4).map(|_| nap()).collect();
-    let ended = study::study(options(&archive, sides, napping), &mut Never, &mut seen);
+    let ended = study::study(options(&archive, sides, napping), &mut Never, &mut observer);
     lab::signal::stop_flag().store(false, std::sync::atomic::Ordering::Relaxed);
     let Err(interrupted) = ended else {
         panic!("not interrupted");
@@ -127,15 +126,15 @@ fn many_sides_are_measured_in_rounds_and_resumed() {
     let part = load(&archive, 4)[3].study.clone().unwrap();
     assert_eq!((part.sides, &part.order), (4, &order));
 
-    seen.stops_at = None;
+    observer.stops_at = None;
     let clock = Arc::new(SystemClock);
-    study::resume("s", &archive, &napping, clock, &mut Never, &mut seen).unwrap();
-    assert_eq!(seen.letters, order.to_uppercase());
+    study::resume("s", &archive, &napping, clock, &mut Never, &mut observer).unwrap();
+    assert_eq!(observer.letters, order.to_uppercase());
     for run in load(&archive, 4) {
         let rounds: Vec<u32> = run.points.iter().map(|p| p.key.repetition).collect();
         assert_eq!((rounds, run.state), (vec![1, 2, 3], RunState::Complete));
     }
-    // Any two sides are compared in pairs, with what that does not say.
+    // Any two sides are compared in pairs, with a caution.
     let runs = load(&archive, 4);
     let compared = verdict::compare::compare(&runs[1], &runs[3], &Default::default()).unwrap();
     assert!(compared.design.is_paired());
@@ -147,8 +146,8 @@ fn many_sides_are_measured_in_rounds_and_resumed() {
     );
     let pairs = &compared.primary().next().unwrap().pairs;
     for (pair, round) in pairs.iter().zip(order.as_bytes().chunks(4)) {
-        let place = |letter| round.iter().position(|l| *l == letter);
-        assert_eq!(pair.is_a_first, place(b'b') < place(b'd'));
+        let workspace = |letter| round.iter().position(|l| *l == letter);
+        assert_eq!(pair.is_a_first, workspace(b'b') < workspace(b'd'));
     }
     let again = study::resume(
         "s",
@@ -156,15 +155,15 @@ fn many_sides_are_measured_in_rounds_and_resumed() {
         &napping,
         Arc::new(SystemClock),
         &mut Never,
-        &mut seen,
+        &mut observer,
     );
     assert!(again.unwrap_err().to_string().contains("nothing to resume"));
 }
 
 #[test]
-fn what_many_sides_cannot_be_is_refused() {
-    let place = tempfile::tempdir().unwrap();
-    let archive = place.path().join("a.dbdyno");
+fn invalid_studies_of_many_sides_are_refused() {
+    let workspace = tempfile::tempdir().unwrap();
+    let archive = workspace.path().join("a.dbdyno");
     let refusal = |sides: usize, set: fn(&mut StudyOptions)| {
         let sides = (0..sides).map(|_| nap()).collect();
         let mut options = options(&archive, sides, napping);
@@ -183,12 +182,12 @@ fn what_many_sides_cannot_be_is_refused() {
     assert!(!archive.exists());
 }
 
-/// A hundred times slower: no noise hides it.
+/// A hundred times slower, which exceeds any noise.
 #[test]
 fn a_planted_effect_is_found_among_settings() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = tempfile::tempdir().unwrap();
-    let archive = place.path().join("a.dbdyno");
+    let workspace = tempfile::tempdir().unwrap();
+    let archive = workspace.path().join("a.dbdyno");
     fn registry() -> Registry {
         let library = Library::from_directory(&repository("bench/aa/library"));
         workload::registry(library.unwrap())
@@ -227,15 +226,14 @@ fn a_planted_effect_is_found_among_settings() {
     };
     let design = TwoLevel::of(2, None).unwrap();
     let sides = design.rows().iter().map(side).collect();
-    let seen = &mut Contrast::default();
-    study::study(options(&archive, sides, registry), &mut Never, seen).unwrap();
+    let observer = &mut Contrast::default();
+    study::study(options(&archive, sides, registry), &mut Never, observer).unwrap();
     let runs = load(&archive, 4);
     let mut any_order: Vec<&Run> = runs.iter().collect();
     any_order.swap(0, 2);
     let found = screening(&any_order, &Options::default()).unwrap();
     assert_eq!((found.resolution, found.rounds, found.family), (None, 3, 2));
-    // How much a busy machine adds to either level, and from round to round, nobody knows beforehand: what is told is what
-    // the archive says.
+    // A busy machine adds an unknown amount to either level and to each round, so that the expected result is computed from the archive.
     let of_metric = &found.metrics[0];
     let effect = &of_metric.effects.as_ref().unwrap()[0];
     let ratio = &effect.effect.ratio;
@@ -256,15 +254,15 @@ fn a_planted_effect_is_found_among_settings() {
     assert_eq!(levels, design.rows());
 }
 
-/// The effect of the first setting: the mean of the logarithms where it is high, less that where it is low.
+/// The effect of the first setting: the mean of the logarithms at the high value, less that at the low one.
 fn effect_of(metric: &Metric, runs: &[Run], design: &TwoLevel) -> f64 {
     let mean = |is_high: bool| {
-        let asked = design
+        let sides = design
             .rows()
             .iter()
             .zip(runs)
             .filter(|(row, _)| row[0] == is_high);
-        let logs = asked.flat_map(|(_, run)| metric.values(run));
+        let logs = sides.flat_map(|(_, run)| metric.values(run));
         let logs: Vec<f64> = logs.map(|value| value.unwrap().ln()).collect();
         assert_eq!(logs.len(), 6);
         logs.iter().sum::<f64>() / 6.0
@@ -272,11 +270,10 @@ fn effect_of(metric: &Metric, runs: &[Run], design: &TwoLevel) -> f64 {
     (mean(true) - mean(false)).exp()
 }
 
-/// What the command measures, keeps and shows; and what it refuses.
 #[test]
 fn settings_are_screened_from_command_to_page() {
-    let place = Workspace::new();
-    let url = place.url("sqlite", "screen.db");
+    let workspace = Workspace::new();
+    let url = workspace.url("sqlite", "screen.db");
     let study = ["study", "settings", "--target", &url];
     let two = [
         "--vary",
@@ -300,14 +297,14 @@ fn settings_are_screened_from_command_to_page() {
         "-o",
         "v.html",
     ];
-    let asked = place.dbdyno(&[&study[..], &two, &little].concat());
-    assert_eq!(asked.status, 2, "{}", asked.stderr);
+    let ended = workspace.dbdyno(&[&study[..], &two, &little].concat());
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
-        asked.stderr.contains("an interval needs 3"),
+        ended.stderr.contains("an interval needs 3"),
         "{}",
-        asked.stderr
+        ended.stderr
     );
-    let ended = place.fine(&[&study[..], &two, &little, &["--yes"]].concat());
+    let ended = workspace.fine(&[&study[..], &two, &little, &["--yes"]].concat());
     let said = "4 configurations of 2 settings (all combinations) in 1 round,";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert!(
@@ -318,7 +315,7 @@ fn settings_are_screened_from_command_to_page() {
         ended.stdout
     );
     let settings = ["v-a", "v-b", "v-c", "v-d"]
-        .map(|label| place.export(label)["run"]["study"]["settings"].clone());
+        .map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(
         settings[0].to_string(),
         r#"["target.cache_mb=8","step.oltp.users=1"]"#
@@ -328,10 +325,10 @@ fn settings_are_screened_from_command_to_page() {
         r#"["target.cache_mb=16","step.oltp.users=2"]"#
     );
 
-    // The archive alone gives the same again.
-    let compared = place.fine(&["compare", "v"]).stdout;
+    // The archive alone gives the same result.
+    let compared = workspace.fine(&["compare", "v"]).stdout;
     assert_eq!(compared, ended.stdout);
-    let json = place.fine(&["compare", "v", "--json"]).stdout;
+    let json = workspace.fine(&["compare", "v", "--json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "dbdyno-screening/1");
     assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
@@ -340,14 +337,14 @@ fn settings_are_screened_from_command_to_page() {
         &["--prices", "p.toml"],
         &["--anyway"],
     ] {
-        let refused = place.dbdyno(&[&["compare", "v"], flags].concat());
+        let refused = workspace.dbdyno(&[&["compare", "v"], flags].concat());
         assert_eq!(refused.status, 2, "{}", refused.stderr);
         let says = "belongs to two sides, and this study has more";
         assert!(refused.sentence().contains(says), "{}", refused.stderr);
     }
-    place.fine(&["report", "v", "-o", "again.html"]);
+    workspace.fine(&["report", "v", "-o", "again.html"]);
     for page in ["v.html", "again.html"] {
-        let page = std::fs::read_to_string(place.path(page)).unwrap();
+        let page = std::fs::read_to_string(workspace.path(page)).unwrap();
         assert!(
             page.contains("id=\"screening\"") && page.contains("dbdyno · v<"),
             "{page}"
@@ -357,7 +354,7 @@ fn settings_are_screened_from_command_to_page() {
             "every side is no comparison of its own"
         );
     }
-    let resumed = place.dbdyno(&["ab", "--resume", "v"]);
+    let resumed = workspace.dbdyno(&["ab", "--resume", "v"]);
     assert!(
         resumed.sentence().contains("dbdyno study --resume v"),
         "{}",
@@ -365,7 +362,7 @@ fn settings_are_screened_from_command_to_page() {
     );
 
     let refused = |more: &[&str], says: &str| {
-        let ended = place.dbdyno(&[&study[..], more].concat());
+        let ended = workspace.dbdyno(&[&study[..], more].concat());
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
     };

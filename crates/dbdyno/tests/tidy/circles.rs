@@ -1,4 +1,4 @@
-//! Circles in the imports between the modules of a crate.
+//! Cycles in the imports between the modules of a crate.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -6,11 +6,11 @@ use crate::holds;
 use crate::modules::{Import, Modules};
 use crate::repository::{File, sample};
 
-/// Modules of one folder, each with everything below it, and what they import from each other. What the
-/// folder's own module defines is a node as well, called by that module's name.
+/// Modules of one folder, each with everything below it, and their imports from each other. Items of the folder's own module form a node as
+/// well, under that module's name.
 type Graph<'a> = BTreeMap<String, BTreeMap<String, Vec<&'a Import>>>;
 
-/// The circles of all crates, each as a message.
+/// The cycles of all crates, each as a message.
 fn circles(files: &[File]) -> Vec<String> {
     let is_root = |path: &&str| {
         let parts: Vec<_> = path.split('/').collect();
@@ -40,13 +40,13 @@ fn of_crate(modules: &Modules) -> Vec<String> {
     }
     let found = folders.iter().flat_map(|(folder, graph)| {
         let circles = separate(graph).into_iter();
-        circles.map(move |circle| told(modules, folder, graph, &circle))
+        circles.map(move |circle| describe(modules, folder, graph, &circle))
     });
     found.collect()
 }
 
-/// A circle with the places of its imports.
-fn told(modules: &Modules, folder: &[String], graph: &Graph, circle: &[String]) -> String {
+/// A cycle with the locations of its imports.
+fn describe(modules: &Modules, folder: &[String], graph: &Graph, circle: &[String]) -> String {
     let root = &modules.0[0].file;
     let names = circle.join(" → ");
     let first = &circle[0];
@@ -66,9 +66,9 @@ fn told(modules: &Modules, folder: &[String], graph: &Graph, circle: &[String]) 
     message
 }
 
-/// A shortest circle of each group of nodes that lead to one another.
+/// A shortest cycle of each strongly connected group.
 fn separate(graph: &Graph) -> Vec<Vec<String>> {
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     let mut found = Vec::new();
     let mut shortest: Vec<_> = graph
         .keys()
@@ -76,15 +76,15 @@ fn separate(graph: &Graph) -> Vec<Vec<String>> {
         .collect();
     shortest.sort_by_key(Vec::len);
     for circle in shortest {
-        if circle.iter().all(|node| !seen.contains(node)) {
-            seen.extend(circle.iter().cloned());
+        if circle.iter().all(|node| !visited.contains(node)) {
+            visited.extend(circle.iter().cloned());
             found.push(circle);
         }
     }
     found
 }
 
-/// The shortest way from a node back to it.
+/// The shortest path from a node back to it.
 fn circle_through(graph: &Graph, start: &str) -> Option<Vec<String>> {
     let mut ways = VecDeque::from([vec![start.to_owned()]]);
     let mut reached = BTreeSet::new();
@@ -123,7 +123,7 @@ fn no_modules_form_a_circle() {
                 ROOT,
                 "mod a { pub use crate::b::B; pub struct A; } mod b { pub struct B; pub struct C(crate::a::A); }",
             ),
-            // Upwards: the folder's own module needs what lies in it.
+            // Upwards: the folder's own module imports from one in it.
             (
                 ROOT,
                 "mod a { mod part { pub fn f() -> super::A { super::A } } pub struct A; fn g() { part::f(); } }",
@@ -159,7 +159,7 @@ fn no_modules_form_a_circle() {
 }
 
 #[test]
-fn a_circle_is_told_with_its_places() {
+fn a_cycle_is_reported_with_its_locations() {
     let file = |path: &str, text: &str| sample(path, text).pop().expect("a sample is a file");
     let complaints = circles(&[
         file("crates/attic/src/lib.rs", "mod a;\nmod b;\npub use b::B;"),

@@ -1,11 +1,11 @@
-//! What is built belongs to no clone: the folder that it lies in is the user's, and the next clone uses it.
+//! Build products are independent of the clone, because the user's build folder serves several clones.
 
 use crate::repository::{File, rust};
 use crate::{CODE, holds};
 
-/// No program has the folder in it that it was built from. Tests run in the folder of their crate and use paths from there.
+/// No program contains the path of the folder that it was built from. Tests run in the folder of their crate and use relative paths.
 fn no_program_knows_its_clone(files: &[File]) -> Vec<String> {
-    // Put together, so that this file does not hold it.
+    // Concatenated, so that this file does not contain it.
     let folder = ["env!(\"CARGO_MANI", "FEST_DIR\""].concat();
     let mut complaints = Vec::new();
     for file in rust(files) {
@@ -22,7 +22,7 @@ fn no_program_knows_its_clone(files: &[File]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_built_works_in_every_clone() {
+fn builds_work_in_every_clone() {
     let bad = ["Path::new(env!(\"CARGO_MANI", "FEST_DIR\"))"].concat();
     holds(
         no_program_knows_its_clone,

@@ -1,4 +1,4 @@
-//! The modules of a crate and what they import from each other.
+//! The modules of a crate and their imports from each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,6 @@ use syn::visit::{self, Visit};
 use crate::repository::File;
 use crate::source::product_tokens;
 
-/// All modules of a crate.
 pub struct Modules(pub Vec<Module>);
 
 /// A module without those below it.
@@ -25,25 +24,21 @@ pub struct Module {
     paths: BTreeSet<(usize, Vec<String>)>,
 }
 
-/// One name of a `use`.
 struct Use {
     line: usize,
     path: Vec<String>,
-    /// What it is called here; none for `*`.
+    /// Local name; `None` for `*`.
     name: Option<String>,
-    /// Whether it is passed on to others.
     public: bool,
 }
 
-/// What a path leads to.
 #[derive(Clone, Copy, PartialEq)]
 enum Folding {
     Module(usize),
-    /// Something that the module defines.
     ItemOf(usize),
 }
 
-/// A module needs what another one defines.
+/// A use of one module's items by another.
 pub struct Import {
     pub from: usize,
     pub to: usize,
@@ -66,7 +61,7 @@ impl Modules {
         Self(reading.modules)
     }
 
-    /// What each module imports from others; what a module passes on from one below it is no need of its own.
+    /// Imports of each module from others; a re-export from a module below does not count.
     pub fn imports(&self) -> Vec<Import> {
         let mut imports = Vec::new();
         for (from, module) in self.0.iter().enumerate() {
@@ -76,14 +71,14 @@ impl Modules {
                 .map(|u| (u.line, &u.path, Some(u.public)));
             let paths = module.paths.iter().map(|(line, path)| (*line, path, None));
             for (line, path, public) in uses.chain(paths) {
-                let Some(place) = self.resolve(from, path, 0) else {
+                let Some(target) = self.resolve(from, path, 0) else {
                     continue;
                 };
-                let (Folding::Module(to) | Folding::ItemOf(to)) = place;
+                let (Folding::Module(to) | Folding::ItemOf(to)) = target;
                 let passes_on = public == Some(true) && self.is_below(to, from);
-                // The name of a module above is only the beginning of paths, which stand for themselves.
+                // The name of an ancestor is only the prefix of other paths.
                 let is_prefix =
-                    place == Folding::Module(to) && (self.is_below(from, to) || public.is_none());
+                    target == Folding::Module(to) && (self.is_below(from, to) || public.is_none());
                 if to != from && !passes_on && !is_prefix {
                     imports.push(Import {
                         from,
@@ -115,7 +110,7 @@ impl Modules {
         if rest.is_empty() {
             return Some(Folding::Module(at));
         }
-        // What a macro has written is not seen; it is taken for an item of where it is looked for.
+        // Items from macros are invisible and count as items of the module in which they are searched for.
         let is_foreign = self.0[at]
             .uses
             .iter()
@@ -124,7 +119,7 @@ impl Modules {
         self.named(at, rest, depth).or(unseen)
     }
 
-    /// A path whose first name is one of those in a module.
+    /// Resolves a path whose first name is known in a module.
     fn named(&self, at: usize, path: &[String], depth: usize) -> Option<Folding> {
         const ALIASES_MAX: usize = 20;
         let (first, rest) = path.split_first()?;
@@ -221,12 +216,12 @@ impl Reading<'_> {
             let below = match declared.content {
                 Some((_, items)) => self.module(items, &file, &inner, name, Some(index)),
                 None => {
-                    let beside = format!("{inner}.rs");
+                    let sibling = format!("{inner}.rs");
                     let inside = format!("{inner}/mod.rs");
                     let path = if self.texts.contains_key(inside.as_str()) {
                         inside
                     } else {
-                        beside
+                        sibling
                     };
                     self.file(&path, &inner, name, Some(index))
                 }
@@ -237,7 +232,6 @@ impl Reading<'_> {
     }
 }
 
-/// The name that an item defines.
 fn defined(item: &syn::Item) -> Option<String> {
     let name = match item {
         syn::Item::Const(item) => &item.ident,
@@ -255,7 +249,7 @@ fn defined(item: &syn::Item) -> Option<String> {
 }
 
 impl Module {
-    /// A lone small letter may be a variable, so it counts where it is called alone.
+    /// A single lower-case letter may be a variable, so that it counts only if it is called.
     fn path(&mut self, line: usize, path: Vec<String>, called: bool) {
         let is_type = path[0].starts_with(char::is_uppercase);
         if path.len() > 1 || is_type || called {
@@ -305,7 +299,6 @@ impl Module {
         }
     }
 
-    /// Paths in what is given to a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path = Vec::new();
         let mut line = 0;
@@ -346,7 +339,7 @@ impl Module {
 
 impl<'a> Visit<'a> for Module {
     fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
-        // `use ::name` is another crate, whatever modules there are.
+        // `use ::name` always means another crate.
         if item.leading_colon.is_none() {
             let public = !matches!(item.vis, syn::Visibility::Inherited);
             self.tree(&item.tree, &[], public);
@@ -379,6 +372,6 @@ impl<'a> Visit<'a> for Module {
         self.tokens(call.tokens.clone());
     }
 
-    /// `pub(in crate::a)` says who may see, and needs nothing of `a`.
+    /// `pub(in crate::a)` restricts visibility and imports nothing from `a`.
     fn visit_visibility(&mut self, _: &'a syn::Visibility) {}
 }

@@ -1,14 +1,12 @@
-//! Remarks are values: nothing is decided by what a sentence says.
+//! Remarks are values: no decision depends on their sentences.
 
 use crate::repository::{File, product};
 use crate::source::Token;
 use crate::{CODE, holds};
 
-/// What remarks are called where they are used.
 const CALLED: &[&str] = &[
     "Remark", "remark", "remarks", "reason", "reasons", "note", "notes", "obstacle",
 ];
-/// What looks into a text.
 const LOOKS: &[&str] = &[
     "starts_with",
     "ends_with",
@@ -22,13 +20,13 @@ const LOOKS: &[&str] = &[
     "parse",
 ];
 
-/// A statement that has to do with remarks looks into no text, and no remark is made of a sentence.
+/// A statement with remarks searches no text, and no remark is made from a sentence.
 fn nothing_is_decided_by_sentences(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
-    // The tests' runner knows no archive.
+    // The test runner has no archive.
     let is_free = |path: &str| path.starts_with("crates/testing/");
     for (file, source) in product(files).filter(|(file, _)| !is_free(&file.path)) {
-        for (line, _) in source.behind(&["Remark", ":", ":", "Text"]) {
+        for (line, _) in source.after(&["Remark", ":", ":", "Text"]) {
             complaints.push(format!(
                 "{}:{line}: makes a remark of a sentence",
                 file.path
@@ -40,7 +38,7 @@ fn nothing_is_decided_by_sentences(files: &[File]) -> Vec<String> {
             let Some(about) = statement.iter().position(is_of_remarks) else {
                 continue;
             };
-            if let Some(line) = look(&statement[about..]) {
+            if let Some(line) = text_search(&statement[about..]) {
                 complaints.push(format!("{}:{line}: looks into a sentence", file.path));
             }
         }
@@ -48,8 +46,8 @@ fn nothing_is_decided_by_sentences(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// Where a text is looked into by words of the source: a literal or a constant, or none for a number.
-fn look(tokens: &[Token]) -> Option<usize> {
+/// Position of a text search for words of the source: a literal, a constant, or a number.
+fn text_search(tokens: &[Token]) -> Option<usize> {
     let is_look = |at: usize| {
         let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
         let is_constant = |name: &str| {

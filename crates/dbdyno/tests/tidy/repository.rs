@@ -1,10 +1,10 @@
-//! The files of the repository, and what the rules look for in them.
+//! The files of the repository, and helpers of the rules.
 
 use std::path::{Path, PathBuf};
 
 use crate::source::Source;
 
-/// Where pages commonly fetch things from.
+/// Hosts of common page resources.
 const CDNS: &[&str] = &[
     "//cdn.",
     "cdnjs.",
@@ -16,9 +16,7 @@ const CDNS: &[&str] = &[
     "skypack.dev",
 ];
 
-/// A file of the repository.
 pub struct File {
-    /// From the top of the repository.
     pub path: String,
     /// Empty for a binary file.
     pub text: String,
@@ -37,12 +35,10 @@ pub fn in_crate(path: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// All Rust files.
 pub fn rust(files: &[File]) -> impl Iterator<Item = &File> {
     files.iter().filter(|file| file.path.ends_with(".rs"))
 }
 
-/// The code that is not there for tests alone.
 pub fn product(files: &[File]) -> impl Iterator<Item = (&File, Source)> {
     let is_test = |path: &str| {
         path.split('/')
@@ -53,7 +49,7 @@ pub fn product(files: &[File]) -> impl Iterator<Item = (&File, Source)> {
         .map(|file| (file, Source::without_tests(&file.path, &file.text)))
 }
 
-/// The first address that a browser would fetch by itself, if there is one.
+/// The first address that a browser would fetch automatically.
 pub fn fetched(text: &str) -> Option<&str> {
     const FETCHING: &[&str] = &["src=", "href=", "url(", "@import ", "srcset="];
     if let Some(cdn) = CDNS.iter().find(|cdn| text.contains(**cdn)) {
@@ -70,7 +66,7 @@ pub fn fetched(text: &str) -> Option<&str> {
     })
 }
 
-/// Names in all tables of dependencies of a Cargo.toml, those for tests included.
+/// Names in all tables of dependencies of a Cargo.toml, including those for tests.
 pub fn imports(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut in_table = false;
@@ -106,22 +102,22 @@ pub fn links(markdown: &str) -> Vec<String> {
         .collect()
 }
 
-/// A relative link from a file, as a path in the repository; none when it leaves it.
+/// A relative link from a file, as a path in the repository; `None` if it leads outside.
 pub fn resolve(from: &str, link: &str) -> Option<PathBuf> {
-    let mut place = PathBuf::from(from);
-    place.pop();
+    let mut path = PathBuf::from(from);
+    path.pop();
     for part in link.split('/') {
         match part {
             "" | "." => {}
-            ".." if !place.pop() => return None,
+            ".." if !path.pop() => return None,
             ".." => {}
-            name => place.push(name),
+            name => path.push(name),
         }
     }
-    Some(place)
+    Some(path)
 }
 
-/// Every file of the repository that somebody wrote; built things and other people's files are left out.
+/// Every authored file of the repository, without build products and third-party files.
 pub fn repository() -> Vec<File> {
     let root = Path::new("../..");
     let mut files = Vec::new();
@@ -143,7 +139,7 @@ pub fn repository() -> Vec<File> {
                 }
             } else if !name.ends_with(".new") && !name.starts_with("dbdyno-report") {
                 files.push(File {
-                    // A file may vanish while others work here.
+                    // A file may vanish while other processes work here.
                     text: std::fs::read_to_string(root.join(&path)).unwrap_or_default(),
                     path: path.to_string_lossy().into_owned(),
                 });
@@ -155,7 +151,6 @@ pub fn repository() -> Vec<File> {
     files
 }
 
-/// A repository of one file.
 pub fn sample(path: &str, text: &str) -> Vec<File> {
     vec![File {
         path: path.to_owned(),

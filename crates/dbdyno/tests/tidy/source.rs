@@ -1,32 +1,29 @@
-//! Rust source without its comments and its tests, as the rules look at it.
+//! Tokens of Rust source without comments and tests, as input of the rules.
 
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 
-/// A source file of the product.
 pub struct Source {
-    /// In the order of the file; a sign of several characters is several.
+    /// Tokens in order; a sign of several characters is several tokens.
     pub tokens: Vec<Token>,
 }
 
 /// A name, a character of a sign, a bracket or a literal.
 pub struct Token {
-    /// From 1.
+    /// Line number from 1.
     pub line: usize,
-    /// As it is written.
     pub text: String,
-    /// What it says, if it is a string.
+    /// The value of a string literal.
     pub string: Option<String>,
 }
 
 impl Source {
-    /// What is not compiled for tests alone.
+    /// Tokens that are not compiled only for tests.
     pub fn without_tests(path: &str, text: &str) -> Self {
         let mut tokens = Vec::new();
         flatten(product_tokens(path, text), &mut tokens);
         Self { tokens }
     }
 
-    /// String literals with their lines.
     pub fn strings(&self) -> impl Iterator<Item = (usize, &str)> {
         let string = |token: &'_ Token| token.string.is_some();
         self.tokens
@@ -35,14 +32,14 @@ impl Source {
             .map(|token| (token.line, token.string.as_deref().unwrap_or_default()))
     }
 
-    /// What follows each place where these tokens stand, with its line.
-    pub fn behind(&self, texts: &[&str]) -> Vec<(usize, &[Token])> {
+    /// The tokens after each occurrence of `texts`, with its line.
+    pub fn after(&self, texts: &[&str]) -> Vec<(usize, &[Token])> {
         let stand = |tokens: &&[Token]| {
             let tokens = tokens.iter().map(|token| token.text.as_str());
             tokens.take(texts.len()).eq(texts.iter().copied())
         };
-        let places = (0..self.tokens.len()).map(|at| &self.tokens[at..]);
-        let found = places.filter(stand);
+        let positions = (0..self.tokens.len()).map(|at| &self.tokens[at..]);
+        let found = positions.filter(stand);
         found
             .map(|tokens| (tokens[0].line, &tokens[texts.len()..]))
             .collect()
@@ -56,31 +53,31 @@ pub fn product_tokens(path: &str, text: &str) -> TokenStream {
 }
 
 fn without_tests(tokens: TokenStream) -> TokenStream {
-    let mut kept = Vec::new();
+    let mut product = Vec::new();
     let mut in_test = false;
     for token in tokens {
         let is_attribute =
-            matches!(kept.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == '#');
+            matches!(product.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == '#');
         match token {
-            // An item ends with its body, or with a semicolon where it has none.
+            // An item ends with its body, or with a semicolon if it has none.
             TokenTree::Group(group) if in_test => in_test = group.delimiter() != Delimiter::Brace,
             TokenTree::Punct(sign) if in_test => in_test = sign.as_char() != ';',
             _ if in_test => {}
             TokenTree::Group(group)
                 if is_attribute && group.to_string().replace(' ', "") == "[cfg(test)]" =>
             {
-                kept.pop();
+                product.pop();
                 in_test = true;
             }
             TokenTree::Group(group) => {
                 let mut inner = Group::new(group.delimiter(), without_tests(group.stream()));
                 inner.set_span(group.span());
-                kept.push(TokenTree::Group(inner));
+                product.push(TokenTree::Group(inner));
             }
-            other => kept.push(other),
+            other => product.push(other),
         }
     }
-    kept.into_iter().collect()
+    product.into_iter().collect()
 }
 
 fn flatten(tokens: TokenStream, into: &mut Vec<Token>) {
@@ -98,7 +95,7 @@ fn flatten(tokens: TokenStream, into: &mut Vec<Token>) {
                 let text = literal.to_string();
                 into.push(token(&text, contents(literal)));
             }
-            // Comments that document are attributes to the compiler.
+            // Doc comments are attributes to the compiler.
             TokenTree::Group(group) if begins_with(&group, "doc") => {}
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {
@@ -120,7 +117,6 @@ fn begins_with(group: &Group, name: &str) -> bool {
     first.is_some_and(|first| matches!(first, TokenTree::Ident(ident) if ident == name))
 }
 
-/// What a string literal says.
 fn contents(literal: Literal) -> Option<String> {
     match syn::Lit::new(literal) {
         syn::Lit::Str(string) => Some(string.value()),

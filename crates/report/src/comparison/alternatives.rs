@@ -1,4 +1,4 @@
-//! Alternatives for a terminal: what they are, and for each metric their order, each against the best and which others it beats.
+//! Alternatives for a terminal: a list of them, and for each metric their order, with the ratio to the best and the others that each beats.
 
 use stats::compare::Verdict;
 use verdict::alternatives::{Alternatives, OfMetric, Side};
@@ -10,10 +10,9 @@ use crate::number::{self, counted, percent};
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
 
-/// Differences beyond which it does not matter how large they would have to be, as a share.
+/// Differences (as shares) beyond which their exact size no longer matters.
 const LEAST_MAX: f64 = 1.0;
 
-/// Renders alternatives for a terminal.
 pub fn alternatives(found: &Alternatives, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
@@ -57,7 +56,7 @@ fn about(side: &Side) -> String {
     format!("{} {}: {}", side.side, clean(&own.name), clean(&own.about))
 }
 
-/// "T626 Random read, rows_per_s": all alternatives are on one kind of target.
+/// "T626 Random read, rows_per_s"; no target is named because all alternatives use one kind of target.
 pub(crate) fn label(of_metric: &OfMetric) -> String {
     let own = Metric {
         target: None,
@@ -72,7 +71,6 @@ fn figure_words(figure: &str) -> String {
     match figure {
         "operations_per_s" => "operations/s".to_owned(),
         "rows_per_s" => "rows/s".to_owned(),
-        // Times are shown with their unit.
         other => other
             .replace("_us", "")
             .replace("_per_", "/")
@@ -80,13 +78,12 @@ fn figure_words(figure: &str) -> String {
     }
 }
 
-/// What was measured, without a full stop.
+/// Rounds and points of the study, without a full stop.
 pub(crate) fn rounds_words(found: &Alternatives) -> String {
     let alternatives = counted(found.sides.len() as u64, "alternative");
     in_rounds(&alternatives, found.rounds)
 }
 
-/// How sure the intervals are.
 pub(crate) fn sure(found: &Alternatives) -> String {
     let together = percent(CONFIDENCE);
     match found.family {
@@ -98,7 +95,7 @@ pub(crate) fn sure(found: &Alternatives) -> String {
     }
 }
 
-/// The least effect that as many rounds find, of every pair.
+/// The least effect that this number of rounds finds, for every pair.
 pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     let pairs = of_metric.pairs.as_ref().ok()?;
     let least = pairs.iter().filter_map(|pair| pair.least_effect);
@@ -117,13 +114,13 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     })
 }
 
-/// The geometric mean of a side: the quotients of these are the ratios of the pairs.
+/// The geometric mean of a side; quotients of these means are the ratios of the pairs.
 pub(crate) fn figure(found: &Alternatives, at: usize, side: usize) -> String {
     let mean = found.sides[side].means[at];
     number::of_metric(&found.metrics[at].metric, mean)
 }
 
-/// Names of the others of which a side has this verdict.
+/// Names of the other sides against which a side has this verdict.
 pub(crate) fn others(
     found: &Alternatives,
     of_metric: &OfMetric,
@@ -139,7 +136,7 @@ pub(crate) fn others(
     others.map(name).collect()
 }
 
-/// The alternatives, the best mean first: each against that one, and which others it is better than.
+/// The alternatives, best mean first, each relative to the first and with the others that it beats.
 fn order(found: &Alternatives, of_metric: &OfMetric, width: usize, paint: &Paint) -> String {
     let column = |head: &'static str, align, leave| Column {
         heads: [head, "", ""],

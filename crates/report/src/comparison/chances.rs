@@ -1,4 +1,4 @@
-//! What a study will be able to say, told before its first point.
+//! The effects that a study can find, estimated before its first point.
 
 use stats::compare::{Band, Design};
 use stats::forecast::{self, Plan};
@@ -7,13 +7,14 @@ use verdict::compare::CONFIDENCE;
 
 use crate::number::percent;
 
-/// Spreads of a pair's ratio that are told when nothing is known of the machine.
+/// Spreads of a pair's ratio that are assumed while no study of this machine is known.
 const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];
 
-/// Sentences on the chance that `pairs` pairs find a true `effect` of one of `metrics` primary metrics, or find it
-/// equivalent when it is. `spread`: what earlier studies of this plan showed, with the number of studies; else some are assumed.
+/// Sentences on the chance that `pairs` pairs find a true `effect` of one of `metrics` primary metrics, or prove equivalence. `spread`: the
+/// spread in earlier studies of this plan, with their number; without it some spreads are assumed.
 pub fn chances(
-    (pairs, metrics): (u32, usize),
+    pairs: u32,
+    metrics: usize,
     band: f64,
     effect: f64,
     spread: Option<(f64, usize)>,

@@ -5,7 +5,7 @@ use stats::compare::Band;
 
 /// Narrowest half range of the scale, so that tiny effects look tiny.
 const HALF_MIN: f64 = 0.05;
-/// Widest half range; what lies beyond is drawn as an arrow.
+/// Widest half range; an arrow marks values beyond it.
 const HALF_MAX: f64 = 1.0;
 
 /// A logarithmic scale that is symmetric around the ratio 1.
@@ -17,7 +17,6 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale that shows all of these ratios with their intervals.
     pub fn of(ratios: impl Iterator<Item = Interval>, width: usize) -> Self {
         let ends = ratios
             .flat_map(|r| [r.low, r.high])
@@ -34,8 +33,8 @@ impl Scale {
         let mut line: Vec<char> = vec![' '; self.width];
         let edge = band.equivalence.ln_1p();
         for (at, mark) in [(-edge, '┊'), (edge, '┊'), (0.0, '│')] {
-            if let Some(place) = self.place(at) {
-                line[place] = mark;
+            if let Some(column) = self.column(at) {
+                line[column] = mark;
             }
         }
         let Some(ratio) = ratio.filter(|r| r.low > 0.0 && r.high.is_finite()) else {
@@ -43,31 +42,30 @@ impl Scale {
         };
         let (low, high) = (ratio.low.ln(), ratio.high.ln());
         let from = self
-            .place(low)
+            .column(low)
             .unwrap_or(if low < 0.0 { 0 } else { self.width - 1 });
         let to = self
-            .place(high)
+            .column(high)
             .unwrap_or(if high < 0.0 { 0 } else { self.width - 1 });
-        for place in &mut line[from..=to] {
-            *place = '─';
+        for column in &mut line[from..=to] {
+            *column = '─';
         }
-        line[from] = if self.place(low).is_some() {
+        line[from] = if self.column(low).is_some() {
             '├'
         } else {
             '◄'
         };
-        line[to] = if self.place(high).is_some() {
+        line[to] = if self.column(high).is_some() {
             '┤'
         } else {
             '►'
         };
-        if let Some(place) = self.place(ratio.estimate.ln()) {
-            line[place] = '●';
+        if let Some(column) = self.column(ratio.estimate.ln()) {
+            line[column] = '●';
         }
         line.into_iter().collect()
     }
 
-    /// What the ends of the scale stand for.
     pub fn legend(&self, sure: &str) -> String {
         format!(
             "  scale {:.2} … {:.2} · │ no difference · ├●┤ ratio with its {sure} · ┊ practical band",
@@ -76,7 +74,7 @@ impl Scale {
         )
     }
 
-    fn place(&self, log: f64) -> Option<usize> {
+    fn column(&self, log: f64) -> Option<usize> {
         let share = (log + self.half) / (2.0 * self.half);
         (0.0..=1.0)
             .contains(&share)

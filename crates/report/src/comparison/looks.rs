@@ -1,4 +1,4 @@
-//! Studies that are looked at before their end: what is said before, at each look, and afterwards.
+//! Interim analyses of a study: the text before it, after each look, and at its end.
 
 use archive::{Ended, Until};
 use verdict::compare::{Comparison, Row, verdict_word as word};
@@ -7,11 +7,10 @@ use verdict::looks::Looks;
 use crate::number::percent;
 use crate::terminal::clean;
 
-/// Metrics that are named one by one.
 const NAMED_MAX: usize = 5;
 
-/// What is said before a study begins that stops when it is answered: when that is, and what it can find. `least`: the least effects,
-/// shares, that all its pairs would find, by metric, from the scatter of so many earlier studies.
+/// Introduction to a study that stops once it is decided: its looks, and the effects that it can find. `least`: the least effects (shares)
+/// that all its pairs would find, by metric, from the scatter of this many earlier studies.
 pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String {
     let effect = effect_words(until.effect_pct / 100.0);
     let mut out = format!(
@@ -59,12 +58,12 @@ pub fn looks_words(until: &Until) -> String {
     }
 }
 
-/// An effect as it was asked for: "3", "0.05".
+/// An effect as the user wrote it: "3", "0.05".
 fn effect_words(share: f64) -> String {
     format!("{}", (share * 1e6).round() / 1e4)
 }
 
-/// A length of time as it is said: "40 s", "25 min", "1.5 h".
+/// A duration: "40 s", "25 min", "1.5 h".
 pub fn length(seconds: f64) -> String {
     match seconds {
         s if s < 10.0 => format!("{s:.1} s"),
@@ -74,7 +73,7 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
-/// What a look showed: how many metrics are answered, and what the others are waiting for.
+/// Result of a look: the number of decided metrics, and the needs of the others.
 pub fn look(compared: &Comparison) -> String {
     let Some(looks) = &compared.looks else {
         return String::new();
@@ -115,7 +114,7 @@ fn of_metric(row: &Row, looks: &Looks) -> String {
     }
 }
 
-/// A verdict, or what the interval excludes.
+/// A verdict, or the effects that the interval excludes.
 fn answer(row: &Row, effect: f64) -> String {
     let verdict = word(row.result.verdict);
     if row.has_verdict() {
@@ -128,7 +127,7 @@ fn answer(row: &Row, effect: f64) -> String {
     }
 }
 
-/// "of at most 40", of a study with looks.
+/// "of at most 40", for a study with looks.
 pub(super) fn at_most(looks: &Looks) -> String {
     if looks.pairs == looks.pairs_max {
         String::new()
@@ -137,7 +136,7 @@ pub(super) fn at_most(looks: &Looks) -> String {
     }
 }
 
-/// Why the study stopped, and what its intervals allow for; nothing of a study whose number of pairs was fixed.
+/// The reason why a study stopped, and the limits of its intervals; `None` for a fixed number of pairs.
 pub fn ended(compared: &Comparison) -> Option<String> {
     let looks = compared.looks.as_ref()?;
     let Looks { taken, planned, .. } = looks;
@@ -158,7 +157,7 @@ pub fn ended(compared: &Comparison) -> Option<String> {
     Some(format!("{why}. The intervals hold at all looks together."))
 }
 
-/// What the metrics without a verdict exclude.
+/// The effects that are excluded for metrics without a verdict.
 pub(super) fn excluded(row: &Row, looks: &Looks) -> Option<String> {
     let is_excluded = !row.has_verdict() && row.excludes(looks.effect);
     is_excluded.then(|| answer(row, looks.effect))

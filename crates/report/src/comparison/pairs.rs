@@ -1,10 +1,10 @@
-//! What the pairs of a study show beside their ratio, in words: what is odd about them, and where their scatter comes from.
+//! Sentences on the pairs of a study: their oddities, and the sources of their scatter.
 
 use verdict::compare::{Between, Oddity, Remedy, Scatter, Within};
 
 use crate::number::percent;
 
-/// What it means that a study's pairs are odd, measured in slices or in blocks.
+/// The meaning of an oddity for a study in slices or in blocks.
 pub(crate) fn odd_words(oddity: &Oddity, in_slices: bool) -> String {
     let (what, remedy) = if in_slices {
         ("slice", "longer slices would make it surer")
@@ -58,7 +58,7 @@ fn signed(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
-/// Where the scatter of a metric's pairs comes from, and what would make it less.
+/// The source of a metric's scatter, and the way to reduce it.
 pub(crate) fn scatter_words(scatter: &Scatter) -> String {
     let components = &scatter.components;
     let [total, within, between] =
@@ -85,7 +85,6 @@ pub(crate) fn scatter_words(scatter: &Scatter) -> String {
     )
 }
 
-/// What goes up and down within a block.
 pub(crate) fn within_words(within: Within) -> &'static str {
     match within {
         Within::Slices => "slices",
@@ -93,7 +92,6 @@ pub(crate) fn within_words(within: Within) -> &'static str {
     }
 }
 
-/// What is another one in each pair.
 pub(crate) fn between_words(between: Between) -> &'static str {
     match between {
         Between::Sessions => "the sessions of each pair",

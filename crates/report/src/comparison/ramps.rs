@@ -9,7 +9,7 @@ use verdict::ramps::Ramps;
 use crate::number;
 use crate::terminal::clean;
 
-/// What two runs' ramps say beside each other; nothing where neither has one.
+/// The comparison of two runs' ramps; empty if neither run has one.
 pub fn ramps(compared: &[Ramps]) -> String {
     compared.iter().map(one).collect()
 }
@@ -46,7 +46,7 @@ fn one(ramps: &Ramps) -> String {
     out
 }
 
-/// "Users within p95 ≤ 50 ms: A 8, B 16, B / A 2.000 [1.8, 2.2] better."; nothing without a common limit.
+/// "Users within p95 ≤ 50 ms: A 8, B 16, B / A 2.000 [1.8, 2.2] better."; `None` without a common limit.
 pub(crate) fn supported(ramps: &Ramps) -> Option<String> {
     let figure = ramps.found.users_at_limit.as_ref()?;
     let limit = number::latency(Some(ramps.limit_us?));
@@ -58,17 +58,16 @@ pub(crate) fn supported(ramps: &Ramps) -> Option<String> {
     ))
 }
 
-/// Both sides in words, which agree with their ratio.
+/// Both values, with enough digits to agree with their ratio.
 fn both(figure: &Figure, write: impl Fn(f64) -> String) -> [String; 2] {
     let median = |side: &Vec<Option<f64>>| {
-        let told: Vec<f64> = side.iter().flatten().copied().collect();
-        stats::summary::median(&told)
+        let known: Vec<f64> = side.iter().flatten().copied().collect();
+        stats::summary::median(&known)
     };
     let medians = [&figure.a, &figure.b].map(median);
     sides(medians, &figure.comparison).map(|side| side.map_or_else(|| "–".to_owned(), &write))
 }
 
-/// Both sides, and their ratio with its interval and verdict.
 fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
     let [a, b] = both(figure, write);
     format!(

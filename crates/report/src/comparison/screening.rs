@@ -10,12 +10,11 @@ use crate::number::{self, counted, percent};
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
 
-/// Letters of the settings in the heads of columns; I would look like a number.
+/// Letters of the settings in column heads; I is left out because it looks like a number.
 const HEADS: [&str; 15] = [
     "A", "B", "C", "D", "E", "F", "G", "H", "J", "K", "L", "M", "N", "O", "P",
 ];
 
-/// Renders a screening for a terminal.
 pub fn screening(screened: &Screening, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
@@ -69,14 +68,13 @@ fn roman(resolution: u32) -> String {
     }
 }
 
-/// What was measured, without a full stop.
+/// Rounds and configurations of the study, without a full stop.
 pub(crate) fn rounds_words(screened: &Screening) -> String {
     let (rows, factors) = (screened.configurations.len(), screened.factors.len());
     let design = design_words(rows, factors, screened.resolution);
     in_rounds(&design, screened.rounds)
 }
 
-/// How sure the intervals are.
 pub(crate) fn sure(screened: &Screening) -> String {
     let together = percent(CONFIDENCE);
     match screened.family {
@@ -88,7 +86,7 @@ pub(crate) fn sure(screened: &Screening) -> String {
     }
 }
 
-/// The least effect that as many rounds find, of every setting.
+/// The least effect that this number of rounds finds, for every setting.
 pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     let effects = of_metric.effects.as_ref().ok()?;
     let least = effects.iter().filter_map(|effect| effect.least_effect);
@@ -150,7 +148,6 @@ fn configurations(screened: &Screening, width: usize, paint: &Paint) -> String {
     )
 }
 
-/// The value of a setting in a configuration.
 fn value(factor: &Factor, high: bool) -> &str {
     if high { &factor.high } else { &factor.low }
 }
@@ -189,7 +186,7 @@ fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: 
     format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
 }
 
-/// What is odd about single effects; what holds for all once.
+/// Oddities of single effects; those that all effects share appear once.
 fn warnings(of_metric: &OfMetric, factors: &[Factor]) -> Vec<String> {
     let effects = of_metric.effects.iter().flatten();
     let of_each: Vec<Vec<String>> = effects

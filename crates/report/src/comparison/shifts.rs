@@ -8,18 +8,17 @@ use crate::terminal::{Paint, clean};
 
 use super::Shown;
 
-/// Rows shown when not everything is asked for.
 const ROWS_MAX: usize = 40;
 const NAME_WIDTH: usize = 28;
 
-/// The run of the list, or test and jobs of a database.
+/// The run of the list, or for a database its test and jobs.
 fn name(shift: &Shift) -> String {
     let jobs = format!(", {}", shifted::jobs(shift));
     let room = NAME_WIDTH.saturating_sub(jobs.chars().count());
     table::cut(&clean(&shift.test), room) + &jobs
 }
 
-/// What two runs below a database say beside each other; nothing where neither tells times by operation.
+/// The comparison of two runs below a database; empty if neither has times by operation.
 pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     if compared.is_empty() {
         return String::new();
@@ -27,10 +26,10 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
     };
-    // Of a database the whole time at the device is told; its parts are on the page and in the JSON.
+    // For a database only the whole time at the device is listed; its parts are on the page and in the JSON.
     let is_part = |shift: &&Shift| shift.is_of_database && shift.phase != "whole" && !shown.all;
-    let told = compared.iter().filter(|shift| !is_part(shift));
-    let (own, apart): (Vec<&Shift>, Vec<&Shift>) = told.partition(|shift| shift.is_issued);
+    let listed = compared.iter().filter(|shift| !is_part(shift));
+    let (own, unissued): (Vec<&Shift>, Vec<&Shift>) = listed.partition(|shift| shift.is_issued);
     let mut out = format!("\n{}\n", paint.bold("Before and after: storage I/O times"));
     out.push_str(&rows(&own, shown, &paint));
     let factors = shifted::factors(compared).map(str::to_owned);
@@ -38,15 +37,15 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
         let wrapped = table::wrap(&format!("  {sentence}"), shown.width, 4);
         out.push_str(&paint.dim(&format!("{wrapped}\n")));
     }
-    if !apart.is_empty() {
+    if !unissued.is_empty() {
         out.push_str(&paint.bold("Operations that these tests do not issue"));
         out.push('\n');
-        out.push_str(&rows(&apart, shown, &paint));
+        out.push_str(&rows(&unissued, shown, &paint));
     }
     out
 }
 
-fn rows(told: &[&Shift], shown: Shown, paint: &Paint) -> String {
+fn rows(listed: &[&Shift], shown: Shown, paint: &Paint) -> String {
     let limit = if shown.all { usize::MAX } else { ROWS_MAX };
     let column = |heads, align, leave| Column {
         heads,
@@ -65,7 +64,7 @@ fn rows(told: &[&Shift], shown: Shown, paint: &Paint) -> String {
         column(["> 1 ms", "A → B", ""], Align::Right, 2),
         column(["", "", ""], Align::Left, 0),
     ]);
-    for shift in told.iter().take(limit) {
+    for shift in listed.iter().take(limit) {
         let (interval, verdict) = shifted::interval(shift);
         let latency = |of: fn(&archive::Latency) -> f64, beyond| {
             shifted::latencies(shift, |side| side.percentile_us(of, beyond))
@@ -87,8 +86,8 @@ fn rows(told: &[&Shift], shown: Shown, paint: &Paint) -> String {
         );
     }
     let mut out = text.render(shown.width, paint);
-    if told.len() > limit {
-        let more = format!("  … and {} more\n", told.len() - limit);
+    if listed.len() > limit {
+        let more = format!("  … and {} more\n", listed.len() - limit);
         out.push_str(&paint.dim(&more));
     }
     out

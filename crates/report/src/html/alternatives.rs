@@ -1,4 +1,4 @@
-//! Alternatives against each other: their order by each metric, all pairs with intervals, and what the devices below each did.
+//! Alternatives against each other: their order by each metric, all pairs with intervals, and the activity of the devices below each.
 
 mod throughput;
 
@@ -9,8 +9,8 @@ use verdict::alternatives::{Alternatives, OfMetric, Side, alternatives};
 use verdict::compare::verdict_word;
 
 use super::forest::named;
-use super::of_sides::of_sides;
 use super::options::HtmlOptions;
+use super::sides::judge_sides;
 use crate::comparison::{
     alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
     alternatives_sure, other_alternatives,
@@ -23,18 +23,17 @@ use throughput::OfTest;
 #[template(path = "alternatives.html", whitespace = "minimize")]
 pub struct View {
     found: Option<Found>,
-    /// Why there is none, although sides of a study are here.
+    /// The reason for a missing analysis although sides of a study are present.
     refused: Option<String>,
 }
 
-/// What the first screen says.
 #[derive(Template)]
 #[template(path = "alternatives_first.html", whitespace = "minimize")]
 pub struct Outcome {
     study: String,
-    /// Label of the run that the rest of the page shows, and what it is.
+    /// Label of the run on the rest of the page, and its alternative.
     shown: [String; 2],
-    /// What results must not be read without.
+    /// Remarks that readers of the results must not miss.
     remarks: Vec<String>,
     metrics: Vec<OutcomeOfMetric>,
 }
@@ -42,9 +41,9 @@ pub struct Outcome {
 struct OutcomeOfMetric {
     metric: String,
     sentence: String,
-    /// Name of the first one, against which the others are drawn.
+    /// Name of the first alternative, the reference of the forest.
     first: String,
-    /// The forest; empty where there are no verdicts.
+    /// The forest; empty without verdicts.
     svg: String,
     sure: String,
 }
@@ -53,7 +52,6 @@ struct Found {
     study: String,
     design: String,
     cautions: Vec<String>,
-    /// Names of the metrics, over the means.
     heads: Vec<String>,
     rows: Vec<Row>,
     metrics: Vec<MetricView>,
@@ -67,14 +65,13 @@ struct Row {
     about: String,
     label: String,
     remarks: Vec<String>,
-    /// Means, and whether each is the best.
+    /// Means, and a mark for the best.
     means: Vec<(String, bool)>,
 }
 
 struct MetricView {
     metric: String,
     refused: Option<String>,
-    /// Names in order, the best first.
     names: Vec<String>,
     /// Name, mean, and a cell for each name.
     rows: Vec<(String, String, Vec<Cell>)>,
@@ -82,26 +79,25 @@ struct MetricView {
     advice: Option<String>,
 }
 
-/// Row against column; empty against itself.
+/// Row compared with column; empty on the diagonal.
 struct Cell {
     ratio: String,
     interval: String,
     verdict: &'static str,
 }
 
-/// The section, and what the first screen says, if other sides are here.
+/// The section and its part of the first screen, if other sides are present.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
     let judge = |sides: &[&Run]| alternatives(sides, &options.of_rounds());
-    let told = of_sides((run, others), judge, section, outcome);
+    let judged = judge_sides(run, others, judge, section, outcome);
     let view = View {
-        found: told.section,
-        refused: told.refused,
+        found: judged.section,
+        refused: judged.refused,
     };
-    (view, told.outcome)
+    (view, judged.outcome)
 }
 
 impl View {
-    /// True when there are no alternatives.
     pub fn is_empty(&self) -> bool {
         self.found.is_none() && self.refused.is_none()
     }
@@ -145,7 +141,7 @@ fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
         return format!("No verdicts: {why}.");
     }
     let name = &found.sides[best].alternative.name;
-    let mut told = vec![format!(
+    let mut sentences = vec![format!(
         "{name} has the best mean ({}).",
         alternative_figure(found, at, best)
     )];
@@ -156,13 +152,13 @@ fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
     ] {
         let others = other_alternatives(found, of_metric, best, verdict);
         if !others.is_empty() {
-            told.push(format!("{words} {}.", others.join(", ")));
+            sentences.push(format!("{words} {}.", others.join(", ")));
         }
     }
-    told.join(" ")
+    sentences.join(" ")
 }
 
-/// Every other one against the first.
+/// The other alternatives relative to the first.
 fn svg(found: &Alternatives, of_metric: &OfMetric) -> String {
     let Some((best, others)) = of_metric.order.split_first() else {
         return String::new();
@@ -269,9 +265,8 @@ fn metric_view(found: &Alternatives, at: usize) -> MetricView {
     }
 }
 
-/// What weakens pairs, each once.
 fn warnings(found: &Alternatives, of_metric: &OfMetric) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for pair in of_metric.pairs.iter().flatten() {
         for warning in &pair.ratio.warnings {
             let all = of_metric.pairs.iter().flatten();
@@ -282,10 +277,10 @@ fn warnings(found: &Alternatives, of_metric: &OfMetric) -> Vec<String> {
                 let [a, b] = [pair.a, pair.b].map(|side| &found.sides[side].alternative.name);
                 format!("{b} against {a}: {warning}")
             };
-            if !told.contains(&line) {
-                told.push(line);
+            if !sentences.contains(&line) {
+                sentences.push(line);
             }
         }
     }
-    told
+    sentences
 }

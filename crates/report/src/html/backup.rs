@@ -1,6 +1,6 @@
-//! Backups by method: rates of backup and restore with their proofs, beside what was published of another platform.
+//! Backups by method: rates of backup and restore with their proofs, next to published rates of another platform.
 
-mod felt;
+mod impact;
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use super::figure::Figure;
 use crate::level;
 use crate::number;
 
-/// What their codes begin with.
+/// Prefix of their test codes.
 const OF_METHOD: &str = "BACKUP-";
 const REFERENCE: &str = "superdome-xp1024";
-/// The kinds of published figures that belong here.
+/// Kinds of published figures for this section.
 const KINDS: [&str; 2] = ["backup", "restore"];
 
-/// Ends of the names of both ends of a published range.
+/// Suffixes of the names of a published range's ends.
 const RANGE_ENDS: [&str; 2] = [": lower end", ": upper end"];
 const COLUMNS: [(&str, &str); 19] = [
     ("backup TB/h", "backup_tb_per_h"),
@@ -41,7 +41,7 @@ const COLUMNS: [(&str, &str); 19] = [
     ("p95 alone µs", "foreground_alone_us_p95"),
     ("p95 beside µs", "foreground_beside_us_p95"),
 ];
-/// What not every backup has.
+/// Figures that not every backup has.
 const OPTIONAL: [&str; 8] = [
     "backup_tool_s",
     "backup_tool_memory_mb",
@@ -58,7 +58,7 @@ const OPTIONAL: [&str; 8] = [
 pub struct View {
     heads: Vec<&'static str>,
     rows: Vec<Row>,
-    felt: Vec<Figure>,
+    impact: Vec<Figure>,
     published_title: String,
     published: Vec<[String; 2]>,
 }
@@ -66,14 +66,12 @@ pub struct View {
 struct Row {
     name: String,
     cells: Vec<String>,
-    /// Its proofs, or why it is worth nothing.
+    /// Its proofs, or the reason why it is invalid.
     proof: String,
-    /// Class: "" or "invalid".
     class: &'static str,
 }
 
 impl View {
-    /// True where nothing was backed up.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -94,7 +92,7 @@ pub fn view(run: &Run) -> View {
     let rows = backups.iter().map(|point| row(run, point, &columns));
     let rows: Vec<Row> = rows.collect();
     let named = backups.iter().map(|point| (name(run, point), *point));
-    let felt = felt::figures(&named.collect::<Vec<_>>());
+    let impact = impact::figures(&named.collect::<Vec<_>>());
     let (published_title, published) = if rows.is_empty() {
         Default::default()
     } else {
@@ -103,14 +101,14 @@ pub fn view(run: &Run) -> View {
     View {
         heads: columns.iter().map(|(head, _)| *head).collect(),
         rows,
-        felt,
+        impact,
         published_title,
         published,
     }
 }
 
 fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
-    // A backup that failed a proof has no figures.
+    // Figures of a backup that failed a proof must not be read.
     let figure = |name: &str| point.figures.get(name).filter(|_| point.valid());
     let cells = columns.iter();
     let cells = cells.map(|(_, name)| number::figure_or_unknown(figure(name)));
@@ -136,7 +134,7 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
     }
 }
 
-/// Which repetition it was, where there were several.
+/// Number of the repetition, if there are several.
 fn repetition(run: &Run, point: &Point) -> String {
     if run.points.iter().any(|other| other.key.repetition > 1) {
         format!(", repetition {}", point.key.repetition)
@@ -145,7 +143,7 @@ fn repetition(run: &Run, point: &Point) -> String {
     }
 }
 
-/// Method and channels, with the target where there are several.
+/// Method and channels, with the target if there are several.
 fn name(run: &Run, point: &Point) -> String {
     let method = point.key.test.strip_prefix(OF_METHOD).unwrap_or_default();
     let name = method.to_lowercase() + &channels(point.key.threads);
@@ -162,7 +160,6 @@ fn is_backup(point: &Point) -> bool {
     point.key.test.starts_with(OF_METHOD)
 }
 
-/// How many channels there were, where there were several.
 fn channels(number: u32) -> String {
     match number {
         1 => String::new(),
@@ -170,27 +167,26 @@ fn channels(number: u32) -> String {
     }
 }
 
-/// Title and rows of what was published.
 fn published() -> Option<(String, Vec<[String; 2]>)> {
     let reference = reference::load(REFERENCE).ok()?;
     let stated = reference.stated.iter();
     let stated = stated.filter(|figure| KINDS.contains(&figure.kind.as_str()));
     let rows = stated.map(|figure| {
-        // Some are printed with their unit.
+        // Some values are already printed with their unit.
         let value = if figure.printed.ends_with(&figure.unit) {
             figure.printed.clone()
         } else {
             format!("{} {}", figure.printed, figure.unit)
         };
-        // Both ends of a range are printed as the range.
+        // The ends of a range are printed together, as the range.
         let name = RANGE_ENDS
             .iter()
             .find_map(|end| figure.name.strip_suffix(end));
         [name.unwrap_or(&figure.name).to_owned(), value]
     });
-    // What the document says in two places stands here once.
+    // The document repeats some figures; the table does not.
     let mut rows: Vec<[String; 2]> = rows.collect();
-    let mut seen = BTreeSet::new();
-    rows.retain(|row| seen.insert(row.clone()));
+    let mut printed = BTreeSet::new();
+    rows.retain(|row| printed.insert(row.clone()));
     Some((reference.title.clone(), rows))
 }

@@ -9,30 +9,29 @@ use super::sweep::{LevelDrawn, Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 
-/// From this ratio between the largest and the smallest best value a rate axis is logarithmic.
+/// A rate axis is logarithmic from this ratio of the largest to the smallest best value.
 const LOG_RATIO: f64 = 8.0;
-/// Said where a published figure comes from another language than the run's.
+/// Note on a published figure whose language runtime differs from the run's.
 const OTHER_RUNTIME: &str =
     " * Published for another language runtime: not a comparison of processors.";
-/// Colour class of what belongs to no series: the ink.
+/// Colour class of elements outside any series: the ink.
 pub(super) const INK: usize = 7;
-/// Percentiles of the percentile curve.
 const PERCENTILES: [f64; 16] = [
     0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999,
     99.9999,
 ];
-/// Distributions are alike when no percentile differs by more than this part.
+/// Largest relative difference of percentiles between distributions that count as alike.
 const ALIKE: f64 = 0.02;
 
-/// Throughput against parallelism with the scaling laws; bars where there is only one level each.
+/// Throughput against parallelism with the scaling laws; bars if every sweep has only one level.
 pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load) -> Option<Figure> {
     if !sweeps
         .iter()
-        .any(|s| s.places.iter().any(|p| p.rate.is_some()))
+        .any(|s| s.levels.iter().any(|p| p.rate.is_some()))
     {
         return None;
     }
-    let lines = sweeps.iter().any(|s| s.places.len() > 1);
+    let lines = sweeps.iter().any(|s| s.levels.len() > 1);
     let table = throughput_table(sweeps, rate, load);
     let caption = format!("Throughput, {}", rate.unit);
     if !lines {
@@ -72,10 +71,10 @@ fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool, load
     if logarithmic {
         how.push_str(" The vertical axis is logarithmic.");
     }
-    if sweeps.iter().any(|s| s.places.iter().any(|p| !p.valid)) {
+    if sweeps.iter().any(|s| s.levels.iter().any(|p| !p.valid)) {
         how.push_str(" A cross marks a point that failed a check.");
     }
-    if sweeps.iter().any(|s| s.places.iter().any(|p| p.extra)) {
+    if sweeps.iter().any(|s| s.levels.iter().any(|p| p.extra)) {
         how.push_str(
             " A hollow diamond marks contention, measured as an extra that does not count.",
         );
@@ -96,7 +95,7 @@ fn bars_how(sweeps: &[Sweep<'_>]) -> String {
 fn dops(sweeps: &[Sweep<'_>]) -> Vec<u32> {
     sweeps
         .iter()
-        .flat_map(|s| s.places.iter().map(|p| p.dop))
+        .flat_map(|s| s.levels.iter().map(|p| p.dop))
         .collect()
 }
 
@@ -105,7 +104,7 @@ fn rate_axis(sweeps: &[Sweep<'_>], laws: &Laws<'_>) -> Axis {
     let rates = || {
         sweeps
             .iter()
-            .flat_map(|s| &s.places)
+            .flat_map(|s| &s.levels)
             .flat_map(|p| [p.rate, p.range.map(|r| r.1)])
             .flatten()
             .chain(drawn.iter().copied())
@@ -122,8 +121,8 @@ fn rate_axis(sweeps: &[Sweep<'_>], laws: &Laws<'_>) -> Axis {
 }
 
 fn throughput_series(sweep: &Sweep<'_>) -> Series {
-    let valid = || sweep.places.iter().filter(|p| p.counts());
-    let extras = sweep.places.iter().filter(|p| p.valid && p.extra);
+    let valid = || sweep.levels.iter().filter(|p| p.counts());
+    let extras = sweep.levels.iter().filter(|p| p.valid && p.extra);
     Series {
         label: sweep.label.clone(),
         colour: sweep.colour,
@@ -134,7 +133,7 @@ fn throughput_series(sweep: &Sweep<'_>) -> Series {
             .filter_map(|p| p.range.map(|(low, high)| (f64::from(p.dop), low, high)))
             .collect(),
         rejected: sweep
-            .places
+            .levels
             .iter()
             .filter(|p| !p.valid)
             .filter_map(|p| p.rate.map(|rate| (f64::from(p.dop), rate)))
@@ -148,35 +147,35 @@ fn throughput_series(sweep: &Sweep<'_>) -> Series {
 fn throughput_bars(sweeps: &[Sweep<'_>]) -> Vec<Bar> {
     sweeps
         .iter()
-        .flat_map(|s| s.places.iter().map(move |p| (s, p)))
-        .map(|(sweep, place)| Bar {
+        .flat_map(|s| s.levels.iter().map(move |p| (s, p)))
+        .map(|(sweep, level)| Bar {
             label: sweep.label.clone(),
-            value: place.rate,
-            text: marked(place),
+            value: level.rate,
+            text: marked(level),
             colour: sweep.colour,
-            hollow: !place.valid || !sweep.own,
+            hollow: !level.valid || !sweep.own,
         })
         .collect()
 }
 
-/// Where the run's own sweeps of at least three levels saturate; fewer tell nothing of it.
+/// Saturation points of the run's own sweeps with at least three levels; fewer do not show one.
 fn saturations(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
     sweeps
         .iter()
         .filter(|s| s.own && s.loads().len() > 2)
         .filter_map(|s| scaling::saturation(&s.loads()).map(|k| (s, k)))
-        .map(|(sweep, place)| Mark {
-            x: f64::from(place.dop),
-            y: place.rate,
+        .map(|(sweep, level)| Mark {
+            x: f64::from(level.dop),
+            y: level.rate,
             colour: sweep.colour,
         })
         .collect()
 }
 
-/// The rate, and in words what is not to be taken for one.
-fn marked(place: &LevelDrawn) -> String {
-    let rate = number::figure_or_unknown(place.rate);
-    match (place.valid, place.extra) {
+/// The rate, and the reason why it is no regular rate.
+fn marked(level: &LevelDrawn) -> String {
+    let rate = number::figure_or_unknown(level.rate);
+    match (level.valid, level.extra) {
         (false, _) => format!("{rate} (invalid)"),
         (true, true) => format!("{rate} (extra)"),
         (true, false) => rate,
@@ -186,7 +185,7 @@ fn marked(place: &LevelDrawn) -> String {
 fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate, load: Load) -> Table {
     let repeated = sweeps
         .iter()
-        .flat_map(|s| &s.places)
+        .flat_map(|s| &s.levels)
         .any(|p| p.range.is_some());
     if !repeated {
         return by_level(sweeps, load, &[rate.unit], |p| vec![marked(p)]);
@@ -208,9 +207,9 @@ fn by_level(
 ) -> Table {
     let mut rows = Vec::new();
     for sweep in sweeps {
-        for place in &sweep.places {
-            let mut row = vec![place.dop.to_string()];
-            row.extend(cells(place));
+        for level in &sweep.levels {
+            let mut row = vec![level.dop.to_string()];
+            row.extend(cells(level));
             rows.push((sweep.label.clone(), row));
         }
     }
@@ -222,14 +221,14 @@ fn by_level(
 pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     let with: Vec<&Sweep<'_>> = sweeps
         .iter()
-        .filter(|s| s.places.iter().any(|p| p.response_us[0].is_some()))
+        .filter(|s| s.levels.iter().any(|p| p.response_us[0].is_some()))
         .collect();
-    if with.is_empty() || with.iter().all(|s| s.places.len() < 2) {
+    if with.is_empty() || with.iter().all(|s| s.levels.len() < 2) {
         return None;
     }
     let values: Vec<f64> = with
         .iter()
-        .flat_map(|s| s.places.iter().flat_map(|p| p.response_us))
+        .flat_map(|s| s.levels.iter().flat_map(|p| p.response_us))
         .flatten()
         .collect();
     let dashes = [
@@ -248,7 +247,7 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     );
     for sweep in &with {
         for (at, (_, dash)) in dashes.iter().enumerate() {
-            let valid = sweep.places.iter().filter(|p| p.counts());
+            let valid = sweep.levels.iter().filter(|p| p.counts());
             series.push(Series {
                 points: valid
                     .map(|p| (f64::from(p.dop), p.response_us[at]))
@@ -259,7 +258,7 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     }
     let dops: Vec<u32> = with
         .iter()
-        .flat_map(|s| s.places.iter().map(|p| p.dop))
+        .flat_map(|s| s.levels.iter().map(|p| p.dop))
         .collect();
     let chart = Chart {
         title: format!("Response time p50, p95 and p99 by {}", load.words()),
@@ -287,7 +286,7 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
     ))
 }
 
-/// An entry of the legend alone.
+/// A legend entry without points.
 pub(super) fn key(label: &str, colour: usize, shape: Shape, dash: Dash) -> Series {
     Series {
         label: label.to_owned(),
@@ -383,7 +382,10 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
             continue;
         };
         let label = format!("{} @{}", sweep.label, peak.dop());
-        let (response, service) = (told(&peak.response()), told(&peak.service()));
+        let (response, service) = (
+            percentiles_of(&peak.response()),
+            percentiles_of(&peak.service()),
+        );
         if response.is_empty() && service.is_empty() {
             continue;
         }
@@ -435,8 +437,8 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     ))
 }
 
-/// The percentiles that a distribution can tell, in µs: one beyond 1 / count says no more than the maximum does.
-fn told(histogram: &HistogramSnapshot) -> Vec<(f64, f64)> {
+/// The percentiles (µs) that a distribution determines: beyond 1 / count they equal the maximum.
+fn percentiles_of(histogram: &HistogramSnapshot) -> Vec<(f64, f64)> {
     if histogram.is_empty() {
         return Vec::new();
     }
@@ -448,27 +450,29 @@ fn told(histogram: &HistogramSnapshot) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// True when no eye could tell two curves from each other.
 fn alike(response: &[(f64, f64)], service: &[(f64, f64)]) -> bool {
     let near = |(r, s): (&(f64, f64), &(f64, f64))| (r.1 - s.1).abs() <= ALIKE * r.1;
     response.len() == service.len() && response.iter().zip(service).all(near)
 }
 
-/// One row a percentile, one column a distribution; empty where too few operations tell that percentile.
+/// One row per percentile, one column per distribution; a cell is empty if too few operations determine it.
 fn percentile_table(columns: &[(String, Vec<(f64, f64)>)]) -> Table {
-    let told = |p: f64| {
+    let percentiles_of = |p: f64| {
         columns
             .iter()
             .any(|(_, points)| points.iter().any(|x| x.0 == p))
     };
-    let rows = PERCENTILES.into_iter().filter(|p| told(*p)).map(|p| {
-        let cells = columns.iter().map(|(_, points)| {
-            let at = points.iter().find(|x| x.0 == p);
-            at.map_or_else(String::new, |x| number::latency(Some(x.1)))
+    let rows = PERCENTILES
+        .into_iter()
+        .filter(|p| percentiles_of(*p))
+        .map(|p| {
+            let cells = columns.iter().map(|(_, points)| {
+                let at = points.iter().find(|x| x.0 == p);
+                at.map_or_else(String::new, |x| number::latency(Some(x.1)))
+            });
+            let row = std::iter::once(format!("{p}")).chain(cells).collect();
+            (String::new(), row)
         });
-        let row = std::iter::once(format!("{p}")).chain(cells).collect();
-        (String::new(), row)
-    });
     let heads: Vec<&str> = std::iter::once("percentile")
         .chain(columns.iter().map(|(name, _)| name.as_str()))
         .collect();

@@ -1,5 +1,4 @@
-//! What lifting tables was worth: their sizes, and the speed of the same queries relative to the disk, beside what
-//! was published of another platform.
+//! Column-store results: sizes of tables, and the speed of the same queries relative to disk, next to published results.
 
 mod changes;
 mod mixed;
@@ -27,7 +26,7 @@ pub struct View {
 }
 
 impl View {
-    /// True where nothing was lifted, nor measured beside order entry.
+    /// True if no table was populated and no queries ran with order entry.
     pub fn is_empty(&self) -> bool {
         self.studies.is_empty()
     }
@@ -40,13 +39,13 @@ impl View {
         }
     }
 
-    /// Whether tables were lifted, not only queries asked beside order entry.
+    /// True if tables were populated, beyond queries that ran with order entry.
     fn is_lifted(&self) -> bool {
         self.studies.iter().any(|study| !study.sizes.is_empty())
     }
 }
 
-/// Builds the view: of the run, of those that it is set beside, and what was published.
+/// Builds the view of the run, of its comparisons, and of the published study.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(other) => Some(*other),
@@ -63,8 +62,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     View { studies }
 }
 
-/// How much faster the queries of one user are at each level than on disk, and what memory that needs: a sentence for each level
-/// of the run, and of those that it is set beside.
+/// The speed-up of each level over disk for one user, with the memory needed: a sentence per level of the run and its comparisons.
 pub fn answer(run: &Run, against: &[Against<'_>]) -> Vec<String> {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(other) => Some(*other),
@@ -119,14 +117,13 @@ fn level_words(run: &Run, target: u32) -> Option<String> {
     ))
 }
 
-/// The targets that hold lifted tables.
 fn replicas(run: &Run) -> BTreeSet<u32> {
     let is_lifted = |point: &&Point| point.key.test.starts_with(OF_TABLE);
     let lifted = run.points.iter().filter(is_lifted);
     lifted.map(|point| point.key.target).collect()
 }
 
-/// What a run found; `None` where nothing was lifted, nor measured beside order entry.
+/// Results of a run; `None` if no table was populated and no queries ran with order entry.
 fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
     let replicas = replicas(run);
     let mixed = mixed::grids(run);
@@ -155,7 +152,6 @@ fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
     })
 }
 
-/// The scale that was loaded, in words.
 fn scale(run: &Run) -> String {
     let sizes = run.points.iter().map(|point| point.work.size.as_str());
     let mut scales = sizes.filter(|size| size.starts_with("scale "));
@@ -168,54 +164,54 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
         .chain(replicas.iter().copied())
         .collect();
     let mut figures = Vec::new();
-    for asked in Queries::of(run) {
-        let who = asked.who();
+    for queries in Queries::of(run) {
+        let who = queries.who();
         let named = |what: &str| format!("{who}: {what}");
         figures.extend(figure(
             named("time of all queries, s"),
             "Seconds for the queries of all users; shorter is better.",
-            &rows(run, &asked, &targets, |target, dop| {
-                asked.elapsed_s(run, target, dop)
+            &rows(run, &queries, &targets, |target, dop| {
+                queries.elapsed_s(run, target, dop)
             }),
-            asked.published_time(),
+            queries.published_time(),
         ));
-        let first = asked.degrees(run).into_iter().min();
-        let base_s = first.and_then(|dop| asked.elapsed_s(run, DISK, dop));
+        let first = queries.degrees(run).into_iter().min();
+        let base_s = first.and_then(|dop| queries.elapsed_s(run, DISK, dop));
         figures.extend(figure(
             named("speed relative to disk at its lowest degree, %"),
             "One baseline for all bars: the time of all queries on disk at the lowest degree of parallelism is 100 %. Bars of \
              different degrees are comparable.",
-            &rows(run, &asked, &targets, |target, dop| {
-                Some(100.0 * quotient(asked.elapsed_s(run, target, dop)?, base_s?)?)
+            &rows(run, &queries, &targets, |target, dop| {
+                Some(100.0 * quotient(queries.elapsed_s(run, target, dop)?, base_s?)?)
             }),
-            asked.published_speed(),
+            queries.published_speed(),
         ));
         figures.extend(figure(
             named("speed relative to disk, %"),
             "Time of all queries on disk divided by their time at the level. Disk is 100 % at each degree of \
              parallelism, so bars of different degrees are not comparable. Where the engine on disk does not support a \
              degree, its nearest one is used.",
-            &rows(run, &asked, &targets, |target, dop| {
-                let disk_s = asked.elapsed_s(run, DISK, dop)?;
-                Some(100.0 * quotient(asked.elapsed_s(run, target, dop)?, disk_s)?)
+            &rows(run, &queries, &targets, |target, dop| {
+                let disk_s = queries.elapsed_s(run, DISK, dop)?;
+                Some(100.0 * quotient(queries.elapsed_s(run, target, dop)?, disk_s)?)
             }),
-            asked.published_speed(),
+            queries.published_speed(),
         ));
         figures.extend(figure(
             named("average CPU utilisation, %"),
             "Non-idle processor time of the whole machine over the time of all queries.",
-            &rows(run, &asked, &targets, |target, dop| {
-                asked.cpu_pct_avg(run, target, dop)
+            &rows(run, &queries, &targets, |target, dop| {
+                queries.cpu_pct_avg(run, target, dop)
             }),
-            asked.published_average(),
+            queries.published_average(),
         ));
         figures.extend(figure(
             named("peak CPU utilisation, %"),
             "The highest sample during any query.",
-            &rows(run, &asked, &targets, |target, dop| {
-                asked.cpu_pct_peak(run, target, dop)
+            &rows(run, &queries, &targets, |target, dop| {
+                queries.cpu_pct_peak(run, target, dop)
             }),
-            asked.published_peak(),
+            queries.published_peak(),
         ));
     }
     figures
@@ -223,12 +219,12 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
 
 fn rows(
     run: &Run,
-    asked: &Queries,
+    queries: &Queries,
     targets: &[u32],
     value: impl Fn(u32, u32) -> Option<f64>,
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    for dop in asked.degrees(run) {
+    for dop in queries.degrees(run) {
         for (colour, target) in targets.iter().enumerate() {
             rows.push(Row {
                 dop,

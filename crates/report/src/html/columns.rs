@@ -1,14 +1,12 @@
-//! The result rows of a test and the columns that they may have.
+//! Result rows of a test and their columns.
 
 use crate::number;
 
-/// Result rows with some of their figures.
 pub struct ResultTable {
-    /// What the figures are of; none for the first table.
+    /// Subject of the figures; `None` for the first table.
     pub title: Option<&'static str>,
-    /// Two heads per column: what, unit.
+    /// Two heads per column: quantity and unit.
     pub heads: Vec<[&'static str; 2]>,
-    /// Rows under the name of their curve.
     pub curves: Vec<(String, Vec<RowView>)>,
 }
 
@@ -22,7 +20,7 @@ pub struct RowView {
     pub notes: Vec<usize>,
 }
 
-/// A column: heads, figure, how it is written. It stands where at least one row knows its figure.
+/// A column: heads, figure and format. It is shown if at least one row has the figure.
 #[derive(Clone, Copy)]
 pub struct Column {
     pub heads: [&'static str; 2],
@@ -42,11 +40,11 @@ pub const fn column(
     }
 }
 
-/// Columns that are made of a figure and the host's hardware threads.
+/// Pseudo-figures, derived from a figure and the host's hardware threads.
 pub const CORES_LEFT_AVG: &str = "cores_left_avg";
 pub const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
-/// The published layout, with columns that only some tests fill.
+/// The published layout, with further columns that only some tests fill.
 pub static COLUMNS: [Column; 43] = [
     column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(

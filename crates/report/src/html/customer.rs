@@ -1,4 +1,4 @@
-//! The platform, fact by fact, beside that of a reference: the tables of the document with a column for ours.
+//! The platform fact by fact next to that of a reference: the document's tables with a column for this run.
 
 use archive::reference::{Fact, FactKind, FactSection, Reference};
 use archive::{Platform, Run};
@@ -7,41 +7,36 @@ use askama::Template;
 use crate::number;
 use crate::scorecard::Against;
 
-/// A table per reference that states its platform.
+/// A table for each reference that describes its platform.
 #[derive(Template, Default)]
 #[template(path = "customer.html", whitespace = "minimize")]
 pub struct View {
     references: Vec<OfReference>,
 }
 
-/// The platform of one reference.
 struct OfReference {
     title: String,
     document: String,
-    /// How many there are in all sections.
     facts: usize,
     sections: Vec<Section>,
 }
 
-/// One table of the document.
 struct Section {
     title: String,
     place: String,
     rows: Vec<Row>,
 }
 
-/// One fact: theirs, ours and what is to be said.
 #[derive(Debug, PartialEq)]
 struct Row {
     name: String,
     ours: String,
-    /// True where the owner stated it.
     stated: bool,
     theirs: String,
     note: String,
 }
 
-/// Builds the tables; only references state platforms that way.
+/// Builds the tables; only references describe platforms this way.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let references = against.iter().filter_map(|against| match against {
         Against::Reference(reference) => of_reference(run, reference),
@@ -53,7 +48,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
 }
 
 impl View {
-    /// True where no reference was chosen that states its platform.
+    /// True if no chosen reference describes its platform.
     pub fn is_empty(&self) -> bool {
         self.references.is_empty()
     }
@@ -116,7 +111,7 @@ fn stated_by_owner(run: &Run, section: &str, field: &str) -> Option<String> {
     })
 }
 
-/// What dbdyno finds by itself; `None` where it is unknown.
+/// A fact that dbdyno finds by itself; `None` if unknown.
 fn found(run: &Run, is: &str) -> Option<String> {
     let p = &run.platform;
     match is {
@@ -151,7 +146,7 @@ fn found(run: &Run, is: &str) -> Option<String> {
     }
 }
 
-/// A whole number of the one in each of the other.
+/// `of` / `each` if it is a whole number.
 fn quotient(of: Option<u32>, each: Option<u32>) -> Option<u32> {
     let (of, each) = (of?, each.filter(|each| *each > 0)?);
     (of % each == 0).then_some(of / each)
@@ -164,7 +159,6 @@ fn multithreading(threads_per_core: u32) -> String {
     }
 }
 
-/// Values with "; " between them, each once.
 fn joined(values: impl Iterator<Item = String>) -> Option<String> {
     let mut once: Vec<String> = Vec::new();
     for value in values.filter(|value| !value.is_empty()) {
@@ -194,7 +188,7 @@ fn of_inventory(run: &Run, section: &str, field: &str) -> impl Iterator<Item = S
     })
 }
 
-/// The first of these settings that a target reported, of each target.
+/// The first of these settings that each target reported.
 fn settings(run: &Run, names: &[&str]) -> Option<String> {
     let values = run.targets.iter().filter_map(|target| {
         let known = |name: &&str| Some((*name).to_owned()).zip(target.settings.get(*name).cloned());
@@ -243,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_of_ours_stands_beside_theirs() {
+    fn our_facts_appear_next_to_theirs() {
         let run = run();
         let of = |section: &str, name: &str| {
             let row = ours(&run, section, name);
@@ -266,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_owner_stated_comes_before_what_was_found() {
+    fn stated_facts_take_precedence_over_found_ones() {
         let mut run = run();
         let state = |section: &str, name: &str, value: &str| Told {
             section: section.to_owned(),
@@ -288,9 +282,9 @@ mod tests {
         assert!(row.note.contains("10.75"));
     }
 
-    /// A name that nothing answers to would be "–" for ever.
+    /// A misspelt name would show "–" for ever.
     #[test]
-    fn every_fact_that_is_asked_for_can_be_answered() {
+    fn every_requested_fact_is_known() {
         let fields: toml::Table =
             toml::from_str(include_str!("../../../host/rules/stated.toml")).unwrap();
         let mut stated = Vec::new();

@@ -1,4 +1,4 @@
-//! The run's JSON export, which the page carries so that programs can read its figures: gzip in base64.
+//! The run's JSON export (gzip in base64), embedded so that programs can read the page's figures.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,15 +12,14 @@ use serde::Serialize as _;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// Significant digits of the figures: no clock and no counter is better than that.
+/// Significant digits of the figures; no clock or counter is more precise.
 const DIGITS: usize = 9;
-/// What the distributions may take. They are packed already, and most of the data: where there are more, they are left out.
+/// Budget of the distributions, most of the data and already packed; they are left out if they exceed it.
 const DISTRIBUTIONS_BYTES_MAX: usize = 1_000_000;
 
-/// Most samples of devices; what is drawn of them stands in the page's tables.
+/// Most samples of devices; the page's tables hold the drawn ones.
 const DEVICE_SAMPLES_MAX: usize = 20_000;
 
-/// The data of a page.
 pub struct Data {
     pub text: String,
     pub has_distributions: bool,
@@ -54,7 +53,7 @@ impl Data {
 
 fn packed(exported: Exported<'_>) -> String {
     let packed = GzEncoder::new(Vec::new(), Compression::default());
-    // serde writes each token for itself.
+    // serde writes each token separately.
     let mut buffered = BufWriter::new(packed);
     let mut json = Serializer::with_formatter(&mut buffered, Rounding);
     let written = exported.serialize(&mut json);
@@ -64,7 +63,7 @@ fn packed(exported: Exported<'_>) -> String {
     BASE64.encode(packed.expect("writing to a Vec cannot fail"))
 }
 
-/// JSON without white space, its fractions with [`DIGITS`] significant digits.
+/// JSON without white space, with fractions of [`DIGITS`] significant digits.
 struct Rounding;
 
 impl Formatter for Rounding {
@@ -82,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_no_digits_that_nobody_can_use() {
+    fn figures_have_no_useless_digits() {
         let figures = serde_json::json!([
             1_234_567.891_234_567,
             0.300_000_000_000_000_04,

@@ -1,4 +1,4 @@
-//! What each block device did: a table for each level, and request times over time at the best one.
+//! Activity of each block device: a table per level, and request times over time at the best level.
 
 mod charts;
 
@@ -11,49 +11,41 @@ use crate::devices::{AtLevel, Kind, Used, best, of_level};
 use crate::level::{Curve, Level, TestGroup};
 use crate::number;
 
-/// Most devices of one level; the archive and the JSON have them all.
+/// Most devices of one level; the archive and the JSON have all.
 const DEVICES_MAX: usize = 24;
-/// Most levels of one test beside the best ones.
+/// Most levels of one test besides the best ones.
 const LEVELS_MAX: usize = 24;
-/// Most charts of one test.
 const FIGURES_MAX: usize = 12;
 const CELLS: usize = 15;
 
-/// The part of a test's section.
 #[derive(Template)]
 #[template(path = "devices.html", whitespace = "minimize")]
 pub struct View {
     code: String,
-    /// The best level of each curve.
     best: Vec<LevelView>,
     others: Vec<LevelView>,
-    /// How many levels are not among them.
     levels_more: usize,
     /// Request times over time at the best levels.
     figures: Vec<Figure>,
-    /// How many charts are not drawn.
     figures_more: usize,
-    /// Whether the charts are folded: for work that does not aim at the devices.
+    /// Work that does not aim at the devices has its charts folded.
     is_folded: bool,
 }
 
-/// The devices at one level.
 struct LevelView {
     /// "sqlite @4".
     title: String,
     rows: Vec<RowView>,
-    /// How many devices are left out.
     more: usize,
 }
 
 struct RowView {
     name: String,
-    /// "data, log, below dm-0".
     place: String,
     cells: [String; CELLS],
 }
 
-/// Builds the part; empty where nobody looked at devices.
+/// Builds the part; empty if devices were not sampled.
 pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
     let mut view = View {
         code: group.test.to_owned(),
@@ -75,7 +67,6 @@ pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
 }
 
 impl View {
-    /// True when nobody looked at devices.
     pub fn is_empty(&self) -> bool {
         self.best.is_empty()
     }
@@ -87,7 +78,7 @@ impl View {
         let others = curve.levels.iter().filter(|l| l.number != best.number);
         self.others
             .extend(others.filter_map(|level| level_view(curve, &level.shown())));
-        // The repetition that tells most.
+        // The repetition with the most samples.
         let samples =
             |point: &Point| -> usize { point.devices.iter().map(|d| d.samples.len()).sum() };
         let point = best.points.iter().max_by_key(|point| samples(point));

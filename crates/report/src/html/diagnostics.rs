@@ -1,5 +1,4 @@
-//! What the pairs of a study show beside their ratio: charts of each primary metric, folded, with a sentence where something is
-//! off.
+//! Charts of the pairs of each primary metric, folded, with a sentence about each oddity.
 
 use askama::Template;
 use stats::summary::median;
@@ -13,23 +12,18 @@ use crate::number::{self, percent};
 use crate::remarks::sentence;
 use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, Tick, Trace, bars};
 
-/// Most metrics of which charts are drawn.
 const METRICS_MAX: usize = 4;
-/// Fewest pairs that are worth a chart.
 const PAIRS_MIN: usize = 3;
-/// How far the points of one column of a chart lie apart.
+/// Width over which the points of a column are spread.
 const COLUMN: f64 = 0.6;
-/// Colours and markers of what was first: A, B; and of the sides.
+/// Colour and marker of pairs by the side measured first.
 const MARKED: [(usize, Shape); 2] = [(0, Shape::Circle), (1, Shape::Square)];
 
-/// The charts of each metric.
 #[derive(Template)]
 #[template(path = "diagnostics.html", whitespace = "minimize")]
 pub struct View {
     metrics: Vec<Metric>,
-    /// How many sentences say that something is off.
     odd: usize,
-    /// Metrics without charts.
     more: usize,
 }
 
@@ -39,7 +33,6 @@ struct Metric {
 }
 
 impl View {
-    /// How many things are off, in words.
     fn odd_words(&self) -> String {
         match self.odd {
             0 => "nothing odd was found".to_owned(),
@@ -49,7 +42,7 @@ impl View {
     }
 }
 
-/// The charts of a study; `None` for other comparisons, and with too few pairs.
+/// The charts of a study; `None` for other comparisons or with too few pairs.
 pub fn view(compared: &Comparison) -> Option<View> {
     let rows = compared
         .primary()
@@ -81,7 +74,6 @@ fn figures(row: &Row) -> Vec<Figure> {
     figures
 }
 
-/// A ratio as a change in percent.
 fn change_pct(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
@@ -108,7 +100,7 @@ fn said(row: &Row, is_of_chart: fn(&Oddity) -> bool) -> Vec<String> {
     said
 }
 
-fn place(pair: &Pair) -> f64 {
+fn position_of(pair: &Pair) -> f64 {
     f64::from(pair.number)
 }
 
@@ -137,7 +129,7 @@ fn changes(title: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
     Axis::around_zero(title, low, high, change_label)
 }
 
-/// A chart of changes in percent, with a line at none.
+/// A chart of changes in percent, with a line at zero.
 fn chart(title: &str, x: Axis, y: &str, series: Vec<Series>, others: Vec<Trace>) -> String {
     let zero = Trace {
         colour: 7,
@@ -186,7 +178,7 @@ fn over_time(row: &Row) -> Figure {
             .pairs
             .iter()
             .filter(|pair| pair.is_a_first == is_a_first);
-        own.map(|pair| (place(pair), change_pct(pair.ratio())))
+        own.map(|pair| (position_of(pair), change_pct(pair.ratio())))
             .collect()
     };
     let series = vec![
@@ -208,7 +200,6 @@ fn over_time(row: &Row) -> Figure {
     figure
 }
 
-/// When each pair was measured, what was first, and what came out.
 fn of_pairs(row: &Row) -> Table {
     let is_time = metric::unit(&row.metric.figure) == Some("µs");
     let value = |value: f64| {
@@ -234,12 +225,12 @@ fn of_pairs(row: &Row) -> Table {
     Table::new(&heads, rows)
 }
 
-/// Two columns, of pairs or slices with A first and with B, with the median of each.
+/// Two columns, of pairs or slices by the side measured first, with their medians.
 fn columns(row: &Row, of_order: impl Fn(&Pair) -> [Option<f64>; 2], y: &str) -> (String, Table) {
     let count = f64::from(last(row));
     let of = |column: usize| -> Vec<(f64, f64)> {
         let points = row.pairs.iter().filter_map(|pair| {
-            let shift = (place(pair) - (count + 1.0) / 2.0) / count * COLUMN;
+            let shift = (position_of(pair) - (count + 1.0) / 2.0) / count * COLUMN;
             Some((1.0 + column as f64 + shift, of_order(pair)[column]?))
         });
         points.collect()
@@ -280,12 +271,12 @@ fn columns(row: &Row, of_order: impl Fn(&Pair) -> [Option<f64>; 2], y: &str) -> 
     (svg, Table::new(&["pair", "A first", "B first"], rows))
 }
 
-/// Whether slices tell the order, and not blocks.
+/// True if slices show the effect of order, and not blocks.
 fn is_in_slices(row: &Row) -> bool {
     row.pairs.iter().any(|pair| pair.by_order.is_some())
 }
 
-/// Whether the columns hold slices of all pairs, or pairs of one order each.
+/// The content of the columns: slices of all pairs, or pairs of one order each.
 fn subject(row: &Row) -> &'static str {
     if is_in_slices(row) {
         "slices of each pair"
@@ -338,7 +329,6 @@ fn carry_over(row: &Row) -> Figure {
     figure
 }
 
-/// The geometric mean of both figures.
 fn both(pair: &Pair) -> f64 {
     (pair.figures[0] * pair.figures[1]).sqrt()
 }
@@ -350,7 +340,10 @@ fn residuals(row: &Row) -> Figure {
         let pairs = row.pairs.iter().map(|pair| {
             let is_first = pair.is_a_first == (side == 0);
             let shift = if is_first { -0.2 } else { 0.2 };
-            (place(pair) + shift, change_pct(pair.figures[side] / middle))
+            (
+                position_of(pair) + shift,
+                change_pct(pair.figures[side] / middle),
+            )
         });
         pairs.collect()
     };

@@ -1,4 +1,4 @@
-//! What is configured differently in the run and in those set beside it.
+//! Differences in configuration between the run and its comparisons.
 
 use archive::Run;
 use askama::Template;
@@ -8,16 +8,14 @@ use super::inventory::readable;
 use crate::number;
 use crate::scorecard::Against;
 
-/// Most rows of one table of differences; a page is read, an archive compared.
+/// Most rows of a table: a page is read; `dbdyno compare` has the rest.
 const DIFFERENCES_MAX: usize = 200;
-/// One table for each other run.
 #[derive(Template)]
 #[template(path = "differences.html", whitespace = "minimize")]
 pub struct View {
     others: Vec<Differs>,
 }
 
-/// What differs from one other run.
 struct Differs {
     other: String,
     rows: Vec<[String; 3]>,
@@ -35,7 +33,6 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
 }
 
 impl View {
-    /// True when there is no other run.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Where the jobs' time went: the top timed events of each sweep at its best level, and how their shares change from level
-//! to level. Past the best level is where a wait that limits everything shows itself.
+//! Time of the jobs by wait: the top timed events of each sweep at its best level, and their shares by level. The limiting wait shows
+//! itself beyond the best level.
 
 use archive::TimedEvent;
 
@@ -9,9 +9,8 @@ use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick};
 use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, bars};
 
-/// Timed events drawn for each sweep.
 const EVENTS_MAX: usize = 5;
-/// Levels from which shares are drawn over them.
+/// Fewest levels for a chart of shares by level.
 const LEVELS_MIN: usize = 2;
 const HEADS: [&str; 7] = [
     "event",
@@ -30,7 +29,7 @@ const SHAPES: [Shape; EVENTS_MAX] = [
     Shape::Down,
 ];
 
-/// Where the jobs' time went at each sweep's best level.
+/// Time of the jobs by event at each sweep's best level.
 pub fn at_best(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let mut shown = Vec::new();
     let mut rows = Vec::new();
@@ -39,7 +38,7 @@ pub fn at_best(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
             continue;
         };
         for (at, event) in peak.first().timed_events.iter().enumerate() {
-            let place = format!("{} @{}", sweep.label, peak.dop());
+            let level = format!("{} @{}", sweep.label, peak.dop());
             if at < EVENTS_MAX {
                 shown.push(Bar {
                     label: format!("{} · {}", sweep.label, event.event),
@@ -53,7 +52,7 @@ pub fn at_best(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
                     hollow: !sweep.own,
                 });
             }
-            rows.push((place, event_row(event)));
+            rows.push((level, event_row(event)));
         }
     }
     if shown.is_empty() {
@@ -85,13 +84,13 @@ fn event_row(event: &TimedEvent) -> Vec<String> {
     ]
 }
 
-/// Time of one wait; none where nobody counted them.
+/// Mean duration of a wait; `None` if waits were not counted.
 fn mean_wait_ms(event: &TimedEvent) -> Option<f64> {
     let waits = event.waits.filter(|waits| *waits > 0)?;
     Some(event.time_s * 1e3 / waits as f64)
 }
 
-/// Shares of the jobs' time over the levels of each sweep of the run, with those of the runs beside it dashed.
+/// Shares of the jobs' time by level for each sweep of the run, with those of compared runs dashed.
 pub fn by_level(sweeps: &[Sweep<'_>], load: Load) -> Vec<Figure> {
     let own: Vec<&Sweep<'_>> = sweeps.iter().filter(|sweep| sweep.own).collect();
     let figures = own.iter().filter_map(|sweep| {
@@ -99,13 +98,12 @@ pub fn by_level(sweeps: &[Sweep<'_>], load: Load) -> Vec<Figure> {
             1 => String::new(),
             _ => format!(", {}", sweep.label),
         };
-        let beside = |other: &&Sweep<'_>| !other.own && other.label.ends_with(&sweep.label);
-        over_levels(sweep, sweeps.iter().filter(beside), &of, load)
+        let others = |other: &&Sweep<'_>| !other.own && other.label.ends_with(&sweep.label);
+        over_levels(sweep, sweeps.iter().filter(others), &of, load)
     });
     figures.collect()
 }
 
-/// Levels with their events, of the first repetition.
 type Levels<'a> = Vec<(u32, &'a [TimedEvent])>;
 
 fn levels_of<'a>(sweep: &'a Sweep<'_>) -> Levels<'a> {
@@ -118,7 +116,7 @@ fn levels_of<'a>(sweep: &'a Sweep<'_>) -> Levels<'a> {
 
 fn over_levels<'s>(
     own: &Sweep<'_>,
-    beside: impl Iterator<Item = &'s Sweep<'s>>,
+    others: impl Iterator<Item = &'s Sweep<'s>>,
     of: &str,
     load: Load,
 ) -> Option<Figure> {
@@ -127,12 +125,12 @@ fn over_levels<'s>(
         return None;
     }
     let names = largest(&levels);
-    let mut series = lines(&levels, &names, ("", Dash::Solid));
+    let mut series = lines(&levels, &names, "", Dash::Solid);
     let mut rows = rows_of("", &levels);
-    for other in beside {
+    for other in others {
         let levels = levels_of(other);
         let prefix = format!("{}: ", other.label);
-        series.extend(lines(&levels, &names, (&prefix, Dash::Dashed)));
+        series.extend(lines(&levels, &names, &prefix, Dash::Dashed));
         rows.extend(rows_of(&format!("{} ", other.label), &levels));
     }
     let caption = format!("Timed events by level, % of the jobs' time{of}");
@@ -155,7 +153,7 @@ fn over_levels<'s>(
     ))
 }
 
-fn lines(levels: &Levels<'_>, names: &[&str], (prefix, dash): (&str, Dash)) -> Vec<Series> {
+fn lines(levels: &Levels<'_>, names: &[&str], prefix: &str, dash: Dash) -> Vec<Series> {
     let named = names.iter().zip(SHAPES).enumerate();
     let line = named.map(|(colour, (name, shape))| Series {
         label: format!("{prefix}{name}"),

@@ -1,4 +1,4 @@
-//! What was tested: the machine, the targets with their settings, and the platforms set beside them.
+//! The tested systems: machine, targets with their settings, and compared platforms.
 
 use archive::{ControlGroup, Run};
 
@@ -12,7 +12,7 @@ pub struct Section {
     pub facts: Vec<Fact>,
 }
 
-/// A value in the parts between which a line may break: a URL behind what separates its own parts, never within a word.
+/// A value split where a line may break: a URL breaks after its separators, never within a word.
 pub fn parts(value: &str) -> Vec<&str> {
     const SEPARATORS: [char; 6] = ['/', '?', '&', '@', ':', '='];
     let is_url = [":/", ":?"].iter().any(|mark| value.contains(mark));
@@ -26,18 +26,15 @@ pub fn parts(value: &str) -> Vec<&str> {
     }
 }
 
-/// Everything about platform and targets.
 pub struct View {
     pub platform: Vec<Fact>,
     /// Block devices: name, size, kind, scheduler, model, mounts.
     pub devices: Vec<[String; 6]>,
-    /// One section per target.
     pub targets: Vec<Section>,
     /// Settings read back from each target.
     pub settings: Vec<Section>,
-    /// How the run was made.
     pub run: Vec<Fact>,
-    /// Platforms of other runs: name, sections. Those of references stand in a table with a column for ours.
+    /// Platforms of other runs: name and sections. Those of references have a table with a column for ours.
     pub others: Vec<(String, Vec<Section>)>,
 }
 

@@ -1,17 +1,17 @@
-//! A chart of the page, with its table and the name of its element.
+//! A chart of the page, with its table and its element's id.
 
 use askama::Template;
 
 use crate::svg::escape;
 
-/// A plain table: heads, and rows whose first cell is the head of the row, under the name of their group.
+/// A table: heads, and rows under the name of their group, each beginning with its own head.
 pub struct Table {
     pub heads: Vec<String>,
     pub groups: Vec<(String, Vec<Vec<String>>)>,
 }
 
 impl Table {
-    /// Rows in their groups; neighbours of the same group stand together.
+    /// Rows in their groups; neighbouring rows of the same group share its name.
     pub fn new(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
         let mut groups: Vec<(String, Vec<Vec<String>>)> = Vec::new();
         for (group, row) in rows {
@@ -27,16 +27,16 @@ impl Table {
     }
 }
 
-/// A chart with the sentence that says how to read it and the same figures as a table.
+/// A chart with an explanation, and the same figures as a table.
 #[derive(Template)]
 #[template(path = "figure.html", whitespace = "minimize")]
 pub struct Figure {
     pub caption: String,
     pub svg: String,
     pub how: String,
-    /// What the figure says, one sentence each; under the sentence that says how to read it.
+    /// Findings, one sentence each; shown below the explanation.
     pub said: Vec<String>,
-    /// Its figures; the first table holds what is drawn.
+    /// Tables of figures; the first holds the drawn ones.
     pub tables: Vec<Table>,
 }
 

@@ -1,4 +1,4 @@
-//! The first screen: is this a result, what does it say, what holds the platform back, how sure is that, what next.
+//! The first screen: validity, main results, limits, confidence, next steps.
 
 mod delivers;
 mod limits;
@@ -19,57 +19,50 @@ use ::verdict::cores::spare_cores;
 use delivers::Delivers;
 use limits::Limit;
 
-/// What is read before anything is scrolled.
 #[derive(Template)]
 #[template(path = "first.html", whitespace = "minimize")]
 pub struct View {
     verdict: verdict::View,
     screening: Option<screening::Outcome>,
-    /// What a study of alternatives says.
     alternatives: Option<alternatives::Outcome>,
-    /// How much faster memory is than disk, and what it needs.
+    /// Speed-up of memory over disk, and its cost in memory.
     columnar: Vec<String>,
-    /// How this run compares with each other run.
     outcomes: Vec<Outcome>,
-    /// The supported users of each target: its name and the sentences.
+    /// Supported users of each target: its name and the sentences.
     ramps: Vec<(String, Vec<String>)>,
     charts: Vec<Figure>,
-    /// The best figures by component; none where another answer stands in their place.
+    /// The best figures by component; `None` if another answer takes their place.
     delivers: Option<Delivers>,
     limits: Vec<LimitView>,
     next: Vec<Next>,
-    /// Spare cores of each target, and what weakens that.
+    /// Spare cores of each target, and the cautions about them.
     cores: Vec<(String, String)>,
 }
 
-/// A resource that held tests back.
 struct LimitView {
     resource: &'static str,
     /// "limits 5 of 8 tests".
     share: String,
-    /// Codes of the tests with the fragments of their sections.
+    /// Codes of the tests with links to their sections.
     tests: Vec<(String, String)>,
     more: usize,
-    /// The sentence of the first of them.
     sentence: String,
 }
 
 struct Next {
     what: String,
     evidence: String,
-    /// Fragment of the section with the evidence.
     id: String,
 }
 
 /// Most measures: a page that advises everything advises nothing.
 const MEASURES_MAX: usize = 3;
-/// Most resources, and tests of each.
+/// Most resources, and most tests of each.
 const LIMITS_MAX: usize = 3;
 const TESTS_MAX: usize = 6;
 
-/// What studies and comparisons say.
 pub struct Answers<'a> {
-    /// The other sides of the study of more than two that the run belongs to.
+    /// The other sides of the run's study, if it has more than two.
     pub sides: &'a [&'a Run],
     pub screening: Option<screening::Outcome>,
     pub alternatives: Option<alternatives::Outcome>,
@@ -81,7 +74,8 @@ pub fn view(
     run: &Run,
     groups: &[TestGroup<'_>],
     against: &[Against<'_>],
-    (users, charts): (&[Summary], Vec<Figure>),
+    users: &[Summary],
+    charts: Vec<Figure>,
     answers: Answers<'_>,
 ) -> View {
     let Answers {
@@ -141,6 +135,6 @@ fn next(measure: &measure::Measure<'_>) -> Next {
     Next {
         what: measure.what(),
         evidence: measure.evidence(),
-        id: measure.place(),
+        id: measure.section_id(),
     }
 }

@@ -10,11 +10,10 @@ use verdict::fleet::{
 use super::figure::Figure;
 use super::options::HtmlOptions;
 use crate::fleet::{
-    HEADS, NAMED_MAX, OBSERVATIONAL, called, cells, how, measure, named, system, told,
+    HEADS, NAMED_MAX, OBSERVATIONAL, called, cautions, cells, how, measure, named, system,
 };
 use crate::number::count;
 
-/// What the page says of how it was made.
 const METHOD: [(&str, &str); 4] = [
     (
         "Shift",
@@ -49,7 +48,7 @@ struct Page<'a> {
     sentence: String,
     items: Vec<(&'static str, String)>,
     observational: [&'static str; 2],
-    told: Vec<String>,
+    cautions: Vec<String>,
     heads: [&'static str; 7],
     measures: Vec<[String; 7]>,
     strata: Vec<[String; 7]>,
@@ -64,16 +63,14 @@ struct Page<'a> {
 struct List {
     title: &'static str,
     rows: Vec<[String; 5]>,
-    /// Those that are not shown.
     more: usize,
 }
 
-/// Renders a fleet as one HTML page.
 pub fn fleet(fleet: &Fleet, options: &HtmlOptions) -> String {
     let (tone, headline, sentence) = called(fleet);
     let limits_us = fleet.question.limits_us;
     let name = |of: Measure| measure(of, limits_us);
-    let kept = fleet.systems.len() - fleet.changed.any;
+    let unchanged = fleet.systems.len() - fleet.changed.any;
     let left_out = fleet.left_out.one_sided.len() + fleet.left_out.misordered.len();
     let page = Page {
         title: options
@@ -87,12 +84,12 @@ pub fn fleet(fleet: &Fleet, options: &HtmlOptions) -> String {
         sentence,
         items: vec![
             ("Systems with both sides", count(fleet.systems.len() as u64)),
-            ("With the same mix", count(kept as u64)),
+            ("With the same mix", count(unchanged as u64)),
             ("Left out", count(left_out as u64)),
             ("Primary measure", name(fleet.question.primary)),
         ],
         observational: OBSERVATIONAL,
-        told: told(fleet),
+        cautions: cautions(fleet),
         heads: HEADS,
         measures: (fleet.shifts.iter())
             .map(|shift| cells(name(shift.measure), shift))

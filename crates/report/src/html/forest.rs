@@ -1,4 +1,4 @@
-//! The forest: this run against each other run that is set beside it, with verdicts.
+//! The forest: ratios of this run to each compared run, with verdicts.
 
 use archive::Run;
 use askama::Template;
@@ -19,29 +19,26 @@ use crate::scorecard::Against;
 use crate::shifted::order_words;
 use crate::svg::{Branch, forest};
 
-/// Most rows that are drawn; the rest stands in `dbdyno compare --all`.
+/// Most rows drawn; `dbdyno compare --all` prints the rest.
 const ROWS_MAX: usize = 60;
 /// Most differences of configuration on the first screen.
 const CHANGED_MAX: usize = 6;
 
-/// Why rates of different data are not set against each other.
+/// The reason why rates for different data are not compared.
 const OTHER_SIZE: &str = "all that both measured was measured on data of another size, so that their rates say nothing of each other";
-/// Most metrics that the first screen puts into words.
+/// Most metrics described on the first screen.
 const SAID_MAX: usize = 4;
 
-/// One forest for each other run.
 #[derive(Template)]
 #[template(path = "forest.html", whitespace = "minimize")]
 pub struct View {
     others: Vec<Other>,
 }
 
-/// This run against one other.
 struct Other {
     label: String,
-    /// What the first screen says of it; none where there is no comparison.
+    /// The part of the first screen; `None` without a comparison.
     outcome: Option<Outcome>,
-    /// Why there is no comparison.
     refused: Option<String>,
     design: String,
     named: &'static str,
@@ -49,32 +46,30 @@ struct Other {
     rows: Vec<[String; 6]>,
     secondary: String,
     more: usize,
-    /// Where the scatter of the pairs of each metric comes from.
+    /// Sources of the scatter of each metric's pairs.
     scatter: Vec<String>,
-    /// Charts of the pairs of a study.
     diagnostics: Option<String>,
 }
 
-/// How this run compares with one other, in short.
+/// A comparison with one other run in short.
 #[derive(Clone)]
 pub struct Outcome {
-    /// Label of the other run.
     pub other: String,
-    /// What the study asks, or whom this run is compared with.
+    /// The question of the study, or the compared run.
     pub question: String,
-    /// What the first primary metrics come to on both sides.
+    /// Values of the first primary metrics on both sides.
     pub said: Vec<String>,
     /// "2 better, 1 worse of 4 primary metrics".
     pub tally: String,
-    /// Primary metrics, and those of them without a decision.
+    /// Primary metrics, and the undecided ones among them.
     pub primary: usize,
     pub undecided: usize,
-    /// What is configured differently: subject, there, here.
+    /// Differences of configuration: subject, there, here.
     pub changed: Vec<[String; 3]>,
     pub changed_more: usize,
-    /// The forest; empty where no row has an interval.
+    /// The forest; empty if no row has an interval.
     pub svg: String,
-    /// "95 % interval", or what the intervals of several metrics are so that they hold together.
+    /// "95 % interval", or the joint and single levels of several metrics.
     pub sure: String,
 }
 
@@ -89,20 +84,19 @@ pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
 }
 
 impl View {
-    /// What the first screen says of each comparison.
     pub fn outcomes(&self) -> Vec<Outcome> {
         let outcomes = self.others.iter();
         outcomes.filter_map(|other| other.outcome.clone()).collect()
     }
 
-    /// True when no run is set beside this one.
+    /// True if the run is compared with no other.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
     }
 }
 
 impl Other {
-    /// Whether the first screen shows its forest: some row has an interval.
+    /// True if some row has an interval, so that the first screen shows the forest.
     fn has_forest(&self) -> bool {
         let outcome = self.outcome.as_ref();
         outcome.is_some_and(|outcome| !outcome.svg.is_empty())
@@ -117,7 +111,7 @@ fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
     };
     let of_users = || verdict::ramps::ramps(other, run, options.terms);
     match compared {
-        Ok(compared) => shown((run, other), &compared, &of_users()),
+        Ok(compared) => shown(run, other, &compared, &of_users()),
         Err(reason) => Other {
             label: other.label.clone(),
             outcome: None,
@@ -134,7 +128,7 @@ fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
     }
 }
 
-fn shown((run, other): (&Run, &Run), compared: &Comparison, ramps: &[Ramps]) -> Other {
+fn shown(run: &Run, other: &Run, compared: &Comparison, ramps: &[Ramps]) -> Other {
     let primary: Vec<&Row> = compared.primary().collect();
     let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
@@ -149,7 +143,7 @@ fn shown((run, other): (&Run, &Run), compared: &Comparison, ramps: &[Ramps]) -> 
     };
     Other {
         label: other.label.clone(),
-        outcome: Some(outcome((run, other), compared, (&primary, ramps), svg)),
+        outcome: Some(outcome(run, other, compared, &primary, ramps, svg)),
         refused: None,
         design: design(compared),
         named: named(compared.named),
@@ -163,9 +157,11 @@ fn shown((run, other): (&Run, &Run), compared: &Comparison, ramps: &[Ramps]) -> 
 }
 
 fn outcome(
-    (run, other): (&Run, &Run),
+    run: &Run,
+    other: &Run,
     compared: &Comparison,
-    (primary, ramps): (&[&Row], &[Ramps]),
+    primary: &[&Row],
+    ramps: &[Ramps],
     svg: String,
 ) -> Outcome {
     let differ = &compared.differences;
@@ -181,7 +177,7 @@ fn outcome(
             side
         }
     };
-    // What a study sets on its sides is all that differs, unless the machine changed beside it.
+    // A study's own settings are its only differences, unless the machine changed too.
     let (changed, changed_more) = match (a.is_empty(), b.is_empty()) {
         (true, true) => (
             (differ.iter().take(CHANGED_MAX))
@@ -231,7 +227,7 @@ fn question(run: &Run, other: &Run) -> String {
 
 /// "OLTP new orders/min: A 45,206, B 46,562, B / A 1.030 (0.980 … 1.080), inconclusive."
 fn said(primary: &[&Row]) -> Vec<String> {
-    let told = primary
+    let tallied = primary
         .iter()
         .filter(|row| !row.a.is_empty() && !row.b.is_empty());
     let words = |row: &&&Row| {
@@ -242,10 +238,10 @@ fn said(primary: &[&Row]) -> Vec<String> {
         };
         format!("{label}: A {a}, B {b}, B / A {ratio}{interval}, {verdict}.")
     };
-    told.take(SAID_MAX).map(|row| words(&row)).collect()
+    tallied.take(SAID_MAX).map(|row| words(&row)).collect()
 }
 
-/// Whether more pairs would help: the interval is too wide, or there is none.
+/// True if more pairs would help: the interval is too wide or missing.
 fn is_undecided(row: &Row) -> bool {
     row.result.ratio.is_none() || row.result.verdict == Verdict::Inconclusive
 }
@@ -258,23 +254,23 @@ fn tally(primary: &[&Row]) -> String {
         same.count()
     };
     let words = ["better", "worse", "equivalent", "inconclusive"];
-    let told: Vec<String> = (words.iter())
+    let tallied: Vec<String> = (words.iter())
         .map(|word| (count(word), word))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    if told.is_empty() {
+    if tallied.is_empty() {
         "no verdict".to_owned()
     } else {
         format!(
             "{} of {}",
-            told.join(", "),
+            tallied.join(", "),
             number::counted(primary.len() as u64, "primary metric")
         )
     }
 }
 
-/// What weakens the comparison, and what is odd about the pairs of its primary metrics.
+/// Cautions about the comparison, and oddities of the pairs of its primary metrics.
 fn cautions(compared: &Comparison) -> Vec<String> {
     let odd = compared.primary().flat_map(|row| {
         let oddities = row.oddities.iter();
@@ -315,7 +311,7 @@ fn design(compared: &Comparison) -> String {
     }
 }
 
-/// Who named the primary metrics.
+/// The source of the choice of primary metrics.
 pub(super) fn named(named: Named) -> &'static str {
     match named {
         Named::InPlan => "the primary metrics that the plan named before the run",

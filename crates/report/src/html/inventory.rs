@@ -1,54 +1,52 @@
-//! The platform in full, and its configuration against published practice.
+//! The complete platform, and its configuration compared with published practice.
 
 use archive::{Advice, Fact, Run, reference};
 use askama::Template;
 
 use crate::number;
 
-/// From here on a number of bytes is easier to read in larger units.
+/// Larger numbers of bytes are shown in larger units.
 const BYTES_LARGE: u64 = 1 << 20;
 
-/// Everything known of the platform beyond its basic facts.
+/// Everything known about the platform beyond its basic facts.
 #[derive(Template)]
 #[template(path = "inventory.html", whitespace = "minimize")]
 pub struct View {
     found: FactList,
     stated: FactList,
-    /// How the rules came out; `None` when the run was not judged.
+    /// Results of the rules; `None` if the run was not judged.
     practice: Option<Practice>,
 }
 
-/// Facts under the names of their sections.
 #[derive(Default)]
 struct FactList {
     count: usize,
     sections: Vec<(String, Vec<(String, String)>)>,
 }
 
-/// The rules and how they came out.
 struct Practice {
     /// "59 rules checked: 9 followed, 5 not followed, 45 cannot be decided here."
     summary: String,
     otherwise: Vec<Advice>,
-    /// What is asked of nothing: the reason, and the rules that share it.
+    /// Undecidable rules by reason.
     undecided: Vec<(String, Vec<String>)>,
     undecided_count: usize,
     as_advised: Vec<Advice>,
-    /// Documents behind the numbers of the sources.
+    /// Documents by the numbers of the sources.
     documents: Vec<String>,
 }
 
 pub fn view(run: &Run) -> View {
     let inventory = &run.inventory;
     View {
-        found: told(inventory.facts.iter().filter(|f| !f.stated)),
-        stated: told(inventory.facts.iter().filter(|f| f.stated)),
+        found: fact_list(inventory.facts.iter().filter(|f| !f.stated)),
+        stated: fact_list(inventory.facts.iter().filter(|f| f.stated)),
         practice: (!inventory.advice.is_empty()).then(|| practice(&inventory.advice)),
     }
 }
 
 impl View {
-    /// Titles and fragments for the table of contents.
+    /// Titles and ids for the table of contents.
     pub fn contents(&self) -> Vec<(&'static str, &'static str)> {
         [
             (
@@ -63,11 +61,11 @@ impl View {
     }
 }
 
-fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> FactList {
-    let mut told = FactList::default();
+fn fact_list<'a>(facts: impl Iterator<Item = &'a Fact>) -> FactList {
+    let mut fact_list = FactList::default();
     for fact in facts {
         let name = fact.name.replace('[', " ").replace(']', "");
-        // "vda name: vda" says nothing.
+        // "vda name: vda" repeats itself.
         if name
             .strip_suffix(" name")
             .is_some_and(|n| n.ends_with(&fact.value))
@@ -77,16 +75,16 @@ fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> FactList {
         let value = readable(&name, &fact.value);
         let name = name.strip_suffix(" bytes").unwrap_or(&name);
         let row = (name.to_owned(), value);
-        told.count += 1;
-        match told.sections.iter_mut().find(|s| s.0 == fact.section) {
+        fact_list.count += 1;
+        match fact_list.sections.iter_mut().find(|s| s.0 == fact.section) {
             Some((_, rows)) => rows.push(row),
-            None => told.sections.push((fact.section.clone(), vec![row])),
+            None => fact_list.sections.push((fact.section.clone(), vec![row])),
         }
     }
-    told
+    fact_list
 }
 
-/// A number of bytes in the unit that reads best; other values as they are.
+/// A number of bytes in the unit that reads best; other values unchanged.
 pub(super) fn readable(name: &str, value: &str) -> String {
     let bytes = value.strip_suffix(" bytes");
     let is_bytes = bytes.is_some() || name.ends_with(" bytes");
@@ -128,13 +126,13 @@ fn practice(advice: &[Advice]) -> Practice {
     }
 }
 
-/// Place of a severity; one that nobody knows comes last.
+/// Rank of a severity; an unknown one comes last.
 fn severity(name: &str) -> usize {
     let order = ["important", "advice", "note"];
     order.iter().position(|s| *s == name).unwrap_or(order.len())
 }
 
-/// "000: Hewlett Packard Enterprise, …" for every number that the sources begin with.
+/// "000: Hewlett Packard Enterprise, …" for each leading number of the sources.
 fn documents(advice: &[Advice]) -> Vec<String> {
     let is_cited = |document: &str| {
         let number = document.split(':').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whose I/O: a table for each level, what the engine counts beside what the devices did.
+//! I/O by purpose: a table per level of the engine's counts next to those of the devices.
 
 use askama::Template;
 
@@ -9,35 +9,31 @@ use crate::io_by_purpose::{
 use crate::level::{Curve, Level, TestGroup};
 use crate::number;
 
-/// Most levels of one test beside the best ones.
+/// Most levels of one test besides the best ones.
 const LEVELS_MAX: usize = 24;
 
-/// The part of a test's section.
 #[derive(Template)]
 #[template(path = "io_by_purpose.html", whitespace = "minimize")]
 pub struct View {
     code: String,
-    /// The best level of each curve.
     best: Vec<LevelView>,
     others: Vec<LevelView>,
-    /// How many levels are not among them.
     levels_more: usize,
 }
 
-/// The I/O at one level.
 struct LevelView {
     /// "sqlite @4".
     title: String,
     rows: Vec<RowView>,
 }
 
-/// One purpose, or several together.
+/// One purpose, or several that share devices.
 struct RowView {
     /// "data", "data + log".
     name: String,
     place: String,
     sides: [SideView; 2],
-    /// Where the engine counts it, or why it does not.
+    /// The engine's counter, or the reason for its absence.
     source: String,
 }
 
@@ -48,7 +44,7 @@ struct SideView {
     difference: String,
 }
 
-/// Builds the part; empty where no engine was asked.
+/// Builds the part; empty if no engine reported its I/O.
 pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
     let mut view = View {
         code: group.test.to_owned(),
@@ -76,7 +72,6 @@ pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
 }
 
 impl View {
-    /// True when there is nothing to be held against one another.
     pub fn is_empty(&self) -> bool {
         self.best.is_empty()
     }
@@ -106,7 +101,7 @@ fn rows(io: &IoByPurpose) -> Vec<RowView> {
     rows
 }
 
-/// A purpose alone has one row; of several that share devices each has its account, and their sum is held against these.
+/// A single purpose has one row; of several that share devices each has its account, and their sum is compared with the devices.
 fn of_group(group: &Group) -> Vec<RowView> {
     let place = group.devices.join(", ");
     let side = |held: &Held| SideView {
@@ -129,7 +124,7 @@ fn of_group(group: &Group) -> Vec<RowView> {
         name: account.purpose.name().to_owned(),
         place: String::new(),
         sides: [0, 1].map(|at| SideView {
-            engine: number::figure_or_unknown(account.told[at].mb_per_s),
+            engine: number::figure_or_unknown(account.counted[at].mb_per_s),
             ..SideView::default()
         }),
         source: source(account),
@@ -146,11 +141,11 @@ fn of_group(group: &Group) -> Vec<RowView> {
 
 /// "pg_stat_io", "reads not counted by the engine; writes pg_stat_wal".
 fn source(account: &Account) -> String {
-    let word = |told: &DirectionIo| match told.unknown {
-        Some(why) if told.mb_per_s.is_none() => reason(why).to_owned(),
-        _ => told.source.clone(),
+    let word = |counted: &DirectionIo| match counted.unknown {
+        Some(why) if counted.mb_per_s.is_none() => reason(why).to_owned(),
+        _ => counted.source.clone(),
     };
-    let [reads, writes] = [word(&account.told[0]), word(&account.told[1])];
+    let [reads, writes] = [word(&account.counted[0]), word(&account.counted[1])];
     match () {
         () if reads == writes => reads,
         () if reads.is_empty() => format!("writes {writes}"),

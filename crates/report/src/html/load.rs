@@ -1,14 +1,14 @@
-//! What the levels of a test count, and the axis of its charts: users, or a degree of parallelism.
+//! The kind of a test's levels, and the axis of its charts: users, or degrees of parallelism.
 
 use crate::svg::Axis;
 use crate::users;
 
-/// What is raised from level to level.
+/// The quantity that rises from level to level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
-    /// Jobs × threads: each step of the axis doubles it.
+    /// Jobs × threads, on an axis of doublings.
     Parallelism,
-    /// Users, who are supported up to a number of them: equal distances are equal differences.
+    /// Users, on a linear axis, because the supported number is of interest.
     Users,
 }
 

@@ -9,13 +9,12 @@ use super::timeline::{self, Line, Quantity, line};
 use crate::number;
 use crate::svg::Dash;
 
-/// A quantity, and the unit behind its values.
 struct Drawn {
     quantity: Quantity,
     unit: &'static str,
 }
 
-/// What each chart shows; the first line decides whether anything is known.
+/// Quantities of the charts; a chart appears if its first line is known.
 const DRAWN: [Drawn; 6] = [
     Drawn {
         quantity: Quantity {
@@ -94,7 +93,7 @@ const DRAWN: [Drawn; 6] = [
     },
 ];
 
-/// Place of the network in the list: what TCP did is told below it.
+/// Index of the network in the list; the sentences on TCP go below its chart.
 const NETWORK: usize = 1;
 
 fn per_s(amount: Option<f64>, length_s: f64) -> Option<f64> {
@@ -103,12 +102,12 @@ fn per_s(amount: Option<f64>, length_s: f64) -> Option<f64> {
         .map(|amount| amount / length_s)
 }
 
-/// The charts; empty where nothing of it is known.
+/// The charts; empty without known quantities.
 pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     let points = timeline::points(sweeps, rate);
-    let figure = |(place, drawn): (usize, &Drawn)| {
+    let figure = |(index, drawn): (usize, &Drawn)| {
         let quantity = &drawn.quantity;
-        // The others stand in the charts above as well.
+        // The other quantities also appear in the charts above.
         let is_known = quantity.lines.iter().any(|line| {
             let is_new = !["iowait", "in use"].contains(&line.name);
             is_new
@@ -120,7 +119,7 @@ pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
         for (sweep, point) in &points {
             let name = format!("{} @{}", sweep.label, point.key.dop());
             let mut said = extremes(drawn, point);
-            if place == NETWORK {
+            if index == NETWORK {
                 said.extend(of_tcp(point));
             }
             if !said.is_empty() {
@@ -137,7 +136,7 @@ fn known<'a>(line: &Line, point: &'a Point) -> impl Iterator<Item = f64> + use<'
     values.filter_map(|(_, value)| value)
 }
 
-/// "user p95 62.0 %, peak 81.0 %" of each line.
+/// "user p95 62.0 %, peak 81.0 %", for each line.
 fn extremes(drawn: &Drawn, point: &Point) -> Vec<String> {
     let of_line = |line: &Line| {
         let values: Vec<f64> = known(line, point).collect();
@@ -153,7 +152,7 @@ fn extremes(drawn: &Drawn, point: &Point) -> Vec<String> {
     drawn.quantity.lines.iter().filter_map(of_line).collect()
 }
 
-/// What TCP did, of which nothing is drawn.
+/// Sentences on TCP, which has no chart.
 fn of_tcp(point: &Point) -> Vec<String> {
     let retransmits: Vec<f64> = point
         .samples

@@ -1,6 +1,5 @@
 //! How every figure is made, in a few sentences, and the disclaimer.
 
-/// Heading and text of each paragraph.
 pub const METHOD: &[(&str, &str)] = &[
     (
         "Rates",
@@ -60,7 +59,6 @@ pub const METHOD: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the figures are not.
 pub const DISCLAIMER: &str = "Workloads whose names mention OLTP or OLAP are derived from the TPC-C and TPC-H \
     specifications; others follow published component tests. TPC, TPC-C and TPC-H are trademarks of the \
     Transaction Processing Performance Council. The figures in this report are not TPC results, were not \

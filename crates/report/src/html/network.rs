@@ -1,4 +1,4 @@
-//! What each network interface of the host carried at each sweep's best level.
+//! Traffic of each network interface of the host at each sweep's best level.
 
 use archive::{InterfaceKind, InterfaceUse, Point, Traffic};
 use askama::Template;
@@ -7,19 +7,15 @@ use super::sweep::{Rate, Sweep};
 use crate::number;
 
 const CELLS: usize = 10;
-/// Most levels that are shown: those of many runs beside each other.
 const LEVELS_MAX: usize = 12;
 
-/// The table, below the charts of the machine.
 #[derive(Template, Default)]
 #[template(path = "network.html", whitespace = "minimize")]
 pub struct View {
     levels: Vec<LevelView>,
-    /// How many levels are left out.
     more: usize,
 }
 
-/// The interfaces at one level.
 struct LevelView {
     /// "sqlite @4".
     title: String,
@@ -32,7 +28,7 @@ struct RowView {
     cells: [String; CELLS],
 }
 
-/// Builds the table; empty where nobody looked at interfaces.
+/// Builds the table; empty if interfaces were not sampled.
 pub fn view(sweeps: &[Sweep<'_>], rate: Rate) -> View {
     let mut view = View::default();
     for sweep in sweeps {
@@ -50,7 +46,6 @@ pub fn view(sweeps: &[Sweep<'_>], rate: Rate) -> View {
 }
 
 impl View {
-    /// True where nobody looked at interfaces.
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }

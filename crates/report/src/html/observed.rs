@@ -1,4 +1,4 @@
-//! A database at work, as it was observed: sessions over time, and the tables of what was seen.
+//! An observed database: sessions over time, and tables from its statistics views.
 
 use archive::{About, Observed, ObservedCell, Point, Remark, Run};
 use askama::Template;
@@ -8,7 +8,7 @@ use crate::level;
 use crate::number::{self, tick};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
-/// A longer series is thinned to about so many intervals.
+/// A longer series is thinned to about this many intervals.
 const INTERVALS_MAX: usize = 180;
 /// Columns of the activity before its classes.
 const BEFORE_CLASSES: usize = 2;
@@ -29,16 +29,14 @@ struct PointView {
 
 struct TableView {
     title: &'static str,
-    /// How to read it, and where it comes from.
     how: String,
-    /// Name and unit, and whether texts stand below.
+    /// Name and unit, and a flag for texts.
     heads: Vec<(String, String, bool)>,
-    /// Cells, and whether they are texts.
+    /// Cells, and a flag for texts.
     rows: Vec<Vec<(String, bool)>>,
 }
 
 impl View {
-    /// True where nothing was observed.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
@@ -76,9 +74,9 @@ fn of_point(run: &Run, point: &Point) -> PointView {
     }
 }
 
-/// What the looks say beside an average by an account.
+/// Sampled counterpart of an average from counters.
 const BY_LOOKS: (&str, &str, &str) = ("… by the looks", "active_sessions_seen_mean", "");
-/// Heads of the other main figures, and their units.
+/// Heads of the other main figures, with their units.
 const FACTS: [(&str, &str, &str); 7] = [
     ("… of which waiting", "waiting_sessions_mean", ""),
     ("… of which blocked by a lock", "blocked_sessions_mean", ""),
@@ -92,8 +90,8 @@ const FACTS: [(&str, &str, &str); 7] = [
 fn facts(point: &Point) -> Vec<(&'static str, String)> {
     let fact = |(head, figure, unit): (&'static str, &str, &str)| {
         let value = point.figures.get(figure).map(number::figure);
-        let told = value.map(|value| format!("{value} {unit}").trim_end().to_owned());
-        (head, told.unwrap_or_else(|| number::UNKNOWN.to_owned()))
+        let text = value.map(|value| format!("{value} {unit}").trim_end().to_owned());
+        (head, text.unwrap_or_else(|| number::UNKNOWN.to_owned()))
     };
     let average = |head| (head, "active_sessions_mean", "");
     let between = point.notes.iter().find_map(|note| match note {
@@ -117,7 +115,6 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Title of a table, and how to read it.
 fn words(about: About) -> (&'static str, &'static str) {
     match about {
         About::Server => ("Server", ""),
@@ -203,7 +200,6 @@ fn cell(cell: &ObservedCell) -> (String, bool) {
     }
 }
 
-/// Sessions by class, and transactions per second.
 fn charts(activity: &Observed, cores: Option<u32>) -> Vec<Figure> {
     let rows = thinned(activity);
     if rows.len() < 2 {
@@ -215,7 +211,7 @@ fn charts(activity: &Observed, cores: Option<u32>) -> Vec<Figure> {
 
 type Row = Vec<Option<f64>>;
 
-/// Rows as numbers, neighbours joined to their means where there are too many.
+/// Rows as numbers; if there are too many, neighbours are joined to their means.
 fn thinned(activity: &Observed) -> Vec<Row> {
     let number = |cell: &ObservedCell| match cell {
         ObservedCell::Number(number) => Some(*number),
@@ -239,7 +235,7 @@ fn thinned(activity: &Observed) -> Vec<Row> {
         .collect()
 }
 
-/// Areas on top of each other: their upper edge is the number of active sessions.
+/// Stacked areas; their upper edge is the number of active sessions.
 fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Figure> {
     let at_s = |row: &Row| row.first().copied().flatten();
     let classes: Vec<usize> = (BEFORE_CLASSES..activity.columns.len())

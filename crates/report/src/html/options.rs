@@ -1,4 +1,4 @@
-//! What may be chosen about a page.
+//! Options of a page.
 
 use verdict::compare::{self, Terms};
 use verdict::metric::Metric;
@@ -6,22 +6,20 @@ use verdict::screening;
 
 use crate::prices::Prices;
 
-/// What may be chosen about a page.
 #[derive(Debug, Clone, Default)]
 pub struct HtmlOptions {
-    /// Title of the page; "dbdyno · LABEL" when there is none.
+    /// Title of the page; "dbdyno · LABEL" by default.
     pub title: Option<String>,
-    /// When the page was made, as printed at its foot; left out when there is none.
+    /// Time of rendering, printed at the foot; omitted by default.
     pub generated_at: Option<String>,
     pub prices: Prices,
-    /// By what a comparison judges.
     pub terms: Terms,
     /// Primary metrics that replace those of the plan.
     pub primary: Vec<Metric>,
 }
 
 impl HtmlOptions {
-    /// How two runs are compared. Whoever sets runs beside each other sees what was measured differently, with that label.
+    /// Options of a comparison of two runs; differently measured runs are compared too, and labelled as such.
     pub fn of_two(&self) -> compare::Options<'_> {
         compare::Options {
             terms: self.terms,
@@ -31,7 +29,7 @@ impl HtmlOptions {
         }
     }
 
-    /// How the sides of a study of more than two are judged.
+    /// Options for the sides of a study with more than two.
     pub fn of_rounds(&self) -> screening::Options<'_> {
         screening::Options {
             band: self.terms.band,

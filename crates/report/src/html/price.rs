@@ -1,4 +1,4 @@
-//! Prices: the bill of the platform, what its figures cost, and what a change costs beside what it brings.
+//! Prices: the bill of the platform, the cost of its figures, and the cost and benefit of a change.
 
 use archive::Run;
 use askama::Template;
@@ -25,11 +25,10 @@ struct BillView {
     refused: Option<String>,
     worth: Vec<[String; 5]>,
     disks: Vec<String>,
-    /// What the spare cores would save: heads and lines.
+    /// Savings without the spare cores: heads and lines.
     saved: Vec<(String, Vec<String>)>,
 }
 
-/// This run against one other.
 struct ChangeView {
     label: String,
     extra: Option<String>,
@@ -37,7 +36,6 @@ struct ChangeView {
     gains: Vec<[String; 4]>,
 }
 
-/// Builds the view; empty without prices.
 pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
     let prices = &options.prices;
     let others: Vec<&Run> = (against.iter())
@@ -64,7 +62,6 @@ pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
 }
 
 impl View {
-    /// Whether there are no prices.
     pub fn is_empty(&self) -> bool {
         self.bills.is_empty()
     }

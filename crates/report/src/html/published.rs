@@ -1,4 +1,4 @@
-//! What a reference published of one test, beside ours: its rows, its single figures and its timed events.
+//! Published results of one test next to ours: rows, single figures and timed events.
 
 mod claims;
 mod events;
@@ -15,7 +15,7 @@ use crate::scorecard::Against;
 
 pub(super) use rows::{is_published, rows};
 
-/// The part of a test's section; one entry per reference that says something of the test.
+/// The part of a test's section; one entry for each reference with results of the test.
 #[derive(Template, Default)]
 #[template(path = "published.html", whitespace = "minimize")]
 pub struct View {
@@ -23,18 +23,17 @@ pub struct View {
     references: Vec<OfReference>,
 }
 
-/// What one reference says of the test.
 struct OfReference {
     title: String,
     document: String,
-    /// Names of our curves: a column each beside the single figures.
+    /// Names of our curves, which each have a column next to the single figures.
     curves: Vec<String>,
     claims: Vec<claims::Claim>,
     ours: Vec<events::Events>,
     theirs: Vec<events::Events>,
 }
 
-/// Builds the part; empty where no reference knows more of the test than its rows.
+/// Builds the part; empty if references have only rows of the test.
 pub fn view(run: &Run, group: &TestGroup<'_>, rate: Rate, against: &[Against<'_>]) -> View {
     let references = references(against).filter_map(|reference| {
         let claims = claims::claims(run, group, rate, reference);
@@ -61,7 +60,6 @@ pub fn view(run: &Run, group: &TestGroup<'_>, rate: Rate, against: &[Against<'_>
 }
 
 impl View {
-    /// True where there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.references.is_empty()
     }

@@ -1,4 +1,4 @@
-//! All queries of the analytical workload beside each other: how long each took, and which count.
+//! All queries of the analytical workload side by side, with their times and validity.
 
 use archive::Run;
 
@@ -8,13 +8,12 @@ use crate::number;
 use crate::scorecard;
 use crate::svg::{Bar, bars};
 
-/// The point that stands for all queries of one user.
+/// The point of all queries of one user.
 const POWER: &str = "OLAP-POWER";
-/// Tests beside the queries that are parts of it.
+/// Tests that are part of it besides the queries.
 const REFRESHES: [&str; 2] = ["RF1", "RF2"];
 
-/// One figure for each target and step whose power is in the group, at its smallest degree of parallelism; none for other
-/// tests.
+/// One figure for each target and step with a power run in the group, at its smallest degree of parallelism; empty for other tests.
 pub fn figures(run: &Run, test: &str, curves: &[Curve<'_>]) -> Vec<Figure> {
     if test != POWER {
         return Vec::new();
@@ -42,7 +41,6 @@ pub fn figures(run: &Run, test: &str, curves: &[Curve<'_>]) -> Vec<Figure> {
     curves.iter().filter_map(figure).collect()
 }
 
-/// Whether a test is a query or a refresh.
 fn is_part(test: &str) -> bool {
     scorecard::query_number(test).is_some() || REFRESHES.contains(&test)
 }

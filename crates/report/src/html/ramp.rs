@@ -1,4 +1,4 @@
-//! The charts of a ramp: throughput, response time and use of the processors against the number of users.
+//! The charts of a ramp: throughput, response time and CPU use against the number of users.
 
 use archive::Run;
 
@@ -13,7 +13,7 @@ use crate::scorecard::Against;
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 use crate::users;
 
-/// Lines of the response time, each with its figure and dash; the mean has markers alone.
+/// Lines of the response time with figure and dash; the mean has only markers.
 const RESPONSES: [(&str, &str, Dash); 4] = [
     ("mean", "response_us_mean", Dash::None),
     ("p50", "response_us_p50", Dash::Solid),
@@ -28,7 +28,7 @@ struct Side<'s, 'a> {
     ramp: Ramp,
 }
 
-/// The charts of all ramps of users together; none where this run has none.
+/// The charts of all ramps of users together; empty if this run has none.
 pub fn figures(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> Vec<Figure> {
     let Some(group) = groups.iter().find(|group| users::is_of_users(group.test)) else {
         return Vec::new();
@@ -73,7 +73,7 @@ impl Side<'_, '_> {
         }
     }
 
-    /// A line from bottom to top at the users that are supported.
+    /// A vertical line at the supported number of users.
     fn supported(&self, y: &Axis) -> Option<Trace> {
         let users = f64::from(self.ramp.within.as_ref()?.1.users?);
         Some(Trace {
@@ -85,7 +85,7 @@ impl Side<'_, '_> {
     }
 }
 
-/// One figure by users, a line a side.
+/// One figure by users, a line per side.
 fn one_line(sides: &[Side<'_, '_>], caption: &str, figure: &str) -> Option<Figure> {
     let values: Vec<f64> = known(sides, figure).collect();
     let high = stats::summary::max(&values)?;
@@ -167,17 +167,17 @@ fn response(sides: &[Side<'_, '_>]) -> Option<Figure> {
         let figures = RESPONSES.iter().map(|(_, figure, _)| level.figure(figure));
         figures.map(number::latency).collect()
     });
-    let mut told: Vec<String> = limits()
+    let mut labels: Vec<String> = limits()
         .map(|(side, limit_us)| {
             let limit = number::latency(Some(limit_us));
             format!("p{} ≤ {limit}", side.ramp.percentile)
         })
         .collect();
-    told.dedup();
-    let limit = if told.is_empty() {
+    labels.dedup();
+    let limit = if labels.is_empty() {
         String::new()
     } else {
-        format!(" The horizontal line is the limit: {}.", told.join("; "))
+        format!(" The horizontal line is the limit: {}.", labels.join("; "))
     };
     let how = format!("Lower is better; the vertical axis is logarithmic.{limit}");
     let y = latency_axis(&values);
@@ -240,12 +240,10 @@ fn known<'s>(sides: &'s [Side<'_, '_>], figure: &'s str) -> impl Iterator<Item =
     levels.filter_map(move |level| level.shown().figure(figure))
 }
 
-/// The unit of a caption such as "Throughput, ops/s".
 fn figure_head(caption: &str) -> &str {
     caption.rsplit(", ").next().unwrap_or(caption)
 }
 
-/// A row for each level of each side.
 fn by_users(
     sides: &[Side<'_, '_>],
     heads: &[&str],

@@ -1,4 +1,4 @@
-//! Queries asked in rounds: what each took in each round, and what it read.
+//! Queries run in rounds: the time and the reads of each query by round.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,15 @@ use crate::level::Level;
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Series, Shape};
 
-/// More queries than this are drawn as one line, all of them together; the table has each.
+/// More queries than this share one line, their sum; the table has each.
 const LINES_MAX: usize = 4;
 
-/// What the repetitions of one sweep say of its rounds, at its smallest degree of parallelism.
+/// The rounds of one sweep over its repetitions, at its smallest degree of parallelism.
 struct Side<'a> {
     sweep: &'a Sweep<'a>,
-    /// In the order of execution.
     cells: Vec<Cell<'a>>,
 }
 
-/// One query in one round.
 struct Cell<'a> {
     round: u32,
     statement: &'a str,
@@ -32,7 +30,7 @@ struct Cell<'a> {
     plans: BTreeSet<&'a str>,
 }
 
-/// The charts of a test whose points keep their executions; none for others.
+/// The charts of a test whose points store their executions; empty for others.
 pub fn figures(sweeps: &[Sweep<'_>]) -> Vec<Figure> {
     let sides: Vec<Side<'_>> = sweeps.iter().filter_map(Side::of).collect();
     if !sides.iter().any(|side| side.sweep.own) {
@@ -51,7 +49,6 @@ impl<'a> Side<'a> {
         (!cells.is_empty()).then_some(Self { sweep, cells })
     }
 
-    /// Each query once, in the order of execution.
     fn statements(&self) -> Vec<&'a str> {
         let mut each: Vec<&str> = Vec::new();
         for cell in &self.cells {
@@ -66,7 +63,7 @@ impl<'a> Side<'a> {
         self.cells.iter().map(|cell| cell.round).max().unwrap_or(0)
     }
 
-    /// A value of a round, of one query or the sum over all; unknown as soon as one is.
+    /// The value of a round, of one query or summed over all; unknown if one of them is.
     fn value(
         &self,
         round: u32,
@@ -103,7 +100,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Each query in each round, with the median of the repetitions.
+/// Each query by round, with the median of the repetitions.
 fn cells<'a>(level: &Level<'a>) -> Vec<Cell<'a>> {
     let Some(longest) = (level.points.iter()).max_by_key(|point| point.executions.len()) else {
         return Vec::new();
@@ -144,10 +141,10 @@ fn times(sides: &[Side<'_>]) -> Option<Figure> {
             }));
             continue;
         }
-        for (place, statement) in statements.into_iter().enumerate() {
-            // Of one side colours tell queries apart, of several sides.
-            let colour = if alone { place } else { side.sweep.colour };
-            let mark = (colour, Shape::nth(place));
+        for (index, statement) in statements.into_iter().enumerate() {
+            // Colours distinguish queries if there is one side, else sides.
+            let colour = if alone { index } else { side.sweep.colour };
+            let mark = (colour, Shape::nth(index));
             series.push(side.series(statement, mark, |round| {
                 side.value(round, Some(statement), |cell| cell.time_us)
             }));
@@ -184,7 +181,6 @@ fn reads(sides: &[Side<'_>]) -> Option<Figure> {
     )
 }
 
-/// `None` where nothing is known.
 fn chart(
     caption: &str,
     how: &str,
@@ -220,7 +216,7 @@ fn chart(
     ))
 }
 
-/// How the last round stands to the first, and whose plan did not stay the same.
+/// The change from the first round to the last, and queries whose plan changed.
 fn said(side: &Side<'_>, is_alone: bool) -> Vec<String> {
     let of = if is_alone {
         String::new()
@@ -338,7 +334,7 @@ mod tests {
             }),
             own,
             other_runtime: false,
-            places: Vec::new(),
+            levels: Vec::new(),
         }
     }
 
@@ -386,7 +382,7 @@ mod tests {
         let both = figures(&sides);
         assert!(both[0].svg.contains("half Q14") && both[0].svg.contains("all Q6"));
         assert!(both[0].said[0].starts_with("all: round 2 takes 0.25"));
-        // Alone, another run's rounds are none of this page.
+        // Rounds of a compared run alone do not appear.
         assert!(figures(&sides[1..]).is_empty());
         let many = ["Q1", "Q2", "Q3", "Q4", "Q5"].map(|query| execution(1, query, 100_000, "a"));
         let many = [point(1, many.to_vec())];

@@ -1,4 +1,4 @@
-//! The scaling laws of a test's own sweeps: thin lines on the chart of the throughput, and in plain words.
+//! Scaling laws of a test's own sweeps: thin lines on the chart of the throughput, and sentences.
 
 use archive::Run;
 use stats::Warning;
@@ -11,49 +11,42 @@ use super::sweep::{Rate, Sweep};
 use crate::number;
 use crate::svg::{Dash, Trace};
 
-/// A law that misses a measured point by more than this share is not drawn: it does not describe the curve.
+/// A law that misses a level by more than this share does not describe the curve and is not drawn.
 const MISFIT_MAX: f64 = 0.2;
-/// The dashed part ends at so many times the largest measured parallelism.
+/// The dashed part ends at this multiple of the largest measured parallelism.
 const BEYOND: f64 = 2.0;
-/// Pieces of a drawn line for each doubling.
+/// Segments of a drawn line per doubling.
 const PIECES: f64 = 12.0;
-/// Most pieces of a line.
 const PIECES_MAX: f64 = 120.0;
 const CONFIDENCE: f64 = 0.95;
 const RESAMPLES: usize = 1000;
 
-/// The laws of one test.
 pub struct Laws<'a> {
     laws: Vec<Law<'a>>,
-    /// Hardware threads of the host.
     threads: Option<u32>,
     unit: &'static str,
 }
 
-/// What became of one sweep.
 struct Law<'a> {
     label: &'a str,
     colour: usize,
-    /// Smallest and largest measured parallelism.
     measured: (u32, u32),
     outcome: Outcome,
 }
 
 enum Outcome {
-    /// A law that describes the curve.
     Fitted {
         fit: Box<Fit>,
-        /// Where no coherency is to be seen, what is left is Amdahl's law.
+        /// Amdahl's law, which remains without a coherency term.
         amdahl: Option<Amdahl>,
         /// Largest deviation of a level from it, as a share.
         misfit: f64,
     },
-    /// Why there is none.
     Refused(String),
 }
 
 impl<'a> Laws<'a> {
-    /// Fits the run's own sweeps. A sweep of one level has no scaling, and nothing is said of it.
+    /// Fits the run's own sweeps; a sweep of one level has no scaling.
     pub fn of(sweeps: &'a [Sweep<'_>], rate: Rate, run: &Run) -> Self {
         let resampling = Resampling {
             confidence: CONFIDENCE,
@@ -75,13 +68,12 @@ impl<'a> Laws<'a> {
         })
     }
 
-    /// Where the dashed parts end, so that the axis reaches so far.
+    /// Ends of the dashed parts, so that the axis can include them.
     pub fn dops(&self) -> Vec<u32> {
         let ends = self.fitted().map(|(law, _)| law.end().round() as u32);
         ends.collect()
     }
 
-    /// Rates that must have a place on the axis.
     pub fn rates(&self) -> Vec<f64> {
         self.traces()
             .iter()
@@ -133,12 +125,11 @@ impl<'a> Laws<'a> {
         how
     }
 
-    /// One sentence or two a sweep.
     pub fn sentences(&self) -> Vec<String> {
         self.laws.iter().map(|law| law.sentence()).collect()
     }
 
-    /// The parameters with their intervals; `None` when nothing was fitted.
+    /// The parameters with their intervals; `None` if no law was fitted.
     pub fn table(&self) -> Option<Table> {
         let rows: Vec<(String, Vec<String>)> = self
             .fitted()
@@ -183,8 +174,7 @@ fn law<'a>(sweep: &'a Sweep<'_>, resampling: &Resampling) -> Option<Law<'a>> {
     })
 }
 
-/// Fitted to one rate a level, the median of its repetitions: what moves a level moves all of them, so that they are no
-/// evidence of their own for how far the level lies off the law.
+/// Fits the median rate of each level: repetitions of a level share its deviation from the law, so that they are not independent evidence.
 fn outcome(levels: &[Load], resampling: &Resampling) -> Outcome {
     let fit = match usl(levels, resampling) {
         Ok(fit) => fit,
@@ -221,7 +211,7 @@ impl Law<'_> {
         f64::from(self.measured.1) * BEYOND
     }
 
-    /// Amdahl's law needs fewer levels for an interval.
+    /// Contention by Amdahl's law, whose interval needs fewer levels.
     fn contention(&self, fit: &Fit) -> Option<Interval> {
         match &self.outcome {
             Outcome::Fitted { amdahl, .. } => {
@@ -231,7 +221,7 @@ impl Law<'_> {
         }
     }
 
-    /// A maximum only where it was observed, else what to do. At the last level nothing was seen to fall.
+    /// The maximum if it was observed, or else the way to find it; a maximum at the last level is no evidence of a fall.
     fn peak(&self, fit: &Fit) -> String {
         let within = |dop: u32| dop < self.measured.1;
         match fit.peak {
@@ -308,7 +298,7 @@ fn percent(share: f64, interval: Option<Interval>) -> String {
     format!("{} %{interval}", figure(share))
 }
 
-/// Parallelisms at equal distances on the axis, both ends included.
+/// Equidistant parallelisms on the axis, with both ends.
 fn steps(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let doublings = (to / from).log2();
     let pieces = (doublings * PIECES).ceil().clamp(1.0, PIECES_MAX) as u32;

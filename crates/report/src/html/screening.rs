@@ -1,5 +1,4 @@
-//! A screening: the effect of each setting with its interval, the configurations that were measured, and what they cannot tell
-//! apart.
+//! A screening: effects of the settings with their intervals, the measured configurations, and confounded effects.
 
 use archive::{Factor, Run};
 use askama::Template;
@@ -9,8 +8,8 @@ use verdict::screening::{Effect, OfMetric, Screening, screening};
 
 use super::forest::named;
 use super::metric_name::name;
-use super::of_sides::of_sides;
 use super::options::HtmlOptions;
+use super::sides::judge_sides;
 use crate::comparison::{rounds_words, screening_advice, screening_sure};
 use crate::number;
 use crate::svg::{Branch, forest};
@@ -19,16 +18,15 @@ use crate::svg::{Branch, forest};
 #[template(path = "screening.html", whitespace = "minimize")]
 pub struct View {
     found: Option<Found>,
-    /// Why there is none, although sides of a screening are here.
+    /// The reason for a missing analysis although sides of a screening are present.
     refused: Option<String>,
 }
 
-/// What the first screen says.
 #[derive(Template)]
 #[template(path = "screening_first.html", whitespace = "minimize")]
 pub struct Outcome {
     study: String,
-    /// Label of the run that the rest of the page shows.
+    /// Label of the run on the rest of the page.
     shown: String,
     metrics: Vec<OutcomeOfMetric>,
 }
@@ -36,7 +34,7 @@ pub struct Outcome {
 struct OutcomeOfMetric {
     metric: String,
     sentence: String,
-    /// The forest; empty where there are no effects.
+    /// The forest; empty without effects.
     svg: String,
     sure: String,
 }
@@ -47,7 +45,6 @@ struct Found {
     cautions: Vec<String>,
     remarks: Vec<String>,
     factors: Vec<Factor>,
-    /// Names of the metrics, over the medians.
     heads: Vec<String>,
     rows: Vec<Row>,
     metrics: Vec<MetricView>,
@@ -57,7 +54,7 @@ struct Found {
 
 struct Row {
     label: String,
-    /// Values of the settings, and whether each is the second one.
+    /// Values of the settings; true marks the second one.
     levels: Vec<(String, bool)>,
     medians: Vec<String>,
 }
@@ -65,24 +62,23 @@ struct Row {
 struct MetricView {
     metric: String,
     refused: Option<String>,
-    /// Setting, low, high, ratio, interval, verdict, what weakens it.
+    /// Setting, low, high, ratio, interval, verdict, weakness.
     rows: Vec<[String; 7]>,
     advice: Option<String>,
 }
 
-/// The section, and what the first screen says, if other sides are here.
+/// The section and its part of the first screen, if other sides are present.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
     let judge = |sides: &[&Run]| screening(sides, &options.of_rounds());
-    let told = of_sides((run, others), judge, |_, screened| found(screened), outcome);
+    let judged = judge_sides(run, others, judge, |_, screened| found(screened), outcome);
     let view = View {
-        found: told.section,
-        refused: told.refused,
+        found: judged.section,
+        refused: judged.refused,
     };
-    (view, told.outcome)
+    (view, judged.outcome)
 }
 
 impl View {
-    /// True when there is no screening.
     pub fn is_empty(&self) -> bool {
         self.found.is_none() && self.refused.is_none()
     }
@@ -114,7 +110,7 @@ fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
     };
     let keys = |verdict| -> Vec<&str> { with(verdict).map(|(f, _)| f.key.as_str()).collect() };
     let decided = [Verdict::Better, Verdict::Worse].into_iter().flat_map(with);
-    let mut told: Vec<String> = decided
+    let mut sentences: Vec<String> = decided
         .map(|(factor, effect)| {
             format!(
                 "{}: {} is {} than {} (ratio {:.3}).",
@@ -132,10 +128,10 @@ fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
     ] {
         let keys = keys(verdict);
         if !keys.is_empty() {
-            told.push(format!("{words}: {}.", keys.join(", ")));
+            sentences.push(format!("{words}: {}.", keys.join(", ")));
         }
     }
-    told.join(" ")
+    sentences.join(" ")
 }
 
 fn svg(screened: &Screening, of_metric: &OfMetric) -> String {

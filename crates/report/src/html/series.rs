@@ -1,9 +1,8 @@
-//! Values over time, as charts draw them.
+//! Time series in the form that charts draw.
 
 use crate::number::tick;
 use crate::svg::{Axis, Series};
 
-/// Fewer samples than this are no series.
 pub const SAMPLES_MIN: usize = 8;
 
 /// Seconds from the start of the point to the end of the longest series.

@@ -1,4 +1,4 @@
-//! What the charts of one test draw: the run's own curves, those of other runs, published ones.
+//! Data of a test's charts: the run's own curves, those of other runs, published ones.
 
 use archive::{FIGURES, Run};
 
@@ -10,16 +10,14 @@ pub struct LevelDrawn {
     pub dop: u32,
     pub rate: Option<f64>,
     pub range: Option<(f64, f64)>,
-    /// False when no repetition passed its checks.
+    /// False if every repetition failed a check.
     pub valid: bool,
-    /// True for a labelled extra, which joins no curve.
+    /// True for a labelled extra, which belongs to no curve.
     pub extra: bool,
-    /// Response time p50, p95, p99 in µs.
     pub response_us: [Option<f64>; 3],
 }
 
 impl LevelDrawn {
-    /// True when it is a figure of the platform.
     pub fn counts(&self) -> bool {
         self.valid && !self.extra
     }
@@ -29,27 +27,25 @@ pub struct Sweep<'a> {
     pub label: String,
     pub colour: usize,
     pub shape: Shape,
-    /// Own curves are solid, others dashed.
+    /// Solid for own curves, dashed for others.
     pub dash: Dash,
     /// The curve, unless it was published.
     pub curve: Option<Curve<'a>>,
-    /// True for the run that is reported.
     pub own: bool,
-    /// True for published figures of a test that measures its engine's language, from another engine.
+    /// True for published figures of another engine in a test of the engine's language.
     pub other_runtime: bool,
-    pub places: Vec<LevelDrawn>,
+    pub levels: Vec<LevelDrawn>,
 }
 
 impl Sweep<'_> {
-    /// Largest throughput of the valid levels.
     pub fn best(&self) -> Option<f64> {
-        let valid = self.places.iter().filter(|p| p.counts());
+        let valid = self.levels.iter().filter(|p| p.counts());
         valid.filter_map(|p| p.rate).reduce(f64::max)
     }
 
-    /// Valid throughputs as the scaling functions want them.
+    /// Valid throughputs in the form of the scaling functions.
     pub fn loads(&self) -> Vec<stats::scaling::Load> {
-        self.places
+        self.levels
             .iter()
             .filter(|p| p.counts())
             .filter_map(|p| p.rate.map(|rate| stats::scaling::Load { dop: p.dop, rate }))
@@ -57,14 +53,13 @@ impl Sweep<'_> {
     }
 }
 
-/// The figure that stands for a test's throughput.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
     pub name: &'static str,
     pub unit: &'static str,
 }
 
-/// The figure by which the levels of a test are told apart.
+/// The figure by which a test's levels are ranked.
 pub fn rate_figure(group: &TestGroup<'_>) -> Rate {
     let name = scorecard::rate_figure(group);
     name.and_then(|name| FIGURES.iter().find(|f| f.name == name))
@@ -80,7 +75,6 @@ pub fn rate_figure(group: &TestGroup<'_>) -> Rate {
         )
 }
 
-/// All sweeps of a test, own ones first.
 pub fn sweeps<'a>(
     group: &TestGroup<'a>,
     run: &Run,
@@ -110,8 +104,8 @@ pub fn sweeps<'a>(
                     .enumerate()
                 {
                     let label = format!("{} · {}", run.label, curve.label);
-                    let place = colour + curve.target as usize;
-                    let mut sweep = of_curve(&curve, label, place, index + at, rate);
+                    let palette_index = colour + curve.target as usize;
+                    let mut sweep = of_curve(&curve, label, palette_index, index + at, rate);
                     sweep.own = false;
                     sweep.dash = Dash::Dashed;
                     all.push(sweep);
@@ -119,14 +113,14 @@ pub fn sweeps<'a>(
                 colour += run.targets.len();
             }
             Against::Reference(reference) => {
-                let places: Vec<LevelDrawn> = published_loads(reference, group.test)
+                let levels: Vec<LevelDrawn> = published_loads(reference, group.test)
                     .iter()
                     .map(|rows| published(rows, rate))
                     .collect();
                 let other_runtime = scorecard::engine_specific(run, group.test)
                     && scorecard::other_runtime(run, reference);
                 let star = if other_runtime { "*" } else { "" };
-                if places.iter().any(|p| p.rate.is_some()) {
+                if levels.iter().any(|p| p.rate.is_some()) {
                     all.push(Sweep {
                         label: format!("{}{star}", reference.title),
                         other_runtime,
@@ -135,7 +129,7 @@ pub fn sweeps<'a>(
                         dash: Dash::Dashed,
                         curve: None,
                         own: false,
-                        places,
+                        levels,
                     });
                 }
                 colour += 1;
@@ -157,14 +151,14 @@ fn of_curve<'a>(
         colour,
         shape: Shape::nth(index),
         dash: Dash::Solid,
-        places: curve.levels.iter().map(|l| place(l, rate)).collect(),
+        levels: curve.levels.iter().map(|l| drawn_level(l, rate)).collect(),
         curve: Some(curve.clone()),
         own: true,
         other_runtime: false,
     }
 }
 
-fn place(level: &Level<'_>, rate: Rate) -> LevelDrawn {
+fn drawn_level(level: &Level<'_>, rate: Rate) -> LevelDrawn {
     let shown = level.shown();
     LevelDrawn {
         dop: level.dop(),

@@ -1,4 +1,4 @@
-//! The section of one test: what was done, the result rows, charts, notes.
+//! The section of one test: description, result rows, charts, notes.
 
 use archive::{Component, Point, Remark, Run};
 use stats::scaling;
@@ -9,7 +9,7 @@ use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
 use super::{
-    charts, devices, events, held_back, io_by_purpose, machine, network, places, published,
+    charts, devices, events, held_back, io_by_purpose, latency, machine, network, published,
     queries, rounds, timeline, times, transactions,
 };
 use crate::level::{Level, TestGroup};
@@ -20,7 +20,7 @@ use crate::remarks::{self, Line, Numbered};
 use crate::scorecard::{Against, caution};
 use crate::users;
 
-/// Longest title, in characters, that stands in the table of contents.
+/// Longest title (characters) in the table of contents.
 const CONTENTS_TITLE_MAX: usize = 48;
 
 pub struct View {
@@ -30,33 +30,28 @@ pub struct View {
     /// One sentence per curve: best level, efficiency, saturation.
     pub summaries: Vec<String>,
     pub work: String,
-    /// The result rows; of many figures the machine's stand in a table of their own.
+    /// Result rows; with many figures, those of the machine have a separate table.
     pub tables: Vec<ResultTable>,
     pub held_back: held_back::View,
-    /// What each block device did.
     pub devices: devices::View,
     pub io_by_purpose: io_by_purpose::View,
-    /// Times of each kind of operation.
     pub times: times::View,
-    /// Latency by place, where an array was given.
-    pub places: places::View,
-    /// What each kind of transaction did.
+    pub latency: latency::View,
     pub transactions: transactions::View,
     pub figures: Vec<Figure>,
-    /// What references say of the test.
     pub published: published::View,
     /// Charts of the machine over time, folded.
     pub machine: Vec<Figure>,
-    /// What each network interface carried, folded with them.
+    /// Traffic of each network interface, folded with them.
     pub network: network::View,
-    /// Numbered notes: text, and whether it makes a point invalid.
+    /// Numbered notes; the flag marks those that make a point invalid.
     pub notes: Vec<Line>,
-    /// What holds for all rows of a curve, and why curves must not be compared.
+    /// Sentences for all rows of a curve, and reasons against comparing curves.
     pub standing: Vec<String>,
 }
 
 impl View {
-    /// Code and title, or the code alone where the title tells everything that was asked for.
+    /// Code and title, or only the code if the title is long enough to name all options.
     pub fn in_contents(&self) -> String {
         match self.title.chars().count() {
             0..=CONTENTS_TITLE_MAX => format!("{} {}", self.code, self.title),
@@ -85,7 +80,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         devices: devices::view(group, rate),
         io_by_purpose: io_by_purpose::view(group, rate),
         times: times::view(group),
-        places: places::view(group),
+        latency: latency::view(group),
         transactions: transactions::view(group),
         figures: rounds::figures(&sweeps)
             .into_iter()
@@ -103,7 +98,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
 /// "sqlite, duckdb: not comparable …", each sentence once.
 fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<String> {
     let caution = caution(run, against, group.test);
-    // The caution says the same of all curves together.
+    // The caution covers this for all curves together.
     let covered = |note: &Remark| caution.is_some() && *note == Remark::EngineSpecific;
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for curve in &group.curves {
@@ -137,7 +132,7 @@ fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load) -> Vec
     .collect()
 }
 
-/// A figure of a level, or what is made of one.
+/// A figure of a level, measured or derived.
 fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
     match figure {
         CORES_LEFT_AVG => level.cores_left(run.platform.threads, "cpu_pct_avg"),
@@ -146,7 +141,7 @@ fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
     }
 }
 
-/// How long one request of the device takes: a result where a test aims at storage, elsewhere one of many causes.
+/// Request times of the device: a result in storage tests, elsewhere one of many causes.
 const OF_STORAGE: [&str; 4] = [
     "read_await_ms",
     "read_await_ms_p99",
@@ -154,7 +149,6 @@ const OF_STORAGE: [&str; 4] = [
     "write_await_ms_p99",
 ];
 
-/// More columns than this do not fit on a page.
 const COLUMNS_MAX: usize = 18;
 /// Figures of machine and engine, which explain the others.
 const OF_MACHINE: [&str; 19] = [
@@ -236,7 +230,6 @@ fn table(
     }
 }
 
-/// Whether the jobs of a test are users.
 fn is_of_users(group: &TestGroup<'_>) -> bool {
     users::is_of_users(group.test)
 }
@@ -298,7 +291,7 @@ fn row(
     }
 }
 
-/// What ramps of users and plans of queries say, under the names of their curves.
+/// Sentences on ramps of users and query plans, by curve.
 fn ramps_and_plans(group: &TestGroup<'_>) -> Vec<String> {
     let sentences = group.curves.iter().flat_map(|curve| {
         let said = ramp::sentences(curve).into_iter();
@@ -348,7 +341,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
         text.push_str(&format!(", saturated from DOP {}", place.dop));
     }
     let place = sweep
-        .places
+        .levels
         .iter()
         .find(|p| p.counts() && p.dop == best.dop);
     if let Some(p99) = place.and_then(|p| p.response_us[2]) {
@@ -358,7 +351,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     text
 }
 
-/// What was done, from the first level; all levels of a test share it but for the state of the cache.
+/// Description of the work from the first level; the levels of a test share it except for the state of the cache.
 fn work(group: &TestGroup<'_>) -> String {
     let levels = || group.curves.iter().flat_map(|c| &c.levels);
     let Some(first) = levels().next() else {
@@ -401,7 +394,7 @@ fn work(group: &TestGroup<'_>) -> String {
     parts.join(" · ")
 }
 
-/// How many of one thing are in another, where every level says the same whole number above one.
+/// The whole number of parts per unit, if it is the same above one at every level.
 fn whole_ratio(group: &TestGroup<'_>, parts: impl Fn(&Point) -> Option<(f64, f64)>) -> Option<u64> {
     let mut same = None;
     for level in group.curves.iter().flat_map(|c| &c.levels) {

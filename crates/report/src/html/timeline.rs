@@ -1,4 +1,4 @@
-//! Time series of each sweep's best level, those of other runs as well: throughput, p99, processor, device.
+//! Time series of each sweep's best level, including compared runs: throughput, p99, CPU, device.
 
 use archive::{Point, Sample};
 
@@ -8,10 +8,9 @@ use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape};
 
-/// A longer series is thinned to about so many samples.
+/// A longer series is thinned to about this many samples.
 const SAMPLES_MAX: usize = 150;
 
-/// What one chart shows of a sample.
 pub(super) struct Quantity {
     pub caption: &'static str,
     pub how: &'static str,
@@ -21,16 +20,14 @@ pub(super) struct Quantity {
     pub lines: &'static [Line],
 }
 
-/// One line of a chart.
 pub(super) struct Line {
-    /// "" when there is one.
+    /// Empty if the chart has a single line.
     pub name: &'static str,
     pub dash: Dash,
-    /// Its value in a sample that covers so many seconds.
+    /// Its value in a sample of this many seconds.
     pub value: fn(&Sample, f64) -> Option<f64>,
 }
 
-/// A line of what a sample tells as it stands.
 pub(super) const fn line(
     name: &'static str,
     dash: Dash,
@@ -76,7 +73,7 @@ const QUANTITIES: [Quantity; 4] = [
     },
 ];
 
-/// The charts over time of one test; empty where no best level has enough samples.
+/// The charts over time of one test; empty if no best level has enough samples.
 pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     let points = points(sweeps, rate);
     let drawn = QUANTITIES.iter();
@@ -85,7 +82,7 @@ pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
         .collect()
 }
 
-/// The repetition with the most samples of each sweep's best level; empty where none of the run's own has enough.
+/// The repetition with the most samples of each sweep's best level; empty if no own sweep has enough.
 pub(super) fn points<'a, 's>(
     sweeps: &'s [Sweep<'a>],
     rate: Rate,
@@ -104,7 +101,7 @@ pub(super) fn points<'a, 's>(
     points
 }
 
-/// The values of a line at all samples of a point.
+/// Values of a line at all samples of a point.
 pub(super) fn values(line: &Line, point: &Point) -> Vec<(f64, Option<f64>)> {
     let starts = std::iter::once(0.0).chain(point.samples.iter().map(|s| s.at_s));
     let intervals = point.samples.iter().zip(starts);
@@ -143,7 +140,7 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
                 label: label.trim().to_owned(),
                 colour: sweep.colour,
                 shape: Shape::None,
-                // Where a dash tells lines of one point apart, only the colour tells runs apart.
+                // If dashes distinguish the lines of a point, colours distinguish the runs.
                 dash: match quantity.lines {
                     [_] => sweep.dash,
                     _ => line.dash,
@@ -155,7 +152,7 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
             });
         }
     }
-    // A quantity that stayed at zero is told by the result row.
+    // The result row already shows a quantity that stayed at zero.
     let moved = |s: &Series| s.points.iter().any(|p| p.1.is_some_and(|v| v > 0.0));
     if !series.iter().any(moved) {
         return None;
@@ -177,7 +174,7 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
     ))
 }
 
-/// Operations of the result row in one recorded operation: a statement may be 100,000 loop passes.
+/// Operations of the result row per recorded operation: a statement may be 100,000 loop passes.
 fn per_recorded(point: &Point) -> f64 {
     let recorded = point.histograms.response.count() as f64;
     let operations = point

@@ -1,4 +1,4 @@
-//! Times of each kind of operation of a test's points, by who timed them.
+//! Times of each kind of operation at a test's points, by observer.
 
 use archive::{Latency, OperationTimes};
 use stats::Histogram;
@@ -8,20 +8,18 @@ use crate::level::TestGroup;
 use crate::number;
 use crate::shifted;
 
-/// Most rows of one test; the archive and the JSON have them all.
+/// Most rows of one test; the archive and the JSON have all.
 const ROWS_MAX: usize = 120;
 const CELLS: usize = 13;
 
 pub struct View {
-    /// Rows under the name of their point.
     pub points: Vec<(String, Vec<[String; CELLS]>)>,
-    /// How many more rows there are.
     pub more: usize,
-    /// Whether they are of databases, whose device times are one of many figures.
+    /// True for databases, where device times are one of many figures.
     pub is_folded: bool,
 }
 
-/// Builds the table; empty where the points tell no times by operation.
+/// Builds the table; empty if points have no times by operation.
 pub fn view(group: &TestGroup<'_>) -> View {
     let mut points: Vec<(String, Vec<[String; CELLS]>)> = Vec::new();
     let (mut shown, mut more) = (0, 0);
@@ -50,7 +48,6 @@ pub fn view(group: &TestGroup<'_>) -> View {
 }
 
 impl View {
-    /// True where nothing is told.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
@@ -59,7 +56,7 @@ impl View {
 fn row(times: &OperationTimes) -> [String; CELLS] {
     let histogram = times.histogram();
     let latency = histogram.as_ref().and_then(Latency::of);
-    // Whoever reads an array's buckets does not know on which side of a limit the I/Os of a bucket lie.
+    // The buckets of an array do not show on which side of a limit their I/Os lie.
     let exact = histogram.filter(|_| times.observer != "array");
     let shares = exact.and_then(|snapshot| {
         let mut histogram = Histogram::new();

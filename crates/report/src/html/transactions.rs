@@ -6,10 +6,10 @@ use crate::level::TestGroup;
 use crate::number;
 use crate::transactions;
 
-/// Rows under the name of their level: kind, completed, rows, rows of one transaction.
+/// Rows under the name of their level: kind, completed, rows, rows per transaction.
 pub type View = Vec<(String, Vec<[String; 4]>)>;
 
-/// Builds the table; empty where the test is no script.
+/// Builds the table; empty unless the test is a script.
 pub fn view(group: &TestGroup<'_>) -> View {
     let mut levels = View::new();
     for curve in &group.curves {

@@ -1,4 +1,4 @@
-//! The first thing on the page: is this a result, and how far can it be trusted?
+//! The top of the page: validity of the run and confidence in it.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,19 @@ use crate::level::{self, TestGroup};
 use crate::scorecard;
 use crate::{html::sweep, number};
 
-/// Spread between repetitions from which a level counts as noisy, in percent of the median.
+/// Least spread between repetitions (percent of the median) of a noisy level.
 const NOISE_PCT: f64 = 10.0;
-/// Reasons listed at the top; the rest stands with the tests.
+/// Most reasons at the top; the tests list the rest.
 const REASONS_MAX: usize = 20;
 
-/// One statement of the strip.
 pub struct Item {
     pub name: &'static str,
     pub text: String,
-    /// "good", "warn", "bad" or "plain"; always said in words too.
+    /// "good", "warn", "bad" or "plain"; the words also say it.
     pub tone: &'static str,
 }
 
 pub struct Reason {
-    /// Fragment of the test's section.
     pub id: String,
     pub place: String,
     pub text: String,
@@ -39,11 +37,10 @@ pub struct View {
     pub tone: &'static str,
     pub items: Vec<Item>,
     pub reasons: Vec<Reason>,
-    /// How many more reasons there are.
     pub reasons_more: usize,
 }
 
-/// Judges a run as a whole; with the other sides of a study of more than two, the study.
+/// Judges a run as a whole, or with the other sides of its study, the study.
 pub fn view(run: &Run, groups: &[TestGroup<'_>], sides: &[&Run]) -> View {
     let whole = Whole::of(run, sides);
     let items = items(run, groups);
@@ -138,7 +135,7 @@ fn cautions(items: &[Item]) -> Vec<&'static str> {
     warn.map(|item| item.name).collect()
 }
 
-/// Where cautions stand: below those of this run, on their own pages those of other runs.
+/// Location of the cautions: below those of this run, or on the other runs' pages.
 fn to_read(own: &[&str], elsewhere: &BTreeSet<&str>) -> String {
     let mut text = String::new();
     if !own.is_empty() {
@@ -162,7 +159,7 @@ struct Whole {
     invalid: usize,
     is_complete: bool,
     is_trusted: bool,
-    /// " of the 8 runs of this study"; empty of a run alone.
+    /// " of the 8 runs of this study"; empty for a single run.
     runs: String,
 }
 
@@ -191,7 +188,7 @@ impl Whole {
     }
 }
 
-/// Why another side of the study is not valid; its own page tells more.
+/// The reason why another side of the study is invalid; its own page has the details.
 fn of_side(side: &Run) -> Option<Reason> {
     let invalid = side.points.iter().filter(|point| !point.valid()).count();
     let untrusted = side.reasons.first().map(ToString::to_string);
@@ -292,7 +289,6 @@ fn state(run: &Run) -> Item {
     }
 }
 
-/// How many points were steady, and how many were not.
 pub(super) struct Steadiness {
     pub steady: usize,
     pub scattered: usize,
@@ -301,7 +297,7 @@ pub(super) struct Steadiness {
 }
 
 pub(super) fn steadiness(run: &Run) -> Steadiness {
-    // Of checks, loads and what is only a part of a level there is nothing that could be steady.
+    // Checks, loads and parts of a level have no steady state.
     let driven = |p: &&Point| p.steady.is_some() || p.held_back.bottleneck.is_some();
     let count = |wanted: Option<Steady>| {
         let driven = run.points.iter().filter(driven);
@@ -397,7 +393,7 @@ fn driver(run: &Run) -> Item {
         .iter()
         .filter_map(|p| p.figures.late_starts)
         .sum();
-    // Late starts within the limits are those of a busy machine; other limits are the plan's.
+    // Late starts within the default limits come from a busy machine; other limits are the plan's choice.
     let is_allowed = changes_limits(run);
     let known = largest("little_error_pct").is_some() || largest("driver_cpu_pct").is_some();
     Item {
@@ -407,7 +403,7 @@ fn driver(run: &Run) -> Item {
                 ("driver_cpu_pct", "of a core"),
                 ("little_error_pct", "of the jobs' time"),
             ];
-            // I/Os below a database have no jobs whose time could be held against them.
+            // I/Os below a database have no jobs whose time could be compared.
             let mut parts: Vec<String> = at_most
                 .iter()
                 .filter_map(|(figure, of)| {
@@ -429,19 +425,19 @@ fn driver(run: &Run) -> Item {
     }
 }
 
-/// Whether the plan sets limits of its own for the checks on the driver.
+/// True if the plan sets its own limits for the checks on the driver.
 fn changes_limits(run: &Run) -> bool {
     let plan = toml::from_str::<toml::Table>(&run.plan_toml);
     plan.is_ok_and(|plan| plan.contains_key("validity"))
 }
 
-/// Whether other programs disturbed a point: on the processors, or at the device.
+/// True if other programs disturbed a point, on the CPU or at the device.
 pub(super) fn is_crowded(figures: &Figures) -> bool {
     let cpu_pct = figures.cpu_by_others_pct;
     cpu_pct.is_some_and(|pct| pct > OTHERS_PCT_MAX) || figures.is_device_crowded()
 }
 
-/// What programs beside the database and the driver took of the processors and of the device.
+/// CPU and device use of programs other than database and driver.
 fn others(run: &Run) -> Item {
     let figures = || run.points.iter().map(|p| &p.figures);
     let shares: Vec<f64> = figures().filter_map(|f| f.cpu_by_others_pct).collect();
@@ -459,7 +455,7 @@ fn others(run: &Run) -> Item {
         )
     };
     let cpu_max = format!("{OTHERS_PCT_MAX} %");
-    // A large share of next to nothing disturbs nobody.
+    // A large share of a tiny amount disturbs nobody.
     let io_max = format!("{OTHERS_IO_PCT_MAX} % and {OTHERS_IO_MB_PER_S_MIN} MB/s");
     Item {
         name: "Other programs",
@@ -475,7 +471,7 @@ fn others(run: &Run) -> Item {
     }
 }
 
-/// Targets whose server was restarted between points; nothing where all ran through.
+/// Targets whose server was restarted between points; `None` if all kept running.
 fn restarts(run: &Run) -> Option<Item> {
     let restarted = (0..).zip(&run.targets).filter_map(|(index, target)| {
         let of_target = run.points.iter().filter(|p| p.key.target == index);
@@ -498,7 +494,7 @@ fn restarts(run: &Run) -> Option<Item> {
     })
 }
 
-/// What the users of the targets may not see; nothing where nothing is missing.
+/// Missing rights of the targets' users; `None` if they have all.
 fn rights(run: &Run) -> Option<Item> {
     let missing = run.targets.iter().filter_map(|target| {
         let missing = target.rights_missing.as_ref()?;
@@ -516,7 +512,7 @@ fn rights(run: &Run) -> Option<Item> {
     })
 }
 
-/// What is unsound in the published protocol that was repeated; nothing where none was.
+/// Flaws of the repeated published protocol; `None` without such a protocol.
 fn protocol(run: &Run) -> Option<Item> {
     let unsound: Vec<String> = run.unsound().iter().map(Remark::to_string).collect();
     (!unsound.is_empty()).then(|| Item {

@@ -1,4 +1,4 @@
-//! Accounts and devices made for each difference.
+//! Accounts and devices with each kind of difference.
 
 use archive::{Component, EngineIo, Point, PointKey, Requests};
 
@@ -7,7 +7,7 @@ use super::*;
 const READ: IoOperation = IoOperation::Read;
 const WRITE: IoOperation = IoOperation::Write;
 
-fn told(purpose: Purpose, operation: IoOperation, mb: f64) -> EngineIo {
+fn counted(purpose: Purpose, operation: IoOperation, mb: f64) -> EngineIo {
     EngineIo {
         mb: Some(mb),
         source: "counters".into(),
@@ -15,14 +15,14 @@ fn told(purpose: Purpose, operation: IoOperation, mb: f64) -> EngineIo {
     }
 }
 
-fn untold(purpose: Purpose, operation: IoOperation, why: IoUnknown) -> EngineIo {
+fn uncounted(purpose: Purpose, operation: IoOperation, why: IoUnknown) -> EngineIo {
     EngineIo {
         unknown: Some(why),
         ..EngineIo::blank(purpose, operation)
     }
 }
 
-/// A device that was counted for two seconds: 10^6 bytes read and written.
+/// A device counted for two seconds: 10^6 bytes read and written.
 fn device(name: &str, holds: &[Purpose], carries: &[&str], [read, written]: [f64; 2]) -> DeviceUse {
     let requests = |mb| {
         Some(Requests {
@@ -42,7 +42,6 @@ fn device(name: &str, holds: &[Purpose], carries: &[&str], [read, written]: [f64
     }
 }
 
-/// A point of two seconds.
 fn point(engine_io: Vec<EngineIo>, devices: Vec<DeviceUse>) -> Point {
     let key = PointKey {
         repetition: 1,
@@ -71,7 +70,7 @@ fn purposes_of(io: &IoByPurpose) -> Vec<String> {
     io.groups.iter().map(purposes).collect()
 }
 
-const ANYBODY: Beside = Beside {
+const ANYBODY: Unaccounted = Unaccounted {
     is_uncounted: false,
     is_of_others: true,
 };
@@ -80,10 +79,10 @@ const ANYBODY: Beside = Beside {
 fn each_purpose_is_held_against_its_device() {
     let io = of(&[point(
         vec![
-            told(Purpose::Data, READ, 200.0),
-            told(Purpose::Data, WRITE, 20.0),
-            told(Purpose::Log, WRITE, 10.0),
-            untold(Purpose::Log, READ, IoUnknown::NotCounted),
+            counted(Purpose::Data, READ, 200.0),
+            counted(Purpose::Data, WRITE, 20.0),
+            counted(Purpose::Log, WRITE, 10.0),
+            uncounted(Purpose::Log, READ, IoUnknown::NotCounted),
         ],
         vec![
             device("vda", &[Purpose::Data], &[], [20.0, 19.0]),
@@ -104,11 +103,11 @@ fn each_purpose_is_held_against_its_device() {
         }
     );
     assert_eq!(data.held[1].difference, Some(Difference::Small));
-    // Nothing is known of the log's reads: no zero takes their place.
+    // Unknown reads of the log must not become zero.
     assert_eq!(log.held[0].engine_mb_per_s, None);
     assert_eq!(log.held[0].difference, None);
-    let beside = Difference::WrittenBeside(ANYBODY);
-    assert_eq!(log.held[1].difference, Some(beside));
+    let difference = Difference::WrittenUnaccounted(ANYBODY);
+    assert_eq!(log.held[1].difference, Some(difference));
     assert_eq!(
         sentence(log).unwrap(),
         "vdb (log): wrote 20.0 MB/s, the engine 5.00 MB/s (file-system journal, padding to whole pages or other programs)"
@@ -120,10 +119,10 @@ fn each_purpose_is_held_against_its_device() {
 fn files_on_one_device_are_held_together() {
     let io = of(&[point(
         vec![
-            told(Purpose::Data, WRITE, 20.0),
-            told(Purpose::Log, WRITE, 10.0),
-            untold(Purpose::Temporary, WRITE, IoUnknown::NotCounted),
-            untold(Purpose::Undo, WRITE, IoUnknown::CountedAsData),
+            counted(Purpose::Data, WRITE, 20.0),
+            counted(Purpose::Log, WRITE, 10.0),
+            uncounted(Purpose::Temporary, WRITE, IoUnknown::NotCounted),
+            uncounted(Purpose::Undo, WRITE, IoUnknown::CountedAsData),
         ],
         vec![
             device("vda", &[Purpose::Data, Purpose::Log], &[], [0.0, 60.0]),
@@ -131,7 +130,7 @@ fn files_on_one_device_are_held_together() {
             device("vdc", &[Purpose::Undo], &[], [0.0, 4.0]),
         ],
     )]);
-    // Undo has a device of its own, but the engine counts it with the data.
+    // Undo has a separate device, but the engine counts it with the data.
     assert_eq!(purposes_of(&io), ["data, log, undo", "temporary"]);
     let [group, temporary] = &io.groups[..] else {
         panic!("two groups")
@@ -139,18 +138,18 @@ fn files_on_one_device_are_held_together() {
     assert_eq!(group.devices, ["vda", "vdc"]);
     assert_eq!(group.held[1].engine_mb_per_s, Some(15.0));
     assert_eq!(group.held[1].device_mb_per_s, Some(32.0));
-    let beside = Difference::WrittenBeside(ANYBODY);
-    assert_eq!(group.held[1].difference, Some(beside));
+    let difference = Difference::WrittenUnaccounted(ANYBODY);
+    assert_eq!(group.held[1].difference, Some(difference));
     assert_eq!(temporary.held[1].device_mb_per_s, Some(3.0));
     assert_eq!(temporary.held[1].difference, None);
 }
 
 #[test]
-fn what_a_volume_and_its_disk_both_count_is_taken_once() {
+fn io_counted_by_volume_and_disk_is_taken_once() {
     let io = of(&[point(
         vec![
-            told(Purpose::Data, WRITE, 20.0),
-            told(Purpose::Log, WRITE, 10.0),
+            counted(Purpose::Data, WRITE, 20.0),
+            counted(Purpose::Log, WRITE, 10.0),
         ],
         vec![
             device("loop0", &[Purpose::Data], &[], [0.0, 20.0]),
@@ -164,9 +163,9 @@ fn what_a_volume_and_its_disk_both_count_is_taken_once() {
     assert_eq!(written.device_mb_per_s, Some(15.5));
     assert_eq!(written.difference, Some(Difference::Small));
 
-    // A disk that holds nothing itself leaves both above it apart.
+    // A disk without files of its own leaves both devices above it separate.
     let io = of(&[point(
-        vec![told(Purpose::Data, WRITE, 20.0)],
+        vec![counted(Purpose::Data, WRITE, 20.0)],
         vec![
             device("loop0", &[Purpose::Data], &[], [0.0, 20.0]),
             device("loop1", &[Purpose::Log], &[], [0.0, 5.0]),
@@ -181,7 +180,7 @@ fn what_a_volume_and_its_disk_both_count_is_taken_once() {
 #[test]
 fn devices_that_carry_each_other_still_have_an_answer() {
     let io = of(&[point(
-        vec![told(Purpose::Data, READ, 4.0)],
+        vec![counted(Purpose::Data, READ, 4.0)],
         vec![
             device("a", &[Purpose::Data], &["b", "a"], [2.0, 0.0]),
             device("b", &[Purpose::Log], &["a"], [2.0, 0.0]),
@@ -197,11 +196,11 @@ fn a_difference_is_large_from_a_fifth_and_a_megabyte_on() {
     assert_eq!(read(100.0, 80.1), Difference::Small);
     assert_eq!(read(100.0, 80.0), Difference::PageCache);
     assert_eq!(read(0.0, 0.99), Difference::Small);
-    assert_eq!(read(0.0, 1.0), Difference::ReadBeside(ANYBODY));
+    assert_eq!(read(0.0, 1.0), Difference::ReadUnaccounted(ANYBODY));
     assert_eq!(read(f64::NAN, 50.0), Difference::Small);
     let written = |engine, device| difference(WRITE, engine, device, false, None);
     assert_eq!(written(50.0, 10.0), Difference::NotWrittenBack);
-    assert_eq!(written(10.0, 50.0), Difference::WrittenBeside(ANYBODY));
+    assert_eq!(written(10.0, 50.0), Difference::WrittenUnaccounted(ANYBODY));
 }
 
 #[test]
@@ -223,7 +222,7 @@ fn causes_that_are_known_not_to_be_are_left_out() {
 fn repetitions_are_added_up_over_their_time() {
     let mut points = [10.0, 40.0].map(|mb| {
         let devices = vec![device("vda", &[Purpose::Data], &[], [mb, 0.0])];
-        point(vec![told(Purpose::Data, READ, mb)], devices)
+        point(vec![counted(Purpose::Data, READ, mb)], devices)
     });
     points[1].figures.elapsed_s = Some(3.0);
     points[1].devices[0].elapsed_s = Some(3.0);
@@ -234,18 +233,18 @@ fn repetitions_are_added_up_over_their_time() {
 }
 
 #[test]
-fn what_nobody_told_is_no_account() {
+fn uncounted_io_is_no_account() {
     let bare = point(Vec::new(), vec![device("vda", &[], &[], [1.0, 1.0])]);
     let level = Level {
         number: 1,
         points: vec![&bare],
     };
     assert!(of_level(&level).is_none());
-    // Undo files that no device of their own holds are not worth a row.
+    // Undo files without a separate device get no row.
     let io = of(&[point(
         vec![
-            told(Purpose::Data, READ, 4.0),
-            untold(Purpose::Undo, READ, IoUnknown::CountedAsData),
+            counted(Purpose::Data, READ, 4.0),
+            uncounted(Purpose::Undo, READ, IoUnknown::CountedAsData),
         ],
         Vec::new(),
     )]);

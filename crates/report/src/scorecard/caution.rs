@@ -1,17 +1,17 @@
-//! Which rows must not be read across: tests that measure an engine's own language or executor.
+//! Rows whose cells must not be compared: tests of an engine's own language or executor.
 
 use archive::reference::Reference;
 use archive::{Remark, Run};
 
 use super::Against;
 
-/// True when some point of `test` says that it measures its own engine alone.
+/// True if a point of `test` has a remark that it measures only its engine.
 pub fn engine_specific(run: &Run, test: &str) -> bool {
     let mut points = run.points.iter().filter(|p| p.key.test == test);
     points.any(|point| point.notes.contains(&Remark::EngineSpecific))
 }
 
-/// True when nothing in the reference names one of the run's engines: its figures, then, come from another language.
+/// True if the reference names none of the run's engines, so that its figures come from another language.
 pub fn other_runtime(run: &Run, reference: &Reference) -> bool {
     !run.targets.iter().any(|t| names(reference, &t.engine))
 }
@@ -25,7 +25,7 @@ fn names(reference: &Reference, engine: &str) -> bool {
         .any(|text| text.to_lowercase().contains(&engine))
 }
 
-/// Why the figures of a test must not be compared with each other; `None` when they may be.
+/// The reason against comparing the figures of a test; `None` if they are comparable.
 pub fn caution(run: &Run, against: &[Against<'_>], test: &str) -> Option<&'static str> {
     let others = against.iter().filter_map(|a| match a {
         Against::Run(other) => Some(*other),

@@ -3,7 +3,7 @@
 use archive::Run;
 use archive::reference::Reference;
 
-/// What a run is set against: another run, or the published figures of another platform.
+/// A comparison of a run: another run, or the published figures of another platform.
 #[derive(Debug, Clone, Copy)]
 pub enum Against<'a> {
     /// Another run, from this or another archive.
@@ -11,57 +11,44 @@ pub enum Against<'a> {
     Reference(&'a Reference),
 }
 
-/// A value of the scorecard and what stands behind it.
+/// A value of the scorecard with its context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Value in the line's unit; the median where there are repetitions.
+    /// Value in the line's unit, the median over repetitions.
     pub value: f64,
-    /// Degree of parallelism at which it was found.
     pub dop: u32,
-    /// Smallest and largest over the repetitions, when there were at least two.
+    /// Smallest and largest over at least two repetitions.
     pub range: Option<(f64, f64)>,
     pub repetitions: usize,
     /// Points of the same sweep that failed a check and were left out.
     pub invalid_left_out: usize,
-    /// A contradiction or doubt recorded beside a published figure.
+    /// A contradiction or doubt about a published figure.
     pub doubt: Option<String>,
 }
 
-/// Why there is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absence {
-    /// The target cannot do the test.
     MissingCapability,
-    /// It was measured, but no point passed its checks.
+    /// It was measured, but every point failed its checks.
     Invalid,
     /// It is not in the run (or was not published).
     NotMeasured,
-    /// It was measured, but the platform does not tell this figure.
-    NotTold,
-    /// No level kept the line's limit.
+    /// It was measured, but the platform does not report this figure.
+    NotReported,
     OutOfLimit,
-    /// Nothing but labelled extras was measured.
     OnlyExtras,
 }
 
-/// One cell of the scorecard.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Value(Measured),
-    /// "–", and why.
-    Absent {
-        why: Absence,
-        reason: String,
-    },
+    Absent { why: Absence, reason: String },
 }
 
-/// One column: a target of a run, or a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// What is printed at its head.
     pub title: String,
-    /// Where it comes from: "this run", the label of another run, or the document.
+    /// Source: "this run", the label of another run, or the document.
     pub source: String,
-    /// True for the targets of the run that is reported.
     pub own: bool,
 }

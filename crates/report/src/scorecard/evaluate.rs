@@ -1,4 +1,4 @@
-//! Finds the value of every line: one candidate per level, then the line's rule chooses.
+//! Finds the value of every line: each level is a candidate, and the line's rule chooses.
 
 use archive::Run;
 use archive::reference::{Reference, ReferencePoint};
@@ -8,24 +8,22 @@ use super::{Absence, Cell, Column, Line, Measured, Rule, lines, rank};
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::number;
 
-/// The figure that a line may want for one row instead of one operation.
+/// The figure that a line may take per row instead of per operation.
 const SERVICE: &str = "service_us_mean";
 
-/// One level as the rules see it.
+/// A level with the inputs of the rules.
 struct Candidate {
     jobs: u32,
     dop: u32,
     value: Option<f64>,
     range: Option<(f64, f64)>,
     repetitions: usize,
-    /// Value of the other figure that `at_maximum` looks at.
     of: Option<f64>,
-    /// Mean service time, or the bound that was published for it.
+    /// Mean service time, or its published bound.
     service_us_mean: Option<f64>,
     doubt: Option<String>,
 }
 
-/// One column per target of a run, each with a cell per line.
 pub fn of_run(run: &Run, own: bool) -> Vec<(Column, Vec<Cell>)> {
     let groups = level::tests(run, rank);
     (0..run.targets.len() as u32)
@@ -83,11 +81,11 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
     }
     choose(&candidates, line, invalid).unwrap_or_else(|why| Cell::Absent {
         why,
-        reason: why_empty(why, line, not_told(line)),
+        reason: why_empty(why, line, not_reported(line)),
     })
 }
 
-fn not_told(line: &Line) -> &'static str {
+fn not_reported(line: &Line) -> &'static str {
     match line.rule {
         Rule::Speed => "The figure is unknown for one job.",
         _ => "The platform does not report this figure.",
@@ -144,7 +142,6 @@ fn of_level(level: &Level<'_>, line: &Line) -> Candidate {
     }
 }
 
-/// The column of published figures.
 pub fn of_reference(reference: &Reference) -> (Column, Vec<Cell>) {
     let column = Column {
         title: reference.title.clone(),
@@ -226,13 +223,13 @@ pub fn published_figure(point: &ReferencePoint, name: &str) -> Option<f64> {
     }
 }
 
-/// Published mean service time of a row; a label such as "< 500 µs" is good enough for a limit.
+/// Published mean service time of a row; for a limit, a label such as "< 500 µs" suffices.
 fn service_us_at_most(point: &ReferencePoint) -> Option<f64> {
     let label = point.service_labels.first().map(|l| l.ms);
     point.service_ms_mean.or(label).map(|ms| ms * 1e3)
 }
 
-/// A figure that stands outside the result tables, when its unit is the line's.
+/// A figure outside the result tables, if it has the line's unit.
 fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
     let units: &[&str] = match (line.figure.as_str(), &line.rule) {
         (_, Rule::Speed) => return None,
@@ -259,7 +256,7 @@ fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
 }
 
 fn not_published(reference: &Reference, line: &Line) -> String {
-    // A time says nothing about a largest rate, but it may be how the speed of one job was stated.
+    // A time is no maximum rate, but the speed of one job may be stated as a time.
     let answers = |unit: &str| line.rule == Rule::Speed || is_time(unit) == is_time(&line.unit);
     let stated: Vec<String> = reference
         .stated
@@ -284,14 +281,14 @@ fn is_time(unit: &str) -> bool {
     ["s", "ms", "µs", "ns"].contains(&unit)
 }
 
-fn why_empty(why: Absence, line: &Line, not_told: &str) -> String {
+fn why_empty(why: Absence, line: &Line, not_reported: &str) -> String {
     match (why, &line.rule) {
         (Absence::OutOfLimit, Rule::Within { limit_us }) => format!(
             "{}: no level has a mean service time within {}.",
             line.test,
             number::latency(Some(*limit_us))
         ),
-        _ => not_told.to_owned(),
+        _ => not_reported.to_owned(),
     }
 }
 
@@ -310,7 +307,7 @@ fn choose(candidates: &[Candidate], line: &Line, invalid: usize) -> Result<Cell,
     };
     let (chosen, value) = chosen
         .and_then(|c| c.value.map(|v| (c, v)))
-        .ok_or(Absence::NotTold)?;
+        .ok_or(Absence::NotReported)?;
     Ok(Cell::Value(Measured {
         value: value * line.scale,
         dop: chosen.dop,
@@ -334,18 +331,17 @@ fn largest<'c>(
         .map(|(_, c)| c)
 }
 
-/// The largest value among the levels that keep the limit. Service times that nobody knows are
-/// "not told", which is another thing than "too long".
+/// The largest value among the levels that meet the limit. An unknown service time gives another reason than one above the limit.
 fn within<'c>(known: &[&'c Candidate], limit_us: f64) -> Result<Option<&'c Candidate>, Absence> {
-    let keep: Vec<&Candidate> = known
+    let within_limit: Vec<&Candidate> = known
         .iter()
         .copied()
         .filter(|c| c.service_us_mean.is_some_and(|us| us <= limit_us))
         .collect();
-    if keep.is_empty() && known.iter().any(|c| c.service_us_mean.is_some()) {
+    if within_limit.is_empty() && known.iter().any(|c| c.service_us_mean.is_some()) {
         return Err(Absence::OutOfLimit);
     }
-    Ok(largest(&keep, |c| c.value))
+    Ok(largest(&within_limit, |c| c.value))
 }
 
 #[cfg(test)]
@@ -399,8 +395,8 @@ mod tests {
         );
         assert_eq!(
             found(Rule::Within { limit_us: 1000.0 }, &levels[3..]),
-            Err(Absence::NotTold)
+            Err(Absence::NotReported)
         );
-        assert_eq!(found(Rule::Speed, &levels[1..]), Err(Absence::NotTold));
+        assert_eq!(found(Rule::Speed, &levels[1..]), Err(Absence::NotReported));
     }
 }

@@ -5,49 +5,43 @@ use std::sync::OnceLock;
 use archive::Component;
 use serde::Deserialize;
 
-/// How one value is found among the levels of a sweep.
+/// The rule that chooses one value among the levels of a sweep.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Rule {
-    /// The value at one job; the smallest parallelism among those.
+    /// The value at one job; the smallest parallelism of those.
     Speed,
     Maximum,
     Minimum,
-    /// The largest value among the levels whose mean service time keeps the limit.
+    /// The largest value among the levels whose mean service time meets the limit.
     Within {
         /// Limit of the mean service time, µs.
         limit_us: f64,
     },
-    /// The value at the level where another figure is largest.
+    /// The value at the level with the largest other figure.
     AtMaximum {
-        /// Name of that other figure.
         of: String,
     },
 }
 
-/// One metric of the scorecard.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Line {
-    /// Part of the platform it belongs to.
     pub component: Component,
-    /// Heading under which it stands.
     pub group: String,
     pub label: String,
     pub test: String,
     /// Figure of the result row, or a latency percentile such as `service_us_p99`.
     pub figure: String,
-    /// Unit as printed.
     pub unit: String,
     /// Printed value = figure × scale.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Service times are those of one row, where an operation is a batch of rows.
+    /// Service times are per row, because an operation is a batch of rows.
     #[serde(default)]
     pub per_row: bool,
-    /// Stands on the first screen of the page.
+    /// The first screen of the page shows it.
     #[serde(default)]
     pub headline: bool,
-    /// How the value is found.
     #[serde(flatten)]
     pub rule: Rule,
 }
@@ -71,12 +65,12 @@ pub fn lines() -> &'static [Line] {
     })
 }
 
-/// Place of a test in the scorecard; tests that are not in it come last.
+/// Rank of a test in the scorecard; other tests come last.
 pub fn rank(test: &str) -> usize {
     let in_card = lines().iter().position(|l| l.test == test);
     let place = |codes: &[&str]| codes.iter().position(|code| *code == test);
     let in_order_entry = || place(&ORDER_ENTRY);
-    // Behind the order entry and its number of points the queries in theirs.
+    // Queries come after order entry.
     let of_query = || Some(ORDER_ENTRY.len() + query_number(test)?);
     let of_refresh = || Some(ORDER_ENTRY.len() + QUERIES_MAX + 1 + place(&AROUND_QUERIES)?);
     in_card
@@ -93,12 +87,11 @@ pub fn query_number(test: &str) -> Option<usize> {
     (1..=QUERIES_MAX).contains(&number).then_some(number)
 }
 
-/// Queries of the analytical workload.
 const QUERIES_MAX: usize = 22;
-/// Its points behind the queries.
+/// Its points after the queries.
 const AROUND_QUERIES: [&str; 3] = ["RF1", "RF2", "OLAP-LOAD"];
 
-/// The points of the order-entry workload, what users did first, what was done around it last.
+/// Points of the order-entry workload: the users' first, loads and checks last.
 const ORDER_ENTRY: [&str; 10] = [
     "OLTP",
     "NEW-ORDER",
@@ -112,7 +105,7 @@ const ORDER_ENTRY: [&str; 10] = [
     "OLTP-CHECK",
 ];
 
-/// The figure that stands for a test's throughput: the one of its first line with a rate.
+/// The figure that represents a test's throughput: that of its first line with a rate.
 pub fn throughput_line(test: &str) -> Option<&'static Line> {
     lines().iter().find(|l| {
         l.test == test

@@ -1,26 +1,24 @@
-//! Horizontal bars: one value each for a few things, from a common zero.
+//! Horizontal bars from a common zero.
 
 use super::{escape, fit, px, text_width};
 
 const WIDTH: f64 = 400.0;
-/// Labels longer than this are cut.
 const LABEL_MAX: f64 = 197.0;
 const ROW: f64 = 24.0;
 const FONT: f64 = 11.0;
 const TOP: f64 = 6.0;
-/// Beside a label: the distance to its bar, and what a browser's font may be wider than ours.
+/// Room beside a label: its distance from the bar, and the excess width of a browser's font.
 const LABEL_GAP: f64 = 16.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub label: String,
-    /// Its length; `None` draws no bar and prints "–".
+    /// Length; `None` draws no bar and prints "–".
     pub value: Option<f64>,
-    /// What is printed at its end.
     pub text: String,
     /// Colour class, 0–7.
     pub colour: usize,
-    /// Hatched instead of filled: a reference, or a value that failed a check.
+    /// True for a hatched bar: a reference, or a value that failed a check.
     pub hollow: bool,
 }
 

@@ -4,16 +4,14 @@ use super::{Axis, escape, fit, px, text_width};
 
 /// Drawing width; the page scales the picture to its column.
 const WIDTH: f64 = 400.0;
-/// Height of the plot area alone.
 const PLOT_HEIGHT: f64 = 170.0;
 const LEFT: f64 = 48.0;
 const RIGHT: f64 = 14.0;
 const BOTTOM: f64 = 38.0;
-/// Height of one row of the legend.
 const LEGEND_ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
 const LEGEND_MAX: f64 = 180.0;
-/// A line of more points than this shows no markers.
+/// Lines with more points than this have no markers.
 const MARKERS_MAX: usize = 24;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +41,6 @@ impl Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dash {
     Solid,
-    /// – – –
     Dashed,
     Dotted,
     None,
@@ -62,7 +59,6 @@ impl Dash {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Entry in the legend; empty for none.
     pub label: String,
     /// Colour class, 0–7.
     pub colour: usize,
@@ -78,17 +74,15 @@ pub struct Series {
     pub extras: Vec<(f64, f64)>,
 }
 
-/// A ring around a place, e.g. where throughput saturates.
+/// A ring around a point, e.g. the saturation of throughput.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where on the horizontal axis.
     pub x: f64,
-    /// Where on the vertical axis.
     pub y: f64,
     pub colour: usize,
 }
 
-/// A thin line that was fitted, not measured, with the band of its interval.
+/// A thin, fitted line with the band of its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     pub colour: usize,
@@ -101,18 +95,16 @@ pub struct Trace {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What it shows, for readers who hear it.
+    /// Description for screen readers.
     pub title: String,
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
     pub marks: Vec<Mark>,
-    /// Fitted lines, drawn below the measured ones.
     pub traces: Vec<Trace>,
 }
 
 impl Chart {
-    /// The picture as one `svg` element.
     pub fn render(&self) -> String {
         let (legend, top) = self.legend();
         let height = top + PLOT_HEIGHT + BOTTOM;
@@ -138,7 +130,7 @@ impl Chart {
         out
     }
 
-    /// The legend above the plot, and the place where the plot begins.
+    /// The legend above the plot, and the top of the plot.
     fn legend(&self) -> (String, f64) {
         let mut out = String::new();
         let (mut x, mut row) = (LEFT, 0.0);
@@ -174,7 +166,6 @@ impl Chart {
     }
 }
 
-/// The plot area of one chart.
 struct Plot<'a> {
     chart: &'a Chart,
     top: f64,
@@ -191,7 +182,6 @@ impl Plot<'_> {
         Some(self.top + (1.0 - position) * PLOT_HEIGHT)
     }
 
-    /// Grid, tick labels and axis titles.
     fn axes(&self) -> String {
         let (left, right) = (px(LEFT), px(WIDTH - RIGHT));
         let bottom = self.top + PLOT_HEIGHT;
@@ -212,7 +202,7 @@ impl Plot<'_> {
             let Some(x) = self.x(tick.at) else { continue };
             lines.push_str(&format!("M{} {}v4", px(x), px(bottom)));
             if !tick.label.is_empty() {
-                // The last label would leave the picture when it is centred.
+                // A centred last label would leave the picture.
                 let outside = x + text_width(&tick.label, FONT) / 2.0 > WIDTH - 1.0;
                 let (x, anchor) = if outside {
                     (WIDTH, " class=\"ty\"")
@@ -260,13 +250,16 @@ impl Plot<'_> {
     fn trace(&self, trace: &Trace) -> String {
         let mut out = String::new();
         let inside = |value: f64| value.clamp(self.chart.y.low, self.chart.y.high);
-        let place = |x: f64, y: f64| {
+        let position = |x: f64, y: f64| {
             let (x, y) = (self.x(x)?, self.y(inside(y))?);
             Some(format!("{} {}", px(x), px(y)))
         };
-        let up = trace.band.iter().filter_map(|&(x, _, high)| place(x, high));
+        let up = trace
+            .band
+            .iter()
+            .filter_map(|&(x, _, high)| position(x, high));
         let back = trace.band.iter().rev();
-        let back = back.filter_map(|&(x, low, _)| place(x, low));
+        let back = back.filter_map(|&(x, low, _)| position(x, low));
         let around: Vec<String> = up.chain(back).collect();
         if around.len() > 3 {
             let path = around.join("L");
@@ -306,9 +299,9 @@ impl Plot<'_> {
         }
         if series.points.len() <= MARKERS_MAX || series.dash == Dash::None {
             let known = series.points.iter().filter_map(|&(x, y)| Some((x, y?)));
-            out.push_str(&markers(series.shape, &self.places(known)));
+            out.push_str(&markers(series.shape, &self.positions(known)));
         }
-        let extras = self.places(series.extras.iter().copied());
+        let extras = self.positions(series.extras.iter().copied());
         if !extras.is_empty() {
             let path: String = extras.iter().map(|&(x, y)| diamond(x, y)).collect();
             out.push_str(&format!("<path class=\"e\" d=\"{path}\"/>"));
@@ -329,14 +322,14 @@ impl Plot<'_> {
         }
     }
 
-    /// Where values lie; what has no place on the axes is left out.
-    fn places(&self, values: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    /// Positions of values; those outside the axes are omitted.
+    fn positions(&self, values: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
         values
             .filter_map(|(x, y)| Some((self.x(x)?, self.y(y)?)))
             .collect()
     }
 
-    /// Path data; what has no place on the axes interrupts the line.
+    /// Path data; a value outside the axes interrupts the line.
     fn path(&self, points: &[(f64, Option<f64>)]) -> String {
         let mut path = String::new();
         let mut pen_down = false;
@@ -356,10 +349,10 @@ impl Plot<'_> {
     }
 }
 
-/// The same marker at several places, as one element.
-fn markers(shape: Shape, places: &[(f64, f64)]) -> String {
+/// The same marker at several points, as one element.
+fn markers(shape: Shape, positions: &[(f64, f64)]) -> String {
     let one = |&(x, y): &(f64, f64)| match shape {
-        // A stroke without length: its round ends make the circle.
+        // A stroke of length zero: its round ends make the circle.
         Shape::Circle => format!("M{} {}h.01", px(x), px(y)),
         Shape::Square => format!("M{} {}h6.4v6.4h-6.4z", px(x - 3.2), px(y - 3.2)),
         Shape::Triangle => format!("M{} {}l4 7.2h-8z", px(x), px(y - 4.4)),
@@ -367,7 +360,7 @@ fn markers(shape: Shape, places: &[(f64, f64)]) -> String {
         Shape::Down => format!("M{} {}l4 -7.2h-8z", px(x), px(y + 4.4)),
         Shape::None => String::new(),
     };
-    let path: String = places.iter().map(one).collect();
+    let path: String = positions.iter().map(one).collect();
     match (path.is_empty(), shape) {
         (true, _) => path,
         (false, Shape::Circle) => format!("<path class=\"c\" d=\"{path}\"/>"),

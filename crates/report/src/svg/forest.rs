@@ -1,4 +1,4 @@
-//! The forest: one ratio a row with its interval, on one logarithmic scale around "no difference".
+//! The forest: a ratio per row with its interval, on one logarithmic scale around "no difference".
 
 use super::{escape, fit, px, text_width};
 
@@ -7,39 +7,36 @@ const LABEL_MAX: f64 = 230.0;
 const TEXT_WIDTH: f64 = 190.0;
 const ROW: f64 = 26.0;
 const FONT: f64 = 11.0;
-/// Wide fonts against the one that widths are known of.
+/// Excess width of wide fonts over the estimate.
 const WIDE: f64 = 1.15;
 const TOP: f64 = 8.0;
-/// Room below the rows for the axis.
 const AXIS: f64 = 34.0;
 /// Narrowest half range, so that tiny effects look tiny.
 const HALF_MIN: f64 = 0.05;
 /// Widest half range; intervals beyond it end in an arrow.
 const HALF_MAX: f64 = 1.0;
-/// Labels of the axis lie at least so far apart.
 const LABEL_ROOM: f64 = 54.0;
-/// Ratios that may be labelled on the axis.
+/// Candidates for labels of the axis.
 const TICKS: [f64; 13] = [
     0.4, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 2.5,
 ];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// The metric, or what it is of.
+    /// Name of the metric or of the compared side.
     pub label: String,
     /// Ratio, low and high end of its interval; `None` draws nothing.
     pub ratio: Option<[f64; 3]>,
     /// Practical band, as a share.
     pub band: f64,
-    /// What is printed beside it.
     pub text: String,
     /// CSS class of the verdict: "better", "worse", "equivalent" or "inconclusive".
     pub class: &'static str,
 }
 
-/// A forest as one `svg` element; `axis` says what the ratios are of.
+/// A forest as one `svg` element; `axis` names the ratio.
 pub fn forest(title: &str, axis_title: &str, branches: &[Branch]) -> String {
-    // Fonts differ; the widest of the usual ones has room as well.
+    // Fonts differ; the widest of the usual ones must fit too.
     let labels = branches
         .iter()
         .map(|b| text_width(&b.label, FONT) * WIDE + 12.0);
@@ -74,8 +71,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// Place of a ratio, kept within the drawing, and whether it had to be.
-    fn place(&self, ratio: f64) -> (f64, bool) {
+    /// Position of a ratio, clipped to the drawing, and whether it was clipped.
+    fn position(&self, ratio: f64) -> (f64, bool) {
         let share = (ratio.ln() + self.half) / (2.0 * self.half);
         let inside = (0.0..=1.0).contains(&share);
         let x = self.left + share.clamp(0.0, 1.0) * (self.right - self.left);
@@ -92,8 +89,8 @@ fn half(branches: &[Branch]) -> f64 {
 }
 
 fn band(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
-    let (low, _) = scale.place(1.0 / (1.0 + branch.band));
-    let (high, _) = scale.place(1.0 + branch.band);
+    let (low, _) = scale.position(1.0 / (1.0 + branch.band));
+    let (high, _) = scale.position(1.0 + branch.band);
     out.push_str(&format!(
         "<rect class=\"band\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
         px(low),
@@ -103,9 +100,9 @@ fn band(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
     ));
 }
 
-/// Ticks at ratios that people know, as many as have room; the line of no difference is drawn through.
+/// Ticks at familiar ratios, as many as fit; the line of no difference is drawn through.
 fn axis(out: &mut String, scale: &Scale, bottom: f64, title: &str) {
-    let (one, _) = scale.place(1.0);
+    let (one, _) = scale.position(1.0);
     out.push_str(&format!(
         "<path class=\"base\" d=\"M{} {}V{}\"/>",
         px(one),
@@ -113,11 +110,11 @@ fn axis(out: &mut String, scale: &Scale, bottom: f64, title: &str) {
         px(bottom + 5.0)
     ));
     let mut taken: Vec<f64> = Vec::new();
-    // From the middle outwards, so that 1 always has its label.
+    // Ticks go from the middle outwards, so that 1 always has its label.
     let mut ticks = TICKS;
     ticks.sort_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()));
     for tick in ticks {
-        let (x, inside) = scale.place(tick);
+        let (x, inside) = scale.position(tick);
         if !inside || taken.iter().any(|t| (t - x).abs() < LABEL_ROOM) {
             continue;
         }
@@ -137,7 +134,7 @@ fn axis(out: &mut String, scale: &Scale, bottom: f64, title: &str) {
     ));
 }
 
-/// "−10 %", "1" or "+25 %" is how people think of a ratio.
+/// "−10 %", "1" or "+25 %", the usual form of a ratio.
 fn tick_text(ratio: f64) -> String {
     match ((ratio - 1.0) * 100.0).round() {
         0.0 => "1".to_owned(),
@@ -161,7 +158,7 @@ fn row(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
     else {
         return;
     };
-    let ((from, from_inside), (to, to_inside)) = (scale.place(low), scale.place(high));
+    let ((from, from_inside), (to, to_inside)) = (scale.position(low), scale.position(high));
     out.push_str(&format!(
         "<g class=\"{}\"><path class=\"interval\" d=\"M{} {y}H{}\"/>",
         branch.class,
@@ -170,7 +167,7 @@ fn row(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
         y = px(y)
     ));
     for (x, inside, outwards) in [(from, from_inside, -1.0), (to, to_inside, 1.0)] {
-        // A stop where the interval ends, an arrow where it goes on beyond the drawing.
+        // A bar marks the end of an interval, an arrow its continuation beyond the drawing.
         let back = if inside { 0.0 } else { -6.0 * outwards };
         out.push_str(&format!(
             "<path class=\"interval\" d=\"M{} {}L{} {}L{} {}\"/>",
@@ -182,7 +179,7 @@ fn row(out: &mut String, branch: &Branch, scale: &Scale, y: f64) {
             px(y + 5.0)
         ));
     }
-    let (x, inside) = scale.place(ratio);
+    let (x, inside) = scale.position(ratio);
     if inside {
         out.push_str(&format!(
             "<circle cx=\"{}\" cy=\"{}\" r=\"4.5\"/>",
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_beyond_the_drawing_ends_in_an_arrow_and_nothing_odd_is_drawn() {
+    fn intervals_beyond_the_drawing_end_in_an_arrow() {
         let svg = forest("t", "ratio B / A", &[branch(Some([1.0, 0.01, 50.0]))]);
         assert!(svg.matches("interval").count() == 3 && svg.contains("circle"));
         for odd in [None, Some([f64::NAN; 3]), Some([1.0, 0.0, 2.0])] {

@@ -4,21 +4,18 @@
 pub enum Scale {
     /// Equal distances are equal differences.
     Linear,
-    /// Equal distances are equal ratios; zero and below have no place.
+    /// Equal distances are equal ratios; zero and below have no position.
     Log,
 }
 
-/// One labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
     pub at: f64,
     pub label: String,
 }
 
-/// An axis: scale, limits, ticks and title.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// Title with the unit.
     pub title: String,
     pub scale: Scale,
     pub low: f64,
@@ -26,11 +23,11 @@ pub struct Axis {
     pub ticks: Vec<Tick>,
 }
 
-/// How many labels a linear axis aims at.
+/// Approximate number of labels on a linear axis.
 const TICKS_WANTED: f64 = 4.0;
-/// A log axis of at most so many decades gets ticks at 2 and 5 too.
+/// A log axis of at most this many decades has ticks at 2 and 5 too.
 const DECADES_FINE: i32 = 2;
-/// A log axis of more decades than this labels only some of them.
+/// A log axis of more decades labels only some of them.
 const DECADES_LABELLED: i32 = 7;
 
 impl Axis {
@@ -91,7 +88,7 @@ impl Axis {
         }
     }
 
-    /// Numbers from 1 to `last`, each in the middle of its place, labelled as far as there is room.
+    /// Numbers from 1 to `last`, each centred in its cell, labelled as far as there is room.
     pub fn numbered(title: &str, last: u32) -> Self {
         let every = nice_step(f64::from(last.max(1)) / 10.0).ceil().max(1.0) as u32;
         let is_labelled = |number: &u32| *number == 1 || number.is_multiple_of(every);
@@ -202,12 +199,12 @@ impl Axis {
         }
     }
 
-    /// Place of a percentile (0–100) on a [`Axis::percentiles`].
+    /// Position of a percentile (0–100) on a [`Axis::percentiles`].
     pub fn of_percentile(percentile: f64) -> f64 {
         1.0 / (1.0 - percentile.clamp(0.0, 99.999_99) / 100.0)
     }
 
-    /// Position between 0 (low) and 1 (high); `None` for what has no place on the axis.
+    /// Position between 0 (low) and 1 (high); `None` for values outside the axis.
     pub fn position(&self, value: f64) -> Option<f64> {
         let (value, low, high) = match self.scale {
             Scale::Linear => (value, self.low, self.high),
@@ -221,7 +218,7 @@ impl Axis {
     }
 }
 
-/// The tightest pair of tick values around the data, where there are fine ticks; else whole decades.
+/// The tightest ticks around the data if there are fine ticks; else whole decades.
 fn trim(values: &[f64], low: f64, high: f64, first: f64, last: f64) -> (f64, f64) {
     let below = values.iter().copied().filter(|v| *v <= low * (1.0 + 1e-9));
     let above = values.iter().copied().filter(|v| *v >= high * (1.0 - 1e-9));
@@ -327,8 +324,8 @@ mod tests {
     fn each_nine_takes_the_same_room() {
         let axis = Axis::percentiles("x", 99.9);
         assert_eq!(labels(&axis), ["0", "50", "90", "99", "99.9"]);
-        let place = |p| axis.position(Axis::of_percentile(p)).unwrap_or(-1.0);
-        assert!((place(90.0) - 1.0 / 3.0).abs() < 1e-9);
-        assert!((place(99.0) - 2.0 / 3.0).abs() < 1e-9);
+        let position = |p| axis.position(Axis::of_percentile(p)).unwrap_or(-1.0);
+        assert!((position(90.0) - 1.0 / 3.0).abs() < 1e-9);
+        assert!((position(99.0) - 2.0 / 3.0).abs() < 1e-9);
     }
 }

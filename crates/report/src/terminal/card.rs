@@ -9,7 +9,6 @@ use crate::scorecard::{Absence, Cell, Column, Row, Scorecard};
 
 const CELL_MIN: usize = 14;
 const CELL_MAX: usize = 28;
-/// Explains the small print of the cells.
 const LEGEND: &str = "@n: degree of parallelism (jobs × threads) of the figure · ± half the range over the repetitions \
                       · [n] see below";
 
@@ -17,11 +16,9 @@ struct Widths {
     label: usize,
     unit: usize,
     cell: usize,
-    /// Columns that fit beside each other.
-    beside: usize,
+    columns_per_block: usize,
 }
 
-/// The whole scorecard with its footnotes.
 pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
     let mut footnotes = Footnotes::default();
     let mut cautions = Vec::new();
@@ -34,17 +31,17 @@ pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
         cells.push(row.cells.iter().map(|c| parts(c, &mut footnotes)).collect());
     }
     if card.rows.is_empty() {
-        // Nor are there figures whose small print would have to be explained.
+        // Without columns there is no small print to explain.
         let sentences = card.left_out.iter().chain(&card.silent);
         let lines = sentences.map(|s| format!("{}\n", table::wrap(&clean(s), width, 2)));
         return lines.collect();
     }
     let widths = widths(card, &cells, width);
     let mut out = format!("{}\n", paint.bold("Scorecard"));
-    // What does not fit beside each other is printed below each other.
+    // Columns that do not fit side by side go into a block below.
     let last = card.columns.len().saturating_sub(1);
-    for first in (0..=last).step_by(widths.beside) {
-        let end = (first + widths.beside).min(card.columns.len());
+    for first in (0..=last).step_by(widths.columns_per_block) {
+        let end = (first + widths.columns_per_block).min(card.columns.len());
         out.push_str(&block(card, &cells, &cautions, first..end, &widths, paint));
     }
     for sentence in card.left_out.iter().chain(&card.silent) {
@@ -67,16 +64,17 @@ fn widths(card: &Scorecard, cells: &[Vec<Parts>], width: usize) -> Widths {
     let cells: Vec<&[Parts]> = cells.iter().map(Vec::as_slice).collect();
     let needed = longest_part(&cells, |p| &p.value) + longest_part(&cells, |p| &p.short);
     let least = needed.clamp(CELL_MIN, CELL_MAX);
-    let beside = (left / (least + 1)).clamp(1, columns);
+    let columns_per_block = (left / (least + 1)).clamp(1, columns);
     Widths {
         label,
         unit,
-        cell: (left / beside).saturating_sub(1).clamp(least, CELL_MAX),
-        beside,
+        cell: (left / columns_per_block)
+            .saturating_sub(1)
+            .clamp(least, CELL_MAX),
+        columns_per_block,
     }
 }
 
-/// All rows for some of the columns.
 fn block(
     card: &Scorecard,
     cells: &[Vec<Parts>],
@@ -112,7 +110,7 @@ fn block(
     out
 }
 
-/// Room for what follows the values; without the ranges when they do not fit.
+/// Room after the values; without the ranges if they do not fit.
 fn suffix_width(cells: &[&[Parts]], widths: &Widths) -> usize {
     let room = widths
         .cell
@@ -128,7 +126,7 @@ fn longest_part(cells: &[&[Parts]], text: fn(&Parts) -> &str) -> usize {
     lengths.map(|p| table::length(text(p))).max().unwrap_or(0)
 }
 
-/// Titles over their columns, broken into as many lines as they need.
+/// Titles above their columns, broken into as many lines as needed.
 fn head(columns: &[Column], widths: &Widths, paint: &Paint) -> String {
     let titles: Vec<Vec<String>> = columns
         .iter()
@@ -145,7 +143,7 @@ fn head(columns: &[Column], widths: &Widths, paint: &Paint) -> String {
     for at in 0..lines {
         let mut line = " ".repeat(left);
         for title in &titles {
-            // Short titles stand at the bottom, just above their figures.
+            // Short titles are aligned at the bottom, just above their figures.
             let part = (at + title.len())
                 .checked_sub(lines)
                 .and_then(|i| title.get(i));
@@ -159,7 +157,7 @@ fn head(columns: &[Column], widths: &Widths, paint: &Paint) -> String {
     format!("{out}{}\n", paint.dim(&rule))
 }
 
-/// A cell: the value, and what follows it with and without the range.
+/// A cell: the value, and its suffix with and without the range.
 struct Parts {
     value: String,
     full: String,
@@ -167,7 +165,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The value ends, and what follows begins, at the same place in every row.
+    /// Pads a cell so that values end, and suffixes begin, in the same column.
     fn print(&self, width: usize, suffix_width: usize) -> String {
         let suffix = if table::length(&self.full) <= suffix_width {
             &self.full

@@ -1,4 +1,4 @@
-//! Notes that hold for many tables: a letter at each table, the sentence once.
+//! Notes shared by many tables: a letter at each table, the sentence once.
 
 use archive::Remark;
 
@@ -7,18 +7,16 @@ use super::text::{Paint, clean};
 use crate::level::TestGroup;
 use crate::remarks;
 
-/// A note of so many tables gets a letter.
 const TABLES_MIN: usize = 3;
-/// There are no more letters than these; what comes later stays with its tables.
+/// Number of letters; later notes stay with their tables.
 const LETTERS: usize = 26;
 
-/// The notes with letters, in the order in which they first occur.
 pub struct General {
     texts: Vec<String>,
 }
 
 impl General {
-    /// Finds the notes that hold for whole tables, many times.
+    /// Finds the notes that whole tables share repeatedly.
     pub fn of(groups: &[TestGroup<'_>]) -> Self {
         let mut counted: Vec<(String, usize)> = Vec::new();
         let curves = groups.iter().flat_map(|group| &group.curves);
@@ -37,7 +35,7 @@ impl General {
         }
     }
 
-    /// The letters of a table's standing notes, and those notes that have none.
+    /// The letters of a table's standing notes, and the notes without a letter.
     pub fn divide(&self, standing: &[Remark]) -> (String, Vec<String>) {
         let (mut letters, mut own) = (Vec::new(), Vec::new());
         for note in standing.iter().map(Remark::to_string) {
@@ -55,7 +53,6 @@ impl General {
         (letters, own)
     }
 
-    /// The sentences below all tables.
     pub fn render(&self, width: usize, paint: &Paint) -> String {
         if self.texts.is_empty() {
             return String::new();

@@ -1,8 +1,7 @@
-//! A text table that gives up columns, least important first, until it fits the terminal.
+//! A text table that drops columns, least important first, until it fits the terminal.
 
 use super::text::Paint;
 
-/// Which side a column leans to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -11,14 +10,13 @@ pub enum Align {
 
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Head in up to three lines; empty ones are left out when they are empty in every column that stays.
+    /// Head of up to three lines; a line that is empty in all remaining columns is omitted.
     pub heads: [&'static str; 3],
     pub align: Align,
-    /// Order of leaving when space is short: the largest goes first, 0 never goes.
+    /// Order of removal if space is short: the largest goes first, 0 never.
     pub leave: u8,
 }
 
-/// Rows of cells under columns.
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<(Vec<String>, bool)>,
@@ -41,9 +39,9 @@ impl Table {
     /// The table as lines, each ending in a line feed.
     pub fn render(&self, width: usize, paint: &Paint) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
-        let kept = self.kept(&widths, width);
+        let remaining = self.remaining(&widths, width);
         let line = |cells: &[&str]| -> String {
-            let cells: Vec<String> = kept
+            let cells: Vec<String> = remaining
                 .iter()
                 .map(|&at| pad(cells[at], widths[at], self.columns[at].align))
                 .collect();
@@ -52,7 +50,7 @@ impl Table {
         let mut out = String::new();
         for level in 0..3 {
             let heads: Vec<&str> = self.columns.iter().map(|c| c.heads[level]).collect();
-            if kept.iter().any(|&at| !heads[at].is_empty()) {
+            if remaining.iter().any(|&at| !heads[at].is_empty()) {
                 out.push_str(&paint.dim(&line(&heads)));
                 out.push('\n');
             }
@@ -76,24 +74,24 @@ impl Table {
         heads.chain(cells).max().unwrap_or(0)
     }
 
-    /// Columns that stay, in order.
-    fn kept(&self, widths: &[usize], width: usize) -> Vec<usize> {
-        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
-        let total = |kept: &[usize]| kept.iter().map(|&at| widths[at] + 1).sum::<usize>();
-        while total(&kept) > width + 1 {
+    /// Indices of the remaining columns, in order.
+    fn remaining(&self, widths: &[usize], width: usize) -> Vec<usize> {
+        let mut remaining: Vec<usize> = (0..self.columns.len()).collect();
+        let total = |remaining: &[usize]| remaining.iter().map(|&at| widths[at] + 1).sum::<usize>();
+        while total(&remaining) > width + 1 {
             let leave = |at: &usize| self.columns[*at].leave;
-            let last = kept.iter().map(leave).max().unwrap_or(0);
+            let last = remaining.iter().map(leave).max().unwrap_or(0);
             if last == 0 {
                 break;
             }
-            // Columns of the same number say little without each other and leave together.
-            kept.retain(|at| self.columns[*at].leave != last);
+            // Columns with the same number mean little without each other and go together.
+            remaining.retain(|at| self.columns[*at].leave != last);
         }
-        kept
+        remaining
     }
 }
 
-/// Characters as a terminal counts them, near enough: none of our own texts holds wide ones.
+/// Length in characters, sufficient because our texts contain no wide ones.
 pub fn length(text: &str) -> usize {
     text.chars().count()
 }
@@ -106,13 +104,13 @@ pub fn pad(text: &str, width: usize, align: Align) -> String {
     }
 }
 
-/// Shortens to `width` characters, with an ellipsis where something was cut.
+/// Shortens to `width` characters, with an ellipsis after a cut.
 pub fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    let remaining: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", remaining.trim_end())
 }
 
 /// Breaks a paragraph at spaces; following lines are indented. A word longer than a line stays whole.

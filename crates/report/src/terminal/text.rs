@@ -1,6 +1,5 @@
-//! Text on a terminal: coloured, cleaned, and numbered below a table.
+//! Terminal text: coloured, cleaned, and numbered below a table.
 
-/// Colours, or none.
 pub(crate) struct Paint {
     pub colour: bool,
 }
@@ -27,11 +26,11 @@ impl Paint {
     }
 }
 
-/// Text from an archive must not be able to steer the terminal: control characters are replaced.
+/// Replaces control characters, so that text from an archive cannot control the terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {
-            // A statement of several lines is one line here.
+            // A multi-line statement becomes one line.
             '\n' | '\r' | '\t' => ' ',
             c if c.is_control() => '\u{fffd}',
             c => c,

@@ -1,4 +1,4 @@
-//! The page of a fleet: what it says, how large it is, and how it looks in a real browser.
+//! The page of a fleet: its content, its size, and its layout in a real browser.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../suite/chromium/mod.rs"]

@@ -1,4 +1,4 @@
-//! Alternatives as they are printed on a terminal and drawn on the page.
+//! Alternatives on the terminal and on the page.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -90,7 +90,7 @@ fn devices(number: usize) -> Vec<DeviceUse> {
 }
 
 #[test]
-fn alternatives_read_from_what_they_are_to_verdicts() {
+fn alternatives_read_from_descriptions_to_verdicts() {
     let runs = runs();
     let runs: Vec<&Run> = runs.iter().collect();
     let found = alternatives(&runs, &Options::default()).unwrap();
@@ -119,7 +119,7 @@ fn a_page_of_alternatives_is_of_the_study() {
     ] {
         assert!(page.contains(said), "{said}");
     }
-    // No side is set beside the run as a comparison of its own, and none is taken for a screening.
+    // No side appears as a separate comparison or as a screening.
     for absent in [
         "Compared with run",
         "id=\"differences\"",

@@ -1,6 +1,6 @@
-//! The page in a real browser: wide, narrow, dark, printed, and alone in the world.
+//! The page in a real browser: wide, narrow, dark, printed, and without a network.
 //!
-//! With `REPORT_PICTURES=FOLDER` the pictures stay there, to be looked at.
+//! With `REPORT_PICTURES=FOLDER` the pictures are stored there.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -31,7 +31,7 @@ fn wide_and_dark_pages_show_their_charts() {
 
     let light = browser.picture(&page, (1280, 12_000), &[]);
     assert_eq!((light.width, light.height), (1280, 12_000));
-    // Right of the side bar.
+    // A pixel to the right of the side bar.
     let paper = light.width - 1;
     assert_eq!(light.pixels[paper], [255, 255, 255], "white paper");
     assert!(light.inked() > 0.03, "blank: {}", light.inked());
@@ -70,8 +70,10 @@ fn a_narrow_page_needs_no_sideways_scrolling() {
         browser.file("telling.html", &copy);
         let document = browser.document(&browser.file("frame.html", &frame("telling.html")));
         let title = document.split("<title>").nth(1).unwrap();
-        let told = title.split("</title>").next().unwrap();
-        let missing = told.strip_prefix("400 ").expect("the frame is 400 px wide");
+        let frame_title = title.split("</title>").next().unwrap();
+        let missing = frame_title
+            .strip_prefix("400 ")
+            .expect("the frame is 400 px wide");
         missing.parse().unwrap()
     };
     assert_eq!(missing_px(""), 0, "the page is wider than 400 px");
@@ -92,7 +94,7 @@ fn it_prints_on_a4() {
     let pdf = browser.pdf(&browser.file("print.html", &page()));
     assert!(pdf.starts_with(b"%PDF"));
     let text = String::from_utf8_lossy(&pdf);
-    // A4 is 595 × 842 points; the browser rounds in its own way.
+    // A4 is 595 × 842 points; the browser's rounding differs.
     let a4 = [
         "/MediaBox [0 0 594.95996 841.91998]",
         "/MediaBox [0 0 595",
@@ -116,8 +118,7 @@ fn each_section_of_one_database_is_printed_on_one_sheet() {
     assert_eq!(sheets, sections_of_a_sheet(&page));
 }
 
-/// Sections of the page that are printed on a sheet of their own: the parts of the first screen share one, and a
-/// component shares it with its first test.
+/// Sections of the page that begin a new sheet: the parts of the first screen share one, and a component shares it with its first test.
 fn sections_of_a_sheet(page: &str) -> usize {
     let starts = page.split("<section ").skip(1);
     let starts: Vec<&str> = starts
@@ -143,7 +144,7 @@ fn nothing_leaves_the_page() {
     let requests = browser.requests(&browser.file("page.html", &page));
     assert!(requests.is_empty(), "{requests:?}");
 
-    // The test must be able to fail: the same page with one picture from elsewhere is caught.
+    // The test can fail: it catches the same page with one external picture.
     let image = "<img src=\"http://127.0.0.1:9/spy.png\"></body>";
     let leaking = browser.file("leaking.html", &page.replace("</body>", image));
     assert_eq!(browser.requests(&leaking), ["http://127.0.0.1:9/spy.png"]);

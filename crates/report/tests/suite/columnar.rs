@@ -1,4 +1,4 @@
-//! Tables in memory: what is shown of a level that failed.
+//! Column-store results, including those of a failed level.
 
 use archive::{Component, Figures, Point, PointKey, Remark, Run};
 use report::{HtmlOptions, html};
@@ -39,7 +39,7 @@ fn study(reason: Option<&str>) -> Run {
     ];
     run.points[0]
         .reasons
-        .extend(reason.map(crate::fixture::told));
+        .extend(reason.map(crate::fixture::remark));
     run.points_planned = 5;
     run
 }
@@ -60,7 +60,7 @@ fn of_a_level_that_failed_no_speed_is_drawn() {
     assert!(!failed.contains(">500"), "{failed}");
 }
 
-/// The first thing said is how much faster memory is, and what it needs.
+/// The page begins with the speed-up of memory and its size.
 #[test]
 fn memory_against_disk_is_the_first_answer() {
     let mut run = study(None);
@@ -73,19 +73,22 @@ fn memory_against_disk_is_the_first_answer() {
     run.points.extend([query(0, 8.0), query(1, 2.0)]);
     let said = "Scale 0.1, query-high: memory answers 4.00 × as fast as disk (geometric mean of 1 query, 1 user, 1 thread); it needs \
                 4.00 MB for tables of 20.0 MB (20.0 %, factor 5.00).";
-    let told = report::answer(&run, &[], &HtmlOptions::default());
-    assert_eq!(told, [said]);
+    let answer = report::answer(&run, &[], &HtmlOptions::default());
+    assert_eq!(answer, [said]);
     let page = html(&run, &[], &HtmlOptions::default());
     let place = |text: &str| page.find(text).unwrap();
     assert!(place(said) < place("What to do next"));
     run.points[0]
         .reasons
-        .push(crate::fixture::told("the sums differ"));
-    let told = report::answer(&run, &[], &HtmlOptions::default()).remove(0);
-    assert!(told.contains("is unknown") && !told.contains('×'), "{told}");
+        .push(crate::fixture::remark("the sums differ"));
+    let answer = report::answer(&run, &[], &HtmlOptions::default()).remove(0);
+    assert!(
+        answer.contains("is unknown") && !answer.contains('×'),
+        "{answer}"
+    );
 }
 
-/// Order entry alone, and beside queries on its own tables and on a copy that follows them.
+/// Order entry alone, and during queries on its own tables and on a copy that follows them.
 fn mixed(reason: Option<&str>) -> Run {
     let mut run = crate::fixture::frame();
     run.targets[1].name = "duckdb+query-high".into();
@@ -114,7 +117,7 @@ fn mixed(reason: Option<&str>) -> Run {
         rows: 5,
         read_mb: 1.0,
     });
-    copy.reasons.extend(reason.map(crate::fixture::told));
+    copy.reasons.extend(reason.map(crate::fixture::remark));
     run.points = vec![
         users("HTAP-OLTP-ALONE", 0, 2000.0),
         queries("HTAP-OLAP-ALONE", 0, 120.0),
@@ -129,7 +132,7 @@ fn mixed(reason: Option<&str>) -> Run {
 }
 
 #[test]
-fn what_order_entry_and_queries_cost_each_other_stands_beside_how_fresh_the_copy_was() {
+fn the_mutual_cost_of_order_entry_and_queries_appears_with_the_age_of_the_copy() {
     let cells = |section: &str, row: &str| -> Vec<String> {
         let begin = section.find(&format!("<th scope=\"row\">{row}")).unwrap();
         let row = section[begin..].split("</tr>").next().unwrap();
@@ -138,16 +141,16 @@ fn what_order_entry_and_queries_cost_each_other_stands_beside_how_fresh_the_copy
             .map(|cell| cell.trim_end_matches("</td>").to_owned())
             .collect()
     };
-    let told = columnar(&mixed(None));
-    assert!(told.contains("Order entry and queries together"));
-    let of_rows = cells(&told, "with queries on the rows");
+    let page = columnar(&mixed(None));
+    assert!(page.contains("Order entry and queries together"));
+    let of_rows = cells(&page, "with queries on the rows");
     assert_eq!(of_rows[..2], ["1,000", "50"]);
     assert_eq!(of_rows[4..], ["1.00", "0.500", "2.00"]);
-    let of_copy = cells(&told, "with queries on the copy, query-high");
+    let of_copy = cells(&page, "with queries on the copy, query-high");
     assert_eq!(of_copy[..2], ["1,500", "75"]);
     assert_eq!(of_copy[4..], ["0.100", "0.050", "2.00"]);
     let fresh = ["612", "1,203", "1,407", "51", "98", "123", "10", "227"];
-    assert_eq!(cells(&told, "query-high"), fresh);
+    assert_eq!(cells(&page, "query-high"), fresh);
     let failed = columnar(&mixed(Some("the copy differs")));
     assert_eq!(cells(&failed, "query-high"), ["–"; 8]);
 }
@@ -157,21 +160,21 @@ fn what_order_entry_and_queries_cost_each_other_stands_beside_how_fresh_the_copy
 fn its_tables_fit_on_a_page_of_usual_width() {
     let browser = Chromium::new();
     let page = html(&study(None), &[], &HtmlOptions::default());
-    let told = |extra: &str| {
-        let tell = "<script>onload = () => { const wide = [...document.querySelectorAll('#columnar > .scroll')]\
+    let wide_tables = |extra: &str| {
+        let script = "<script>onload = () => { const wide = [...document.querySelectorAll('#columnar > .scroll')]\
             .filter(table => table.scrollWidth > table.clientWidth);\
             parent.postMessage(wide.length + ' wide', '*') }</script>";
         browser.file(
-            "telling.html",
-            &page.replace("</body>", &format!("{extra}{tell}</body>")),
+            "measured.html",
+            &page.replace("</body>", &format!("{extra}{script}</body>")),
         );
         let frame = "<!DOCTYPE html><title>-</title><script>onmessage = e => document.title = e.data</script>\
-            <iframe src=\"telling.html\" width=1280 height=3000></iframe>";
+            <iframe src=\"measured.html\" width=1280 height=3000></iframe>";
         let document = browser.document(&browser.file("frame.html", frame));
         let title = document.split("<title>").nth(1).unwrap().to_owned();
         title.split("</title>").next().unwrap().to_owned()
     };
-    assert_eq!(told(""), "0 wide");
+    assert_eq!(wide_tables(""), "0 wide");
     let unbroken = "<style>#columnar thead th { white-space: nowrap; max-width: none }</style>";
-    assert_eq!(told(unbroken), "2 wide", "the test sees it");
+    assert_eq!(wide_tables(unbroken), "2 wide", "the test sees it");
 }

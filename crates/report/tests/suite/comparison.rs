@@ -1,4 +1,4 @@
-//! A comparison as it is printed on a terminal and drawn on the page.
+//! A comparison on the terminal and on the page.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,7 +6,7 @@ use archive::{Arranged, Arrangement, Ended, PlannedLook, Run, Sample, StudyPart,
 use report::{Against, HtmlOptions, Shown, chances, comparison, html};
 use verdict::compare::{Options, compare};
 
-/// Ten repetitions of two tests, the rates as given.
+/// Ten repetitions of two tests with the given rates.
 fn run(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
     let mut run = crate::fixture::frame();
     run.label = format!("tuning-{side}");
@@ -80,9 +80,9 @@ fn until() -> Until {
     }
 }
 
-/// What is said before, at a look, and after each way to end.
+/// The text before a study, at a look, and after each kind of end.
 #[test]
-fn a_study_with_looks_says_why_it_ended_and_what_its_intervals_allow_for() {
+fn a_study_with_looks_reports_its_end_and_its_intervals() {
     let of = |side: &str, rates, wobble, ended| {
         let mut run = run(side, rates, wobble);
         run.study.as_mut().unwrap().until = Some(Until {
@@ -93,8 +93,8 @@ fn a_study_with_looks_says_why_it_ended_and_what_its_intervals_allow_for() {
         run
     };
     let least = [("sqlite:T611.operations_per_s".to_owned(), 0.0234)];
-    let mut told = report::planned(&until(), &least, 2);
-    told += &report::planned(&until(), &[], 0);
+    let mut sentences = report::planned(&until(), &least, 2);
+    sentences += &report::planned(&until(), &[], 0);
     for ended in [Ended::Answered, Ended::Pairs, Ended::Time]
         .map(Some)
         .into_iter()
@@ -105,16 +105,16 @@ fn a_study_with_looks_says_why_it_ended_and_what_its_intervals_allow_for() {
             of("b", [24_100.0, 513.0], &CALM, ended),
         );
         let compared = compare(&a, &b, &Options::default()).unwrap();
-        told += &format!("\n{ended:?}\n{}\n", report::ended(&compared).unwrap());
+        sentences += &format!("\n{ended:?}\n{}\n", report::ended(&compared).unwrap());
     }
     let (a, b) = (
         of("a", [26_768.0, 512.0], &CALM, None),
         of("b", [24_100.0, 513.0], &WILD, None),
     );
     let compared = compare(&a, &b, &Options::default()).unwrap();
-    told += &format!("\n{}\n{}", report::look(&compared), text(&a, &b, false));
-    insta::assert_snapshot!("looks", told);
-    // A study whose number of pairs was fixed says nothing of all that.
+    sentences += &format!("\n{}\n{}", report::look(&compared), text(&a, &b, false));
+    insta::assert_snapshot!("looks", sentences);
+    // A study with a fixed number of pairs has none of these sentences.
     let fixed = compare(
         &run("a", [1.0, 1.0], &CALM),
         &run("b", [1.0, 1.0], &WILD),
@@ -124,9 +124,9 @@ fn a_study_with_looks_says_why_it_ended_and_what_its_intervals_allow_for() {
     assert_eq!(report::ended(&fixed), None);
 }
 
-/// The block measured second is a tenth slower, whichever side it is; said on the terminal and on the page.
+/// The block measured second is a tenth slower on either side; terminal and page report it.
 #[test]
-fn a_block_that_leaves_something_to_the_next_is_told() {
+fn an_effect_of_one_block_on_the_next_is_reported() {
     let order = run("a", [1.0, 1.0], &CALM).study.unwrap().order;
     let of = |side: &str| {
         let mut factors = CALM;
@@ -183,7 +183,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
     let mut altered = a.clone();
     altered
         .reasons
-        .push(crate::fixture::told("its record was changed"));
+        .push(crate::fixture::remark("its record was changed"));
     let refused = page(&b, &altered);
     assert!(
         refused.contains("Not compared with run") && refused.contains("its record was changed")
@@ -193,16 +193,13 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
 }
 
 #[test]
-fn chances_are_told_before_the_run() {
-    insta::assert_snapshot!("chances_assumed", chances((10, 1), 0.02, 0.05, None));
-    insta::assert_snapshot!("chances_of_many", chances((12, 8), 0.02, 0.05, None));
-    insta::assert_snapshot!(
-        "chances_known",
-        chances((6, 1), 0.02, 0.05, Some((0.03, 2)))
-    );
+fn chances_are_printed_before_the_run() {
+    insta::assert_snapshot!("chances_assumed", chances(10, 1, 0.02, 0.05, None));
+    insta::assert_snapshot!("chances_of_many", chances(12, 8, 0.02, 0.05, None));
+    insta::assert_snapshot!("chances_known", chances(6, 1, 0.02, 0.05, Some((0.03, 2))));
 }
 
-/// The same in slices of 100 ms, of which the second of two that lie beside each other does a twentieth less.
+/// The same in slices of 100 ms, of which the second of two neighbours does a twentieth less.
 fn in_slices(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
     let mut run = run(side, rates, wobble);
     if let Some(study) = &mut run.study {
@@ -221,7 +218,7 @@ fn in_slices(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
         point.started_at = format!("2026-11-20T10:{number:02}:00Z");
         let slice = |pair: usize| {
             let is_second = (pair * 7 % 5 < 2) == (side == "a");
-            // Two sides whose slices scatter each by itself.
+            // The slices of the two sides scatter independently.
             let own = (pair * 3 + number * 5 + usize::from(side == "a") * 4) % 7;
             Sample {
                 at_s: (2 * pair + 1 + usize::from(is_second)) as f64 * 0.1,
@@ -236,7 +233,7 @@ fn in_slices(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
     run
 }
 
-/// The words of a page's part, without its drawings, a line for each element.
+/// The text of a page's part without its drawings, a line per element.
 fn words(part: &str) -> String {
     let mut words = String::new();
     for piece in part.split("<svg").enumerate() {
@@ -255,7 +252,7 @@ fn words(part: &str) -> String {
 }
 
 #[test]
-fn a_study_in_slices_tells_where_its_scatter_comes_from_and_what_is_odd() {
+fn a_study_in_slices_explains_its_scatter_and_oddities() {
     let (a, b) = (
         in_slices("a", [26_768.0, 512.0], &CALM),
         in_slices("b", [24_100.0, 513.0], &WILD),
@@ -266,14 +263,14 @@ fn a_study_in_slices_tells_where_its_scatter_comes_from_and_what_is_odd() {
         .split("<details class=\"diagnostics\">")
         .nth(1)
         .unwrap();
-    // Of the first of two metrics.
+    // The part of the first of two metrics.
     let first = diagnostics.split("<h4>").nth(1).unwrap();
     assert_eq!(first.matches("<svg").count(), 5);
     insta::assert_snapshot!("diagnostics", words(first));
     assert!(page.contains("Two instances at once: B differs in target.cache_size=-2000"));
 }
 
-/// An archive that keeps no series shows the pairs, and does not tell where their scatter comes from.
+/// Without series in the archive the pairs are shown, but the source of their scatter is not.
 #[test]
 fn a_study_without_a_series_has_charts_of_its_pairs_alone() {
     let mut sides = [

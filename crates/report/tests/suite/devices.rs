@@ -1,4 +1,4 @@
-//! What each device did and the machine over time, on page and terminal.
+//! Devices and the machine over time, on page and terminal.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,6 @@ fn page(run: &Run) -> String {
     report::html(run, &[], &HtmlOptions::default())
 }
 
-/// The section of a test, as it stands in the page.
 fn of_test<'a>(page: &'a str, test: &str) -> &'a str {
     let start = page.find(&format!("<section id=\"{test}\"")).unwrap();
     let end = page[start..].find("</section>").unwrap();
@@ -30,7 +29,7 @@ fn each_level_has_a_row_for_each_device() {
 }
 
 #[test]
-fn what_holds_something_comes_first_with_what_lies_below_it() {
+fn devices_with_files_come_first_followed_by_those_below() {
     let text = section(&page(&with_devices(few())), "T611");
     let places = ["dm-0 data", "vda below dm-0", "vdb log", "loop0 temporary"];
     let places = places.map(|name| text.find(name).unwrap_or_else(|| panic!("{name}: {text}")));
@@ -61,7 +60,7 @@ fn request_times_over_time_are_folded_unless_the_test_loads_storage() {
         assert!(storage.contains(&caption), "{caption}");
     }
     assert!(!storage.contains("loop0: request times"), "nobody counted");
-    // Of a volume only the mean is known.
+    // A volume has only the mean.
     let volume = &storage[storage.find("dm-0: request times").unwrap()..];
     let volume = &volume[..volume.find("</figure>").unwrap()];
     assert!(volume.contains("read mean") && volume.contains("write mean"));
@@ -69,7 +68,7 @@ fn request_times_over_time_are_folded_unless_the_test_loads_storage() {
 }
 
 #[test]
-fn the_machine_over_time_has_what_is_known_with_peak_and_p95() {
+fn known_quantities_of_the_machine_have_charts_with_peak_and_p95() {
     let page = page(&with_devices(few()));
     let test = of_test(&page, "T611");
     let machine = &test[test.find("<summary>Machine over time</summary>").unwrap()..];
@@ -91,7 +90,7 @@ fn the_machine_over_time_has_what_is_known_with_peak_and_p95() {
     assert!(!machine.contains("Swapping over time"), "there was none");
     assert!(machine.contains("TCP segments retransmitted: "));
     assert!(machine.contains("open TCP sockets: at most 40."));
-    // Faults are told per second, from the half-second that had them.
+    // Faults are reported per second, from the half-second that had them.
     assert!(machine.contains("peak 24.0 /s"), "{machine}");
     assert!(!machine.contains("memory p95"), "nobody told that pressure");
 }
@@ -106,7 +105,7 @@ fn each_interface_has_a_row_at_the_best_level() {
 }
 
 #[test]
-fn nothing_is_drawn_of_what_nobody_looked_at() {
+fn unsampled_quantities_have_no_chart() {
     let mut run = few();
     for mark in [
         "<h4>Devices",
@@ -116,7 +115,7 @@ fn nothing_is_drawn_of_what_nobody_looked_at() {
     ] {
         assert!(!page(&run).contains(mark), "{mark}");
     }
-    // Waiting for I/O and memory in use stand in other charts, and are no reason for these.
+    // I/O wait and used memory appear in other charts, and do not justify these.
     for sample in run.points.iter_mut().flat_map(|p| &mut p.samples) {
         (sample.cpu_iowait_pct, sample.memory_used_mb) = (Some(5.0), Some(100.0));
     }
@@ -179,7 +178,7 @@ fn odd_devices_stay_text_and_within_bounds() {
         ..DeviceUse::default()
     };
     for point in &mut run.points {
-        // Each below the other, and below itself.
+        // Each device is below the other, and below itself.
         point.devices = vec![
             odd("a", &["a", "b"]),
             odd("b", &["a", crate::fixture::HOSTILE]),
@@ -222,15 +221,15 @@ fn the_terminal_has_a_line_for_each_device_at_the_best_level() {
     let start = text.find("T611 ").unwrap();
     let block = &text[start..];
     let block = &block[..block.find("\n\n").unwrap()];
-    let told: Vec<&str> = block
+    let lines: Vec<&str> = block
         .lines()
         .filter(|line| line.contains(" (") && line.starts_with("J "))
         .collect();
-    insta::assert_snapshot!("devices_terminal", told.join("\n"));
+    insta::assert_snapshot!("devices_terminal", lines.join("\n"));
 }
 
 #[test]
-fn each_purpose_has_the_engines_account_beside_its_device() {
+fn each_purpose_has_the_engines_account_next_to_its_device() {
     let text = section(&page(&with_devices(few())), "T626");
     let start = text.find("Whose I/O\n").unwrap();
     let rest = &text[start..];
@@ -246,32 +245,32 @@ fn each_purpose_has_the_engines_account_beside_its_device() {
 }
 
 #[test]
-fn the_terminal_tells_large_differences_alone() {
+fn the_terminal_reports_only_large_differences() {
     let text = report::terminal(&with_devices(few()), &[], 200, false);
     let block = &text[text.find("T611 ").unwrap()..];
     let block = &block[..block.find("\n\n").unwrap()];
-    let told = |name: &str| block.lines().find(|line| line.contains(name));
-    let data = told("dm-0 (data): read ").unwrap();
+    let line = |name: &str| block.lines().find(|line| line.contains(name));
+    let data = line("dm-0 (data): read ").unwrap();
     assert!(
         data.contains("the engine") && data.contains("(page cache)"),
         "{data}"
     );
     assert!(!data.contains("wrote"), "the writes agree: {data}");
-    assert!(told("vdb (log): wrote").is_some(), "{block}");
-    assert!(told("loop0 (temporary): wrote").is_none(), "{block}");
+    assert!(line("vdb (log): wrote").is_some(), "{block}");
+    assert!(line("loop0 (temporary): wrote").is_none(), "{block}");
 }
 
-/// The run of one level of T626 with a histogram of its array.
+/// A run of one level of T626 with a histogram of its array.
 fn with_array(is_timed: bool) -> Run {
     let mut run = with_devices(few());
     run.points
         .retain(|p| p.key.test == "T626" && p.key.target == 0 && p.key.jobs == 4);
     run.points.truncate(1);
     let phases = [("whole", 260.0), ("queue", 20.0), ("device", 240.0)];
-    let told = phases
+    let phases = phases
         .into_iter()
         .filter(|(phase, _)| is_timed || *phase == "whole");
-    let times = told.map(|(phase, us)| {
+    let times = phases.map(|(phase, us)| {
         let mut histogram = Histogram::new();
         histogram.record_many_ns((us * 1e3) as u64, 4_000);
         let times = OperationTimes::of("device", "vda", "read", phase).counted(4_000, Some(us));
@@ -299,7 +298,7 @@ fn places(run: &Run) -> Vec<String> {
 #[test]
 fn the_way_to_the_array_is_a_difference_of_means() {
     insta::assert_snapshot!("places", places(&with_array(true)).join("\n"));
-    // Nobody told queue and device apart: the queue is in the difference.
+    // Queue and device are not distinguished, so that the difference includes the queue.
     insta::assert_snapshot!("places_untimed", places(&with_array(false)).join("\n"));
     let mut odd = with_array(true);
     odd.points[0]
@@ -327,7 +326,7 @@ fn an_array_slower_than_the_device_counted_something_else() {
     );
 }
 
-/// The result of a test that reads in batches is the time of a batch; that of one request is beside it.
+/// A test that reads in batches has the time of a batch as its result, and the time of one request next to it.
 #[test]
 fn rows_of_storage_tests_have_the_time_of_a_request() {
     let mut run = few();

@@ -1,4 +1,4 @@
-//! The first screen: what it says of a run, a ramp and a comparison, and which measures the figures support.
+//! The first screen: its statements on a run, a ramp and a comparison, and the measures that the figures support.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ fn answer(run: &Run, against: &[Against<'_>]) -> String {
     section(&html(run, against, &HtmlOptions::default()), "answer")
 }
 
-/// A run of valid points in which every level was held back by one resource.
+/// A run of valid points in which one resource limits every level.
 fn held_back(mut run: Run, resource: Resource) -> Run {
     run.points.retain(archive::Point::valid);
     for point in &mut run.points {
@@ -24,7 +24,7 @@ fn held_back(mut run: Run, resource: Resource) -> Run {
 }
 
 #[test]
-fn a_run_says_what_it_delivers_beside_a_reference() {
+fn a_run_shows_its_best_figures_next_to_a_reference() {
     let reference = crate::fixture::reference();
     let mut run = held_back(crate::fixture::few(), Resource::LogSync);
     run.targets.truncate(1);
@@ -32,9 +32,9 @@ fn a_run_says_what_it_delivers_beside_a_reference() {
     insta::assert_snapshot!("first_run", answer(&run, &[Against::Reference(&reference)]));
 }
 
-/// Every resource has its own advice, and what is not known to be at its end has none.
+/// Every resource has separate advice; one that is not known to be exhausted has none.
 #[test]
-fn what_is_advised_follows_the_resource() {
+fn the_advice_follows_the_resource() {
     let mut seen: Vec<String> = Vec::new();
     for resource in Resource::ALL {
         let text = answer(&held_back(crate::fixture::single(), resource), &[]);
@@ -48,7 +48,7 @@ fn what_is_advised_follows_the_resource() {
     }
 }
 
-/// Processors that other programs took are none that the platform lacks.
+/// CPU used by other programs is no limit of the platform.
 #[test]
 fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
     let mut run = held_back(crate::fixture::single(), Resource::Cpu);
@@ -60,7 +60,7 @@ fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
     assert!(!text.contains("Add processor cores"), "{text}");
     let evidence = "They took processors or the device in 1 of 1 points.";
     assert!(text.contains(evidence), "{text}");
-    // A lock is the database's own, whoever else is at work.
+    // A lock belongs to the database, even with other active programs.
     let mut run = held_back(crate::fixture::single(), Resource::Lock);
     for point in &mut run.points {
         point.figures.cpu_by_others_pct = Some(80.0);
@@ -68,9 +68,9 @@ fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
     assert!(answer(&run, &[]).contains("Locks: the limit of"));
 }
 
-/// Beside an observed server its clients are at work, and nobody sets how often it is looked at.
+/// An observed server has active clients, and the number of samples is no setting.
 #[test]
-fn what_was_only_looked_at_is_not_measured_again() {
+fn an_observation_is_not_measured_again() {
     let mut run = held_back(crate::fixture::single(), Resource::None);
     for point in &mut run.points {
         point.figures.cpu_by_others_pct = Some(80.0);
@@ -89,7 +89,7 @@ fn what_was_only_looked_at_is_not_measured_again() {
     assert!(text.contains("What to do next"), "{text}");
 }
 
-/// Where log and data lie, and how busy each device was, is measured and not stated.
+/// The location of log and data, and the load of each device, are measured facts.
 #[test]
 fn devices_that_are_shared_or_hot_are_named() {
     let device = |name: &str, holds: &[Purpose], busy_pct| DeviceUse {
@@ -124,7 +124,7 @@ fn devices_that_are_shared_or_hot_are_named() {
         "{found}"
     );
     assert!(!hot(55.0).contains("Spread the data"));
-    // One alone is not hotter than others.
+    // A single device has no others to compare.
     let alone = text(Resource::Device, vec![device("sda", &[data], 99.0)]);
     assert!(!alone.contains("Spread the data"), "{alone}");
 }
@@ -150,7 +150,7 @@ fn a_ramp_says_the_users_that_it_supports_and_draws_both_sides() {
             chart.contains("before · ") && chart.contains(">users</text>"),
             "{chart}"
         );
-        // 4 of 8 users lie in the middle: an axis of users is linear.
+        // 4 of 8 users are in the middle: an axis of users is linear.
         assert!(
             chart.contains(">217<") || chart.contains("\"217\""),
             "{chart}"
@@ -158,9 +158,9 @@ fn a_ramp_says_the_users_that_it_supports_and_draws_both_sides() {
     }
 }
 
-/// Nobody who switched something off for one side of a study, or in the URL, wants to be told to switch it on.
+/// A setting chosen for a side of a study, or in the URL, needs no advice against it.
 #[test]
-fn what_was_set_on_purpose_is_not_advised_against() {
+fn deliberate_settings_get_no_advice() {
     let mut run = held_back(crate::fixture::single(), Resource::None);
     run.inventory.advice = vec![archive::Advice {
         severity: "important".into(),
@@ -183,7 +183,6 @@ fn what_was_set_on_purpose_is_not_advised_against() {
     assert!(!is_advised(&run));
 }
 
-/// Another run of the same tests.
 fn beside(run: &Run, label: &str) -> Run {
     let mut other = run.clone();
     other.id += 1;
@@ -195,24 +194,24 @@ fn beside(run: &Run, label: &str) -> Run {
 fn a_study_of_two_sides_answers_its_question() {
     let mut run = held_back(crate::fixture::few(), Resource::None);
     run.label = "mem-b".into();
-    let asked = |plan: &str, run: &mut Run| {
+    let page_of = |plan: &str, run: &mut Run| {
         run.plan_name = plan.into();
         answer(run, &[Against::Run(&beside(run, "mem-a"))])
     };
-    let text = asked("memory", &mut run);
+    let text = page_of("memory", &mut run);
     let question = "Half of the memory (A, run mem-a) against all of it (B, run mem-b): ";
     assert!(text.contains(question), "{text}");
     assert!(
         text.contains(": A ") && text.contains(", B / A 1.000"),
         "{text}"
     );
-    let text = asked("storage-update", &mut run);
+    let text = page_of("storage-update", &mut run);
     assert!(text.contains("Before (A, run mem-a) against after (B, run mem-b): "));
-    let text = asked("quick", &mut run);
+    let text = page_of("quick", &mut run);
     assert!(text.contains("Compared with run “mem-a”: "));
 }
 
-/// Two sizes of a study are no two sides: rates on other data decide nothing, and more pairs would not either.
+/// Two sizes of a study are no two sides: rates for other data decide nothing, even with more pairs.
 #[test]
 fn runs_of_other_sizes_are_not_set_against_each_other() {
     let sized = |run: &mut Run, size: &str| {
@@ -235,7 +234,7 @@ fn runs_of_other_sizes_are_not_set_against_each_other() {
     assert!(answer(&large, &[Against::Run(&small)]).contains("Compared with run “small”"));
 }
 
-/// On the page of an observation nothing speaks of a plan, a load, or a document that the reader does not have.
+/// The page of an observation mentions no plan, no load, and no document that the reader lacks.
 #[test]
 fn an_observation_is_not_spoken_of_as_a_load() {
     let mut run = held_back(crate::fixture::single(), Resource::None);

@@ -1,4 +1,4 @@
-//! What held a test back, on page and terminal.
+//! Limits of a test, on page and terminal.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -33,14 +33,17 @@ fn judged() -> Run {
 }
 
 #[test]
-fn neighbours_that_are_held_back_by_the_same_are_told_once() {
+fn neighbours_with_the_same_limit_share_a_sentence() {
     let text = report::terminal(&judged(), &[], 120, false);
-    let told: Vec<&str> = text
+    let lines: Vec<&str> = text
         .lines()
         .filter(|l| l.contains("Nothing is saturated"))
         .collect();
-    assert!(!told.is_empty());
-    assert!(told[0].starts_with("J 1: Nothing is saturated"), "{told:?}");
+    assert!(!lines.is_empty());
+    assert!(
+        lines[0].starts_with("J 1: Nothing is saturated"),
+        "{lines:?}"
+    );
     let stretch = text.lines().find(|l| l.starts_with("J 2 to J ")).unwrap();
     assert!(stretch.contains("CPU-bound"), "{stretch}");
 }
@@ -61,7 +64,7 @@ fn the_page_has_sentences_background_events_and_reasons() {
 }
 
 #[test]
-fn a_run_that_nobody_judged_says_nothing() {
+fn a_run_without_judgement_has_no_sentences() {
     let page = report::html(&crate::fixture::run(), &[], &report::HtmlOptions::default());
     assert!(!page.contains("Bottleneck"));
 }

@@ -22,7 +22,7 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// What a reader sees, one block a line, without pictures and embedded data.
+/// The visible text, one block per line, without pictures and embedded data.
 fn text(page: &str) -> String {
     let mut out = String::new();
     let mut rest = &page[page.find("<body").unwrap()..];
@@ -63,7 +63,6 @@ fn text(page: &str) -> String {
         .join("\n")
 }
 
-/// The element with this id, as text.
 pub fn section(page: &str, id: &str) -> String {
     let start = page.find(&format!("<section id=\"{id}\"")).unwrap();
     let rest = &page[start..];
@@ -82,9 +81,9 @@ fn verdict_scorecard_and_a_test() {
 }
 
 #[test]
-fn the_platform_in_full_and_what_is_advised() {
+fn the_complete_platform_and_its_advice() {
     let page = page(&crate::fixture::few(), &[]);
-    // Sections within a section: everything up to the next one that has an id.
+    // A section with nested sections ends before the next one with an id.
     let whole = |id: &str| {
         let start = page.find(&format!("<section id=\"{id}\"")).unwrap();
         let rest = &page[start..];
@@ -96,7 +95,7 @@ fn the_platform_in_full_and_what_is_advised() {
 }
 
 #[test]
-fn what_is_configured_differently_stands_before_the_scorecard() {
+fn differences_of_configuration_precede_the_scorecard() {
     let (run, mut other) = (crate::fixture::few(), crate::fixture::few());
     other.label = "before".to_owned();
     let alike = page(&run, &[Against::Run(&other)]);
@@ -116,9 +115,9 @@ fn what_is_configured_differently_stands_before_the_scorecard() {
     assert!(place("differences") < place("scorecard") && place("scorecard") < place("platform"));
 }
 
-/// Nearly all of next to nothing is no caution, and the sentence gives the bound that it stayed below.
+/// A large share of a tiny amount is no caution, and the sentence gives the bound.
 #[test]
-fn other_programs_that_move_nearly_nothing_disturb_nobody() {
+fn other_programs_with_tiny_io_disturb_nobody() {
     let mut run = crate::fixture::few();
     for point in &mut run.points {
         let figures = &mut point.figures;
@@ -163,7 +162,9 @@ fn the_states_of_a_run() {
     calm.points
         .retain(|p| p.steady == Some(archive::Steady::Yes));
     let mut changed = valid.clone();
-    changed.reasons = vec![crate::fixture::told("12 points are gone from the archive")];
+    changed.reasons = vec![crate::fixture::remark(
+        "12 points are gone from the archive",
+    )];
     let mut empty = crate::fixture::frame();
     empty.state = archive::RunState::Interrupted;
     insta::assert_snapshot!(format!(
@@ -177,7 +178,7 @@ fn the_states_of_a_run() {
     ));
 }
 
-/// Users come first, in a table of their own, and no table shows columns of which nothing is known.
+/// Users come first, in a separate table, and no table shows columns without known values.
 #[test]
 fn users_stand_before_everything_else() {
     let page = page(&crate::fixture::ramp(), &[]);
@@ -197,7 +198,7 @@ fn users_stand_before_everything_else() {
 }
 
 #[test]
-fn another_run_stands_beside_it() {
+fn another_run_is_compared_with_it() {
     let (run, mut other) = (crate::fixture::few(), crate::fixture::once());
     other.label = "before <b>".to_owned();
     let page = page(&run, &[Against::Run(&other)]);
@@ -210,7 +211,7 @@ fn another_run_stands_beside_it() {
     );
 }
 
-/// Whoever asks what a change was worth sees both runs in every chart of a test that a run of one's own draws.
+/// A comparison shows both runs in every chart of a test that a single run has.
 #[test]
 fn the_run_before_is_in_every_chart() {
     let (run, mut before) = (crate::fixture::few(), crate::fixture::few());
@@ -249,12 +250,12 @@ fn hostile_text_stays_text() {
     run.targets[0].url = hostile();
     run.targets[0].settings = [(hostile(), hostile())].into();
     run.platform.host_name = Some(hostile());
-    run.reasons = vec![crate::fixture::told(&hostile())];
+    run.reasons = vec![crate::fixture::remark(&hostile())];
     let point = &mut run.points[0];
     point.key.test = hostile();
     point.title = hostile();
-    point.notes = vec![crate::fixture::told(&hostile())];
-    point.reasons = vec![crate::fixture::told(&hostile())];
+    point.notes = vec![crate::fixture::remark(&hostile())];
+    point.reasons = vec![crate::fixture::remark(&hostile())];
     point.work.cache = hostile().into();
     let mut reference = crate::fixture::reference();
     reference.title = hostile();
@@ -388,7 +389,7 @@ fn the_data_can_be_read_back() {
     assert_alike(&data, &direct, "");
 }
 
-/// What many points take of a page is the data, and of these the distributions.
+/// Most of a page with many points is data, and most of these are the distributions.
 #[test]
 fn a_page_of_thousands_of_points_leaves_the_distributions_out_and_says_so() {
     let mut run = crate::fixture::run();

@@ -1,4 +1,4 @@
-//! The section of prices: totals, what figures cost, what a change costs, and why nothing is divided.
+//! The section of prices: totals, the cost of figures and changes, and reasons for missing quotients.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,7 +23,7 @@ fn page(prices: Prices, against: &[Against<'_>]) -> String {
 }
 
 #[test]
-fn totals_and_what_figures_cost() {
+fn totals_and_cost_of_figures() {
     let slide = include_str!("../../../../docs/examples/prices.toml");
     let page = page(priced(slide), &[]);
     for words in [

@@ -1,4 +1,4 @@
-//! What the scorecard counts, and what it leaves out.
+//! Values of the scorecard, and omitted rows.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -42,7 +42,7 @@ fn a_random_read_is_a_row_and_not_the_batch_that_read_it() {
         p.figures.rows = Some(1024.0);
         p.figures.read_iops = Some(f64::from(p.key.jobs) * 1000.0);
         let mut service = Histogram::new();
-        // 64 rows in 3.2 ms a job: 50 µs a read and job; the batch alone is over the limit of 1 ms.
+        // 64 rows in 3.2 ms per job: 50 µs per read and job; only the batch exceeds the limit of 1 ms.
         let batch_ns = 3_200_000 * u64::from(p.key.jobs);
         (0..16).for_each(|_| service.record_ns(batch_ns));
         p.histograms.service = (&service).into();
@@ -94,7 +94,7 @@ fn contention_extras_win_nothing_and_are_marked() {
     let page = page(&run, &[]);
     let section = &page[page.find("<section id=\"T311\"").unwrap()..];
     let section = &section[..section[1..].find("<section").unwrap()];
-    // Each level stands in the table of its own figures and in that of the machine's.
+    // Each level appears in the table of its own figures and in that of the machine's.
     assert_eq!(section.matches("✓ extra").count(), 6);
     assert_eq!(
         section.matches("(extra)").count(),
@@ -120,7 +120,7 @@ fn contention_extras_win_nothing_and_are_marked() {
 }
 
 #[test]
-fn tests_that_nobody_measured_are_one_line() {
+fn unmeasured_tests_share_one_line() {
     let run = crate::fixture::few();
     let card = scorecard(&run, &[]);
     let left_out = card.left_out.clone().unwrap();
@@ -132,7 +132,7 @@ fn tests_that_nobody_measured_are_one_line() {
     assert!(terminal(&run, &[], 200, false).contains(&left_out));
     assert!(page(&run, &[]).contains(&left_out));
 
-    // T332 is there though the first target cannot do it, T141 because it was published.
+    // T332 appears although the first target cannot run it, T141 because it was published.
     assert!(matches!(
         cell(&card, "T332", "one job", 0),
         Cell::Absent {
@@ -155,7 +155,7 @@ fn tests_that_nobody_measured_are_one_line() {
         stopped.starts_with("Not reached, or in no plan: "),
         "{stopped}"
     );
-    // The component tests are one plan; users and queries, which it does not ask for, are not missing in it.
+    // The component tests are one plan; users and queries, which it does not contain, are not missing in it.
     assert_eq!(scorecard(&crate::fixture::run(), &[]).left_out, None);
 }
 

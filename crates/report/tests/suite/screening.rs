@@ -1,4 +1,4 @@
-//! A screening as it is printed on a terminal and drawn on the page.
+//! A screening on the terminal and on the page.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -88,7 +88,7 @@ fn a_page_of_a_screening_is_of_the_study() {
     ] {
         assert!(page.contains(said), "{said}");
     }
-    // No side is set beside the run as a comparison of its own.
+    // No side appears as a separate comparison.
     assert!(!page.contains("Compared with run") && !page.contains("id=\"differences\""));
     // By a band within which everything lies.
     let wide = HtmlOptions {

@@ -1,4 +1,4 @@
-//! Two runs below a database beside each other, on terminal and page.
+//! Two runs below a database, on terminal and page.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,8 +11,7 @@ use stats::Histogram;
 use verdict::compare::Terms;
 use verdict::shift::shifts as find;
 
-/// Runs of the list of a published study, reads of 200 µs and writes of 330 µs on the average `factor` times as
-/// fast, with a tail.
+/// Runs of a published study's list, with reads of 200 µs and writes of 330 µs on average, `factor` times as fast, with a tail.
 fn run(label: &str, factor: f64, tests: &[&str]) -> Run {
     let mut run = crate::fixture::frame();
     run.label = label.to_owned();
@@ -112,7 +111,7 @@ fn the_terminal_has_a_line_for_each_kind_of_time() {
 }
 
 #[test]
-fn the_page_has_table_charts_and_what_was_published() {
+fn the_page_has_table_charts_and_published_figures() {
     let (before, after) = (run("8gb", 1.0, &APPENDIX), run("16gb", 0.7, &APPENDIX));
     let text = page(&after, &before);
     let section = &text[text.find("<section id=\"shift\"").unwrap()..];
@@ -130,7 +129,7 @@ fn the_page_has_table_charts_and_what_was_published() {
     ] {
         assert!(section.contains(part), "{part} is missing in {section}");
     }
-    // Means alone give a line of the table and no chart; a response that is the service is not drawn again.
+    // Means without distributions give a line of the table and no chart; a response time equal to the service time is not drawn again.
     assert!(!section.contains("at the device: distribution"));
     assert!(!section.contains("since the intended start: distribution"));
     assert!(!text.contains("<script>alert"), "hostile text came through");
@@ -139,8 +138,8 @@ fn the_page_has_table_charts_and_what_was_published() {
     assert!(!text.contains("Storage, through the database"));
 }
 
-/// A database reads little in the first repetition and more in the second: its reads are found behind the writes of the next
-/// level, and stand with those of their own.
+/// A database reads little in the first repetition and more in the second: its reads come after the writes of the next level in the
+/// archive, and appear with those of their own level.
 #[test]
 fn each_level_of_users_has_one_title() {
     let ramp = |label: &str, factor: f64| {
@@ -166,8 +165,7 @@ fn each_level_of_users_has_one_title() {
     }
 }
 
-/// The study's own list, as a run of its parameter file leaves it in the archive: six mixes of reads and writes, from random to
-/// sequential, behind a fill.
+/// The study's list, as a run of its parameter file stores it: six mixes of reads and writes, from random to sequential, after a fill.
 fn study(label: &str, factor: f64) -> Run {
     let mut defined = vec![("rd_fill".to_owned(), "wd_fill".to_owned(), 0, 0)];
     for (rd, wd, seek) in [
@@ -202,14 +200,14 @@ fn study(label: &str, factor: f64) -> Run {
     run
 }
 
-/// A list of one's own may well have a run called `rd_random_5w`.
+/// An unrelated list may have a run called `rd_random_5w`.
 #[test]
-fn what_was_published_stands_beside_the_studys_own_list_alone() {
+fn published_figures_appear_only_with_the_studys_own_list() {
     const HEADING: &str = "Comparison with the published results";
     let (before, after) = (study("8gb", 1.0), study("16gb", 0.7));
     assert_eq!(after.points.len(), 31);
     let text = page(&after, &before);
-    // The study's own range, and what these runs have instead.
+    // The study's range, and the value of these runs.
     for part in [HEADING, "<td>35 %</td><td>30.0 %</td>"] {
         assert!(text.contains(part), "{part}");
     }
@@ -247,9 +245,9 @@ fn what_was_published_stands_beside_the_studys_own_list_alone() {
     );
 }
 
-/// Means that are many times as long, and operations that only the device's other users issue.
+/// Means that are many times as long, and operations that only other users of the device issue.
 #[test]
-fn many_times_as_long_is_a_factor_and_rows_of_others_stand_apart() {
+fn large_changes_are_factors_and_rows_of_others_are_separate() {
     let beside = |label: &str, factor: f64| {
         let mut run = run(label, factor, &["rd1"]);
         let times = &mut run.points[0].by_operation.times;
@@ -284,7 +282,7 @@ fn many_times_as_long_is_a_factor_and_rows_of_others_stand_apart() {
     }
 }
 
-/// A study of six pairs in whose last three hardly anything was read: the pairs are enough, the reads are not.
+/// A study of six pairs whose last three had hardly any reads: there are enough pairs, but not enough reads.
 #[test]
 fn rows_that_too_few_repetitions_have_say_so() {
     let ramp = |label: &str, factor: f64| {
@@ -320,7 +318,7 @@ fn rows_that_too_few_repetitions_have_say_so() {
     );
 }
 
-/// A device that keeps nothing waiting has a queue of 0.00 µs before and after.
+/// A device without a queue has 0.00 µs before and after.
 #[test]
 fn nothing_before_is_no_improvement() {
     let idle = |label: &str| {
@@ -357,7 +355,7 @@ fn runs_of_a_list_stand_in_its_order() {
     assert!(at.is_sorted(), "{text}");
 }
 
-/// A random read through a database and below it, each with so many samples of a tenth of a second.
+/// A random read through a database and below it, each with this many samples of a tenth of a second.
 fn delivering(samples: [u32; 2]) -> Run {
     let mut own = run("own", 1.0, &["D121", "T626", "D111"]);
     let figures = [40_000.0, 10_000.0, 0.0];
@@ -396,7 +394,7 @@ fn the_database_is_held_against_the_device() {
     assert!(report::terminal(&own, &[], 150, false).contains("Random read: –, – of 40,000"));
 }
 
-/// A quarter of a second says nothing of a database.
+/// A quarter of a second is too short to characterise a database.
 #[test]
 fn a_share_of_too_short_a_measurement_is_none() {
     for (samples, said) in [
@@ -423,7 +421,7 @@ fn a_browser_draws_both_sides() {
     let (before, after) = (run("8gb", 1.0, &APPENDIX), run("16gb", 0.7, &APPENDIX));
     let file = browser.file("shift.html", &page(&after, &before));
     let picture = browser.picture(&file, (1280, 3600), &[]);
-    // Blue before, vermilion after.
+    // Blue is before, vermilion after.
     for colour in [[0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]] {
         assert!(
             picture.count(colour) > 500,

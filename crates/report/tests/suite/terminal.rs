@@ -92,13 +92,13 @@ fn notes_of_whole_tables_are_said_once() {
     let mut run = crate::fixture::few();
     let pool = "the pool is shared by all jobs";
     for point in run.points.iter_mut().filter(|p| p.key.target == 1) {
-        point.notes.push(crate::fixture::told(pool));
+        point.notes.push(crate::fixture::remark(pool));
     }
     let jobs_of_t611 = run.points.iter_mut().filter(|p| p.key.test == "T611");
     for point in jobs_of_t611 {
         point
             .notes
-            .push(crate::fixture::told("holds for this table"));
+            .push(crate::fixture::remark("holds for this table"));
         let elapsed_s = 0.01 * f64::from(point.key.jobs);
         point.notes.push(archive::Remark::Short { elapsed_s });
     }
@@ -117,7 +117,7 @@ fn notes_of_whole_tables_are_said_once() {
     );
 }
 
-/// What a ramp of users says first: one line for each number of users, and how many can work within the limit.
+/// A ramp of users begins with a line for each number of users, and the number supported within the limit.
 #[test]
 fn users_stand_before_everything_else() {
     let shown = terminal(&crate::fixture::ramp(), &[], 100, false);

@@ -1,4 +1,4 @@
-//! Studies that stop when they are answered: the looks, what is said of them, and what an answer is.
+//! Studies that stop once they are decided: their looks and sentences.
 
 use std::time::{Duration, Instant};
 
@@ -15,25 +15,23 @@ use verdict::looks::at_each_look;
 use verdict::metric::Metric;
 
 use crate::consent::Permission;
+use crate::console::say;
 use crate::exit::InvalidInput;
-use crate::say::say;
 
-/// Most pairs when nothing else is asked for.
 pub const PAIRS_DEFAULT: u32 = 100;
-/// Bound of time when neither it nor the pairs are asked for.
+/// Time limit if neither it nor the pairs are given.
 pub const WITHIN_DEFAULT: Duration = Duration::from_secs(30 * 60);
 
-/// What earlier studies of a plan showed.
+/// Results of earlier studies of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// Spreads of the primary metrics, each planned so that it is exceeded once in five.
     pub spreads: Vec<(String, f64)>,
-    /// Time that a pair took.
     pub pair: Option<Duration>,
     pub studies: usize,
 }
 
-/// The looks of a study of so many pairs and primary metrics.
+/// The looks of a study with this many pairs and primary metrics.
 fn planned(pairs: u32, metrics: usize) -> Vec<PlannedLook> {
     let looks = looks(pairs as usize, confidence_of_each(CONFIDENCE, metrics));
     let look = |look: &stats::looks::Look| PlannedLook {
@@ -43,14 +41,13 @@ fn planned(pairs: u32, metrics: usize) -> Vec<PlannedLook> {
     looks.iter().map(look).collect()
 }
 
-/// A study until an `effect`, a share, is found or excluded.
-///
-/// # Errors
-/// An effect that the band hides.
+/// A study that stops when an `effect` (a share) is found or excluded; an error if the band hides the effect.
 pub fn until(
-    (effect, band): (f64, f64),
+    effect: f64,
+    band: f64,
     primary: &[String],
-    (pairs, metrics): (u32, usize),
+    pairs: u32,
+    metrics: usize,
     within: Option<Duration>,
 ) -> Result<Until> {
     if effect <= band {
@@ -71,12 +68,12 @@ pub fn until(
     })
 }
 
-/// A share as it was written, in percent: 7, and not 7.000000000000001.
+/// A share in percent as it was written: 7 instead of 7.000000000000001.
 fn pct(share: f64) -> f64 {
     (share * 1e8).round() / 1e6
 }
 
-/// The least effects, shares, that all pairs of the study would find, by metric; the largest first.
+/// The least effects (shares) that all pairs of the study would find, by metric; the largest first.
 fn least(until: &Until, metrics: usize, known: &Known) -> Vec<(String, f64)> {
     let confidences = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
     let plan = Plan {
@@ -93,17 +90,14 @@ fn least(until: &Until, metrics: usize, known: &Known) -> Vec<(String, f64)> {
     all
 }
 
-/// Says when the study stops and what it can find, and asks where that is less than was named.
-///
-/// # Errors
-/// When the user does not agree.
-pub fn foretell(
+/// Announces when the study stops and which effects it can find, and asks for consent if these are larger than requested.
+pub fn announce(
     until: &Until,
     metrics: usize,
     known: &Known,
     permission: &Permission,
 ) -> Result<()> {
-    // By the time that pairs of earlier studies took.
+    // The estimate rests on the duration of pairs in earlier studies.
     let fewer = known.pair.zip(until.within_s).map(|(pair, within_s)| {
         let pair_s = pair.as_secs_f64();
         (pair_s, (within_s / pair_s).max(1.0) as u32)
@@ -123,9 +117,9 @@ pub fn foretell(
             "  (a pair took {pair} there, so {fit} fit into the time)"
         ));
     }
-    let asked = until.effect_pct / 100.0;
+    let requested = until.effect_pct / 100.0;
     let too_many = match least.first() {
-        Some((metric, least)) if *least > asked => format!(
+        Some((metric, least)) if *least > requested => format!(
             "{} pairs would find an effect of {:.1} % of {metric} in four of five studies, but not one of {} %",
             reachable.pairs(),
             least * 100.0,
@@ -139,7 +133,7 @@ pub fn foretell(
     )
 }
 
-/// Decides when the study stops, and says what each look showed.
+/// Decides when the study stops, and prints the result of each look.
 pub struct Watch<T: Fn(&str)> {
     begun: Instant,
     metrics: usize,
@@ -148,7 +142,6 @@ pub struct Watch<T: Fn(&str)> {
 }
 
 impl<T: Fn(&str)> Watch<T> {
-    /// For so many primary metrics.
     pub fn new(until: Until, metrics: usize, tell: T) -> Self {
         Self {
             begun: Instant::now(),
@@ -202,7 +195,7 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
     }
 
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
-        // What cannot be compared is told by the comparison at the end of the study.
+        // Runs that cannot be compared are reported by the comparison at the end of the study.
         let Some(compared) = self.compared(a, b) else {
             return false;
         };

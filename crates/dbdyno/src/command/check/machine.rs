@@ -1,4 +1,4 @@
-//! The machine of the database, as far as a run would know it.
+//! The machine of the database, as a run would record it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,19 @@ use host::{Remote, SshAddress};
 
 use crate::arguments::ServerHost;
 
-/// What is known of it.
 pub(super) struct Machine {
-    /// Facts, or why there are none.
+    /// Facts, or the reason for their absence.
     pub platform: Result<Platform, String>,
-    /// The device of the data, or why it is unknown; `None` where there are no data on a known machine.
+    /// The device of the data, or the reason why it is unknown; `None` for a known machine without data.
     pub device: Option<Result<String, String>>,
-    /// How the settings of the server compare with published advice.
+    /// Settings of the server compared with published advice.
     pub lint: Vec<Finding>,
 }
 
 impl Machine {
-    /// Looks at this machine, or at the one that `--host` names.
-    ///
-    /// # Errors
-    /// When that one cannot be reached.
-    pub(super) fn of(url: &TargetUrl, asked: &ServerHost, found: &Inspection) -> Result<Self> {
-        let remote = match &asked.address {
+    /// Examines this machine, or the one named by `--host`.
+    pub(super) fn of(url: &TargetUrl, host: &ServerHost, found: &Inspection) -> Result<Self> {
+        let remote = match &host.address {
             Some(text) => Some(Remote::connect(&SshAddress::parse(text)?)?),
             None => None,
         };
@@ -40,7 +36,7 @@ impl Machine {
             ),
         };
         let directory = found.data.as_ref().map(PathBuf::from);
-        let device = match (&asked.device, directory, &remote) {
+        let device = match (&host.device, directory, &remote) {
             (Some(device), _, _) => Some(Ok(device.clone())),
             (None, None, _) => None,
             (None, Some(directory), Some(remote)) => {
@@ -62,7 +58,7 @@ impl Machine {
     }
 }
 
-/// A file that a run creates will be on the device of its directory.
+/// A file created later will be on the device of its directory.
 fn nearest(path: &Path) -> &Path {
     let mut there = path.ancestors().filter(|it| it.exists());
     there.next().unwrap_or(Path::new("."))

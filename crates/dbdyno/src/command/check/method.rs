@@ -1,4 +1,4 @@
-//! The method, held against its laws on one database: measured by a plan as any other, in a place of its own.
+//! The method checked against its invariants on one database, with an ordinary plan in a private schema or file.
 
 mod plan;
 mod words;
@@ -28,28 +28,24 @@ use words::Counted;
 
 const REPETITIONS: u32 = 8;
 const USERS_MAX: u32 = 16;
-/// Sessions that are left to others.
 const SESSIONS_SPARED: u64 = 2;
-/// Shortest think time, and what it is at least in round trips.
+/// Shortest think time, and its least multiple of a round trip.
 const THINK_MS_MIN: f64 = 10.0;
 const THINK_ROUND_TRIPS: f64 = 10.0;
-/// What a point takes besides its seconds, about.
+/// Approximate overhead of a point in seconds.
 const BESIDE_S: f64 = 0.5;
-/// Length of a point on `mock:`.
 const MOCK_S: f64 = 0.3;
-/// Length of one in slices, in them.
 const SLICES: f64 = 12.0;
 
-/// What the laws say of a database.
 pub(super) struct Method {
-    place: String,
-    asked: Parameters,
+    workspace: String,
+    parameters: Parameters,
     findings: Vec<Finding>,
     own: Option<Own>,
     time: Duration,
 }
 
-/// Processor time of the driver, µs an operation, and its share in percent of a statement that asks for nothing.
+/// CPU time of the driver (µs per operation), and its share in percent of an empty statement.
 type Own = (f64, f64);
 
 struct Round {
@@ -60,35 +56,33 @@ struct Round {
 }
 
 impl Method {
-    /// Measures once its user agrees; `None` when its user interrupts it. `found` is what was found of the target before.
-    ///
-    /// # Errors
-    /// When the user does not agree, or the target gives out.
+    /// Measures after its user's consent; `None` if the user interrupts. `found` is the earlier inspection of the target.
     pub(super) fn of(
         url: &TargetUrl,
         found: &Inspection,
-        (seconds, host): (f64, &HostAsked),
+        seconds: f64,
+        host: &HostAsked,
         permission: &Permission,
     ) -> Result<Option<Self>> {
-        let place = CheckPlace::beside(engines::all(), url)?;
-        let asked = asked(&place, seconds);
-        let library = plan::library(place.is_private())?;
-        agree(&place, &asked, &library, permission)?;
+        let workspace = CheckPlace::beside(engines::all(), url)?;
+        let parameters = parameters(&workspace, seconds);
+        let library = plan::library(workspace.is_private())?;
+        agree(&workspace, &parameters, &library, permission)?;
         lab::signal::install();
         let begin = Instant::now();
         let bench = Bench {
             url,
-            place: &place,
+            workspace: &workspace,
             library: &library,
-            asked,
+            parameters,
             host,
         };
         let outcome = bench.find(found);
-        // What was made is removed however it ended; the first error is the one to tell.
-        let removed = if place.is_private() {
+        // The workspace is removed in any case; the first error is reported.
+        let removed = if workspace.is_private() {
             Ok(())
         } else {
-            place.clear()
+            workspace.clear()
         };
         let (findings, own) = match outcome {
             Ok(found) => found,
@@ -97,56 +91,56 @@ impl Method {
         };
         removed?;
         Ok(Some(Self {
-            place: place.words(),
-            asked,
+            workspace: workspace.words(),
+            parameters,
             findings,
             own,
             time: begin.elapsed(),
         }))
     }
 
-    /// Whether no law is broken, and any is told at all.
+    /// True if no invariant is violated and at least one was decided.
     pub(super) fn is_right(&self) -> bool {
         let counted = Counted::of(&self.findings);
         counted.broken == 0 && counted.holds > 0
     }
 
     pub(super) fn text(&self) -> String {
-        let (asked, minutes) = (&self.asked, self.time.as_secs_f64() / 60.0);
-        let (repetitions, users) = (asked.repetitions, asked.users);
-        let place = &self.place;
+        let (parameters, minutes) = (&self.parameters, self.time.as_secs_f64() / 60.0);
+        let (repetitions, users) = (parameters.repetitions, parameters.users);
+        let workspace = &self.workspace;
         format!(
-            "\nMethod, in {place} ({repetitions} repetitions, {users} users, {minutes:.1} min)\n{}",
+            "\nMethod, in {workspace} ({repetitions} repetitions, {users} users, {minutes:.1} min)\n{}",
             words::table(&self.findings)
         )
     }
 
-    /// The one line to trust, or the reason why not.
+    /// The final line: trust, or the reason against it.
     pub(super) fn verdict(&self) -> String {
         words::verdict(&self.findings, self.own)
     }
 
     pub(super) fn json(&self) -> Value {
         let counted = Counted::of(&self.findings);
-        let asked = &self.asked;
+        let parameters = &self.parameters;
         json!({
-            "place": self.place, "is_right": self.is_right(), "verdict": self.verdict(),
-            "hold": counted.holds, "broken": counted.broken, "not_told": counted.not_told,
+            "place": self.workspace, "is_right": self.is_right(), "verdict": self.verdict(),
+            "hold": counted.holds, "broken": counted.broken, "not_told": counted.undecided,
             "not_offered": counted.not_offered,
             "own_us": self.own.map(|(us, _)| us), "own_pct": self.own.map(|(_, pct)| pct),
-            "repetitions": asked.repetitions, "seconds": asked.seconds, "users": asked.users,
-            "think_ms": asked.think_ms, "time_s": self.time.as_secs_f64(),
+            "repetitions": parameters.repetitions, "seconds": parameters.seconds, "users": parameters.users,
+            "think_ms": parameters.think_ms, "time_s": self.time.as_secs_f64(),
             "laws": self.findings.iter().map(words::json).collect::<Vec<_>>(),
         })
     }
 }
 
-/// Users as far as the server lets them in, and think time that is long against a round trip.
-fn asked(place: &CheckPlace, seconds: f64) -> Parameters {
-    let left = place.sessions_left().map_or(USERS_MAX, |left| {
+/// As many users as the server admits, and a think time that is long compared with a round trip.
+fn parameters(workspace: &CheckPlace, seconds: f64) -> Parameters {
+    let left = workspace.sessions_left().map_or(USERS_MAX, |left| {
         u32::try_from(left.count.saturating_sub(SESSIONS_SPARED)).unwrap_or(USERS_MAX)
     });
-    let round_trip_ms = place.round_trip_us().unwrap_or_default() / 1e3;
+    let round_trip_ms = workspace.round_trip_us().unwrap_or_default() / 1e3;
     Parameters {
         users: left.clamp(2, USERS_MAX) / 2 * 2,
         think_ms: (THINK_ROUND_TRIPS * round_trip_ms)
@@ -158,14 +152,15 @@ fn asked(place: &CheckPlace, seconds: f64) -> Parameters {
 }
 
 fn agree(
-    place: &CheckPlace,
-    asked: &Parameters,
+    workspace: &CheckPlace,
+    parameters: &Parameters,
     library: &Library,
     permission: &Permission,
 ) -> Result<()> {
     let steps = verdict::method::Role::ALL.len() as f64;
-    let minutes = f64::from(asked.repetitions) * steps * (asked.seconds + BESIDE_S) / 60.0;
-    let (words, users) = (place.words(), asked.users);
+    let minutes =
+        f64::from(parameters.repetitions) * steps * (parameters.seconds + BESIDE_S) / 60.0;
+    let (words, users) = (workspace.words(), parameters.users);
     permission.agree(
         &format!(
             "--method loads the database for about {} min with up to {users} sessions, and creates tables in {words} and \
@@ -175,24 +170,24 @@ fn agree(
         "leave out --method",
     )?;
     let mut workloads = registry(library.clone());
-    let mut plan = Plan::parse(&workloads, &plan::text(asked), &[])?;
+    let mut plan = Plan::parse(&workloads, &plan::text(parameters), &[])?;
     workloads.prepare(&mut plan)?;
-    let urls = [place.url().clone()];
+    let urls = [workspace.url().clone()];
     permission.ask(&Forecast::of(&plan, &workloads, &urls, false)?)
 }
 
-/// Where the laws are measured, and by what.
+/// Location and library of the measurement.
 struct Bench<'a> {
-    /// The database beside which the place is.
+    /// The database next to the workspace.
     url: &'a TargetUrl,
-    place: &'a CheckPlace,
+    workspace: &'a CheckPlace,
     library: &'a Library,
-    asked: Parameters,
+    parameters: Parameters,
     host: &'a HostAsked,
 }
 
 impl Bench<'_> {
-    /// What the laws say, after a second measurement where the first breaks one.
+    /// Results of the invariants, repeated with a second measurement if one is violated.
     fn find(&self, found: &Inspection) -> Result<(Vec<Finding>, Option<Own>)> {
         let round = self.round(found)?;
         let findings = self.findings(&round);
@@ -208,7 +203,7 @@ impl Bench<'_> {
 
     fn findings(&self, round: &Round) -> Vec<Finding> {
         find(&Measured {
-            asked: self.asked,
+            asked: self.parameters,
             run: &round.run,
             mock: &round.mock,
             slices: &round.slices,
@@ -218,8 +213,8 @@ impl Bench<'_> {
 
     fn round(&self, found: &Inspection) -> Result<Round> {
         let files = tempfile::tempdir()?;
-        if !self.place.is_private() {
-            self.place.fill(|session| {
+        if !self.workspace.is_private() {
+            self.workspace.fill(|session| {
                 let schema = format!("{}.", session.schema());
                 for table in &plan::TABLES {
                     let create = table.create(&format!("{SCHEMA_MARK}."));
@@ -237,10 +232,10 @@ impl Bench<'_> {
         };
         let library = mock_library(files.path())?;
         let mock = mock(files.path(), &library)?;
-        let text = plan::text(&self.asked);
+        let text = plan::text(&self.parameters);
         let host = self.host.clone();
         let scripts = self.library.clone();
-        let run = measure(files.path(), &text, scripts, self.place.url(), host)?;
+        let run = measure(files.path(), &text, scripts, self.workspace.url(), host)?;
         if run.points.is_empty() {
             let missing = run.missing.first().map(|it| it.reason.to_string());
             let why = missing.unwrap_or_default();
@@ -262,7 +257,7 @@ impl Bench<'_> {
     }
 }
 
-/// The server's clock beside both clocks of this machine.
+/// The server's clock together with both clocks of this machine.
 struct Reading {
     monotonic: Instant,
     wall: SystemTime,
@@ -279,7 +274,7 @@ impl Reading {
         }))
     }
 
-    /// How long it was until `after` by the driver's clock and by the server's.
+    /// The time until `after` on the driver's clock and on the server's.
     fn until(&self, after: &Self) -> Clocks {
         let wall_s = match after.wall.duration_since(self.wall) {
             Ok(passed) => passed.as_secs_f64(),
@@ -295,7 +290,7 @@ impl Reading {
     }
 }
 
-/// The library of bench/aa: a statement of known length.
+/// The library of bench/aa: a statement of known duration.
 fn mock_library(directory: &Path) -> Result<Library> {
     let library = directory.join("library");
     fs::create_dir(&library)?;
@@ -305,7 +300,6 @@ fn mock_library(directory: &Path) -> Result<Library> {
     super::super::library(Some(&library))
 }
 
-/// Its plan, and a target on which the statement takes so long.
 fn mock_plan(jobs: u32, seconds: f64, takes: &str) -> Result<(String, TargetUrl)> {
     let plan = format!(
         "name = \"mock\"\nrepeat = {REPETITIONS}\n[validity]\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n\
@@ -326,7 +320,7 @@ fn mock(directory: &Path, library: &Library) -> Result<Run> {
     )
 }
 
-/// In slices, in turn with itself; one side is as good as the other.
+/// A run in slices that alternates with itself; both sides are equivalent.
 fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
     let seconds = SLICES * Parameters::SLICE.as_secs_f64();
     let takes = format!("service_us={}&wait=sleep", Parameters::SLICES_US);
@@ -383,7 +377,7 @@ const MOCK_LIBRARY: [(&str, &str); 3] = [
     ),
 ];
 
-/// Carries out a plan as `dbdyno run` does, into an archive that nobody keeps.
+/// Runs a plan like `dbdyno run`, into a temporary archive.
 fn measure(
     directory: &Path,
     plan: &str,
@@ -420,7 +414,7 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
     )
 }
 
-/// There is no run that could be resumed.
+/// The temporary run cannot be resumed.
 fn without_run(error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<LabError>() {
         Ok(LabError::Broken { message, .. }) => {

@@ -1,4 +1,4 @@
-//! How the result of a check reads, for people and for programs.
+//! The result of a check as text and JSON.
 
 use std::fmt::Write;
 
@@ -12,19 +12,15 @@ use super::machine::Machine;
 use super::method::Method;
 use super::suite::Carried;
 
-/// Version of the JSON (docs/CHECK.md).
 const FORMAT: u32 = 1;
 const LABEL_WIDTH: usize = 15;
 
-/// Everything that a check found.
 pub(super) struct Checked {
     /// Without the password.
     pub url: String,
     pub machine: Machine,
     pub found: Inspection,
-    /// What was tried, where that was asked for.
     pub suite: Option<Carried>,
-    /// What the laws say, where that was asked for.
     pub method: Option<Method>,
 }
 
@@ -33,7 +29,6 @@ impl Checked {
         let found = &self.found;
         let mut text = format!("{}\n\n", self.url);
         for (label, value) in self.facts() {
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "  {label:LABEL_WIDTH$}{value}");
         }
         if !found.rights.is_empty() {
@@ -79,7 +74,7 @@ impl Checked {
             text.push_str(&method.text());
         }
         text.push_str(&self.verdict());
-        // The last line is the one that is looked for.
+        // Readers look for the verdict in the last line.
         if let Some(method) = &self.method {
             text.push_str(&format!("{}\n", method.verdict()));
         }

@@ -1,4 +1,4 @@
-//! The suite that every engine has to pass, carried out on one database, and how its result reads.
+//! The suite that every engine has to pass, run on one database, and its result as text.
 
 use std::fmt::Write;
 
@@ -10,24 +10,20 @@ use serde_json::{Value, json};
 use crate::consent::Permission;
 
 pub(super) struct Carried {
-    place: String,
+    location: String,
     results: Vec<CheckResult>,
 }
 
 impl Carried {
-    /// Carries it out, once its user agrees.
-    ///
-    /// # Errors
-    /// When the user does not agree, or the suite cannot work in its place.
     pub(super) fn out(url: &TargetUrl, permission: &Permission) -> Result<Self> {
         let suite = Suite::beside(engines::all(), url)?;
-        let place = suite.place();
+        let location = suite.place();
         permission.agree(
-            &format!("--engine creates tables in {place} and drops them"),
+            &format!("--engine creates tables in {location} and drops them"),
             "leave out --engine",
         )?;
         let results = suite.run(|name| tracing::info!("check: {name}"))?;
-        Ok(Self { place, results })
+        Ok(Self { location, results })
     }
 
     fn count(&self, is_meant: impl Fn(&Outcome) -> bool) -> usize {
@@ -46,7 +42,7 @@ impl Carried {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!("\nEngine, in {}\n", self.place);
+        let mut text = format!("\nEngine, in {}\n", self.location);
         let width = |of: fn(&CheckResult) -> &str| {
             let widths = self.results.iter().map(|result| of(result).len());
             widths.max().unwrap_or(0)
@@ -59,7 +55,6 @@ impl Carried {
                 Outcome::Failed { .. } => "FAILED",
                 Outcome::NotOffered(_) => "–",
             };
-            // Writing to a String cannot fail.
             let _ = write!(text, "  {group:groups$}  {name:names$}  {outcome:6}");
             let _ = match &result.outcome {
                 Outcome::Passed => writeln!(text, "  {seconds:.2} s"),
@@ -91,7 +86,7 @@ impl Carried {
         };
         let [passed, failed, not_offered] = self.counts();
         json!({
-            "place": self.place, "passed": passed, "failed": failed, "not_offered": not_offered,
+            "place": self.location, "passed": passed, "failed": failed, "not_offered": not_offered,
             "checks": self.results.iter().map(check).collect::<Vec<_>>(),
         })
     }

@@ -1,4 +1,4 @@
-//! `dbdyno columnar lift`: sizes, times and proof of lifted tables.
+//! `dbdyno columnar lift`: sizes, times and proof of populated tables.
 
 use std::fmt::Write;
 
@@ -10,7 +10,9 @@ use stats::words::counted;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
-use super::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
+use super::{
+    chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
+};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::{print, print_json};
@@ -18,14 +20,14 @@ use crate::exit::Status;
 
 const FORMAT: u32 = 1;
 
-pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
-    let source = source_of(&asked.wanted)?;
+pub(super) fn lift(arguments: &LiftArguments) -> Result<Status> {
+    let source = source_of(&arguments.wanted)?;
     lab::signal::install();
     let options = LiftOptions {
-        chosen: chosen_of(&asked.wanted),
-        level: asked.level,
-        memory_bytes: asked.memory,
-        jobs: asked.jobs,
+        chosen: chosen_of(&arguments.wanted),
+        level: arguments.level,
+        memory_bytes: arguments.memory,
+        jobs: arguments.jobs,
     };
     let bar = bar(0, "tables");
     let outcome = workload::columnar::lift(
@@ -35,8 +37,8 @@ pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
         &|event| show(&bar, event, "tables"),
     );
     bar.finish_and_clear();
-    let lifted = outcome.map_err(told)?;
-    if asked.json {
+    let lifted = outcome.map_err(error_with_status)?;
+    if arguments.json {
         print_json(&format!("{:#}\n", document(source.as_ref(), &lifted)))?
     } else {
         print(&lines(source.as_ref(), &lifted))?
@@ -60,7 +62,6 @@ fn lines(source: &dyn Source, lifted: &Lifted) -> String {
     let width = width.max().unwrap_or(0).max(5);
     let mut line = |cells: [&str; 7]| {
         let [name, rows, disk, memory, factor, took, codecs] = cells;
-        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{name:<width$}  {rows:>12}  {disk:>9}  {memory:>9}  {factor:>6}  {took:>9}  {codecs}"
@@ -142,7 +143,7 @@ fn factor(factor: Option<f64>) -> String {
     factor.map_or("–".into(), |factor| format!("{factor:.2}"))
 }
 
-/// The codecs of a table, each with the number of its columns.
+/// The codecs of a table, with the number of columns of each.
 fn codecs(table: &LiftedTable) -> String {
     let codec = |(codec, columns): (&String, &Vec<String>)| format!("{codec} {}", columns.len());
     table

@@ -1,4 +1,4 @@
-//! `dbdyno columnar run`: the plan that its flags stand for, on the database and a replica at each level.
+//! `dbdyno columnar run`: a plan for the database and a replica at each level.
 
 use std::path::PathBuf;
 
@@ -7,74 +7,73 @@ use column_store::{Level, urls};
 use toml::{Table, Value};
 use workload::columnar::memory::usable_bytes;
 
-use crate::arguments::RunArguments;
 use crate::arguments::columnar::StudyArguments;
 use crate::command::plan_text::{number, numbers, step, table};
+use crate::command::requests::RunRequest;
 use crate::command::run;
 use crate::exit::Status;
 
-/// The parameters of the study are those whose answers are known: nothing is drawn.
+/// The parameters are those with known answers, so that nothing is drawn.
 const SEED: u64 = 1;
-/// Users are at work for so long before they are measured.
 const RAMP_UP_S: f64 = 5.0;
 
-pub(super) fn study(asked: &StudyArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let levels = if asked.levels.is_empty() {
+pub(super) fn study(study: &StudyArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let levels = if study.levels.is_empty() {
         Level::ALL.to_vec()
     } else {
-        asked.levels.clone()
+        study.levels.clone()
     };
     // All levels are in memory at the same time.
     let usable = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
-    let memory = asked.memory.or(usable);
-    let targets = asked.from.iter().cloned().collect();
-    let arguments = RunArguments {
+    let memory = study.memory.or(usable);
+    let targets = study.from.iter().cloned().collect();
+    let request = RunRequest {
         replicas: urls(&levels, memory, None),
         cache_bytes: memory,
-        ..asked.occasion.run_of(&plan(asked), targets, Some(SEED))
+        ..RunRequest::of_plan(&plan(study), &study.occasion, targets, Some(SEED))
     };
-    run::run(arguments, archive)
+    run::run(&request, archive)
 }
 
-/// Order entry alone, and with one user's queries beside it at the highest degree.
-fn mixed(asked: &StudyArguments, users: u32) -> Table {
+/// Order entry alone, and during one user's queries at the highest degree.
+fn mixed(study: &StudyArguments, users: u32) -> Table {
     let users = table([
         ("do", Some("run".into())),
-        ("warehouses", Some(number(asked.oltp_warehouses))),
+        ("warehouses", Some(number(study.oltp_warehouses))),
         ("users", Some(number(users))),
     ]);
     let queries = table([
         ("do", Some("run".into())),
-        ("scale", Some(asked.scale.factor().into())),
-        ("queries", asked.queries.as_deref().map(numbers)),
-        ("dop", asked.dop.iter().max().map(|dop| numbers(&[*dop]))),
-        ("query_limit_seconds", asked.query_limit.map(Value::from)),
+        ("scale", Some(study.scale.factor().into())),
+        ("queries", study.queries.as_deref().map(numbers)),
+        ("dop", study.dop.iter().max().map(|dop| numbers(&[*dop]))),
+        ("query_limit_seconds", study.query_limit.map(Value::from)),
     ]);
-    let ramp_up_s = RAMP_UP_S.min(asked.oltp_seconds / 4.0);
+    let ramp_up_s = RAMP_UP_S.min(study.oltp_seconds / 4.0);
     table([
         ("use", Some("mixed".into())),
-        ("seconds", Some(asked.oltp_seconds.into())),
+        ("seconds", Some(study.oltp_seconds.into())),
         ("ramp_up_seconds", Some(ramp_up_s.into())),
         ("oltp", Some(users.into())),
         ("olap", Some(queries.into())),
     ])
 }
 
-fn plan(asked: &StudyArguments) -> Table {
-    let scale = || Some(Value::from(asked.scale.factor()));
+fn plan(study: &StudyArguments) -> Table {
+    let scale = || Some(Value::from(study.scale.factor()));
     let load = table([("do", Some("load".into())), ("scale", scale())]);
     let lift = table([("do", Some("lift".into()))]);
     let ask = table([
         ("do", Some("run".into())),
         ("scale", scale()),
-        ("queries", asked.queries.as_deref().map(numbers)),
-        ("streams", Some(number(asked.users))),
-        ("dop", Some(numbers(&asked.dop))),
-        ("query_limit_seconds", asked.query_limit.map(Value::from)),
+        ("queries", study.queries.as_deref().map(numbers)),
+        ("streams", Some(number(study.users))),
+        ("dop", Some(numbers(&study.dop))),
+        ("query_limit_seconds", study.query_limit.map(Value::from)),
     ]);
     let change = table([
         ("do", Some("change".into())),
-        ("dop", Some(numbers(&asked.dop))),
+        ("dop", Some(numbers(&study.dop))),
     ]);
     let mut steps = vec![
         step("olap", load),
@@ -83,11 +82,11 @@ fn plan(asked: &StudyArguments) -> Table {
         step("olap", ask),
         step("columnar", change),
     ];
-    steps.extend(asked.oltp_users.map(|users| mixed(asked, users).into()));
+    steps.extend(study.oltp_users.map(|users| mixed(study, users).into()));
     table([
         ("name", Some("columnar".into())),
         ("sample_ms", Some(number(250))),
-        ("repeat", Some(number(asked.occasion.repeat))),
+        ("repeat", Some(number(study.occasion.repeat))),
         ("step", Some(steps.into())),
     ])
 }

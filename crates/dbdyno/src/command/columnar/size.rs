@@ -1,4 +1,4 @@
-//! `dbdyno columnar size`: what lifting would take, from a sample.
+//! `dbdyno columnar size`: a prediction of the in-memory sizes from a sample.
 
 mod sizing;
 
@@ -12,7 +12,9 @@ use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 
-use super::{chosen_of, left_out, no_sum, one_line, source_of, tables_of, texts, told};
+use super::{
+    chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
+};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::{print, print_json};
@@ -21,18 +23,22 @@ use sizing::{Sizing, interval};
 use verdict::price::PriceList;
 
 const FORMAT: u32 = 1;
-/// Pieces of a table that the text names; the JSON names all.
+/// Pieces of a table listed in the text; the JSON lists all.
 const PIECES_SHOWN: usize = 6;
 
-pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
-    // What is wrong with it is said before the sample is read.
-    let prices = asked.prices.as_deref().map(PriceList::load).transpose()?;
-    let source = source_of(&asked.wanted)?;
+pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
+    // Errors in the file are reported before the sample is read.
+    let prices = arguments
+        .prices
+        .as_deref()
+        .map(PriceList::load)
+        .transpose()?;
+    let source = source_of(&arguments.wanted)?;
     let options = SizeOptions {
-        chosen: chosen_of(&asked.wanted),
-        levels: asked.level.levels(),
-        budget: asked.budget,
-        seed: asked.seed,
+        chosen: chosen_of(&arguments.wanted),
+        levels: arguments.level.levels(),
+        budget: arguments.budget,
+        seed: arguments.seed,
     };
     lab::signal::install();
     let bar = bar(0, "tables");
@@ -43,26 +49,29 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
         &|event| show(&bar, event, "tables"),
     );
     bar.finish_and_clear();
-    let sizes = outcome.map_err(told)?;
-    let in_order = !asked.wanted.tables.is_empty();
-    let fits: Vec<Fit> = (asked.memory.iter())
+    let sizes = outcome.map_err(error_with_status)?;
+    let in_order = !arguments.wanted.tables.is_empty();
+    let fits: Vec<Fit> = (arguments.memory.iter())
         .flat_map(|memory| {
             let of = |level: &Level| fit(&sizes.tables, *level, *memory, in_order);
             options.levels.iter().map(of).collect::<Vec<_>>()
         })
         .collect();
-    let cores = asked.users.zip(asked.threads).map(|(u, t)| cores(u, t));
-    let sizing = Sizing::new(asked, &sizes, &options.levels, cores, prices)?;
+    let cores = arguments
+        .users
+        .zip(arguments.threads)
+        .map(|(u, t)| cores(u, t));
+    let sizing = Sizing::new(arguments, &sizes, &options.levels, cores, prices)?;
     let answer = Answer {
         sizing,
         source: source.as_ref(),
-        asked,
+        arguments,
         options: &options,
         sizes: &sizes,
         fits: &fits,
         cores,
     };
-    if asked.json {
+    if arguments.json {
         print_json(&format!("{:#}\n", answer.document()))?
     } else {
         print(&answer.lines())?
@@ -72,7 +81,7 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
 
 struct Answer<'a> {
     source: &'a dyn Source,
-    asked: &'a SizeArguments,
+    arguments: &'a SizeArguments,
     options: &'a SizeOptions,
     sizes: &'a Sizes,
     fits: &'a [Fit],
@@ -95,7 +104,6 @@ impl Answer<'_> {
         let width = width.max().unwrap_or(0).max(5);
         let mut line = |cells: [&str; 6]| {
             let [name, level, disk, memory, within, factor] = cells;
-            // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
                 "{name:<width$}  {level:<13}  {disk:>9}  {memory:>9}  {within:^23}  {factor}"
@@ -177,8 +185,8 @@ impl Answer<'_> {
     }
 
     fn put_fits(&self, text: &mut String) {
-        if let Some(memory) = self.asked.memory {
-            let rule = if self.asked.wanted.tables.is_empty() {
+        if let Some(memory) = self.arguments.memory {
+            let rule = if self.arguments.wanted.tables.is_empty() {
                 "first those that save the most disk space per byte of memory"
             } else {
                 "in the order of --tables"
@@ -246,7 +254,7 @@ impl Answer<'_> {
             "tables": self.sizes.tables.iter().map(table).collect::<Vec<_>>(),
             "levels": self.options.levels.iter().map(of_level).collect::<Vec<_>>(),
             "left_out": left_out(&self.sizes.left_out),
-            "fit": self.asked.memory.map(|memory| json!({
+            "fit": self.arguments.memory.map(|memory| json!({
                 "memory_bytes": memory,
                 "levels": self.fits.iter().map(fit).collect::<Vec<_>>(),
             })),
@@ -258,7 +266,6 @@ impl Answer<'_> {
     }
 }
 
-/// A line of the table: its first cells, then the size.
 fn sized(
     line: &mut impl FnMut([&str; 6]),
     first: [&str; 3],
@@ -294,7 +301,7 @@ fn sampled(table: &SizedTable) -> String {
         0 => String::new(),
         rest => format!(" and {rest} more (--json)"),
     };
-    // Of addresses with gaps the share says nothing of the rows.
+    // If addresses have gaps, their share is not the share of rows.
     let of = match sampled.population {
         Some(_) => format!("the rows, by their {}", sampled.unit),
         None => format!("{} {}", sampled.extent, sampled.unit),

@@ -1,4 +1,4 @@
-//! What the verbs of lifted tables have in common: which tables, and how they are told.
+//! Options and sentences that the verbs of populated tables share.
 
 use anyhow::Result;
 use archive::Remark;
@@ -16,7 +16,6 @@ pub(super) fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
     Ok(open_source(&url)?)
 }
 
-/// What of it is meant.
 pub(super) fn chosen_of(wanted: &Wanted) -> Chosen {
     Chosen {
         tables: wanted.tables.clone(),
@@ -30,7 +29,7 @@ pub(super) fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// Why there is no sum of the sizes on disk; nothing where those of all tables are known.
+/// The reason for a missing sum of the sizes on disk; `None` if all sizes are known.
 pub(super) fn no_sum<'a>(unknown: impl Iterator<Item = &'a str>) -> Option<String> {
     let unknown: Vec<String> = unknown.map(one_line).collect();
     (!unknown.is_empty()).then(|| {
@@ -42,27 +41,24 @@ pub(super) fn no_sum<'a>(unknown: impl Iterator<Item = &'a str>) -> Option<Strin
     })
 }
 
-/// Tables, as one counts them.
 pub(super) fn tables_of(count: usize) -> String {
     counted(count as u64, "table")
 }
 
-/// The JSON of what is left out.
 pub(super) fn left_out(left_out: &[LeftOut]) -> Vec<serde_json::Value> {
     (left_out.iter())
         .map(|out| serde_json::json!({"name": out.name, "why": out.why}))
         .collect()
 }
 
-/// What is wrong in itself has a status of its own.
-pub(super) fn told(error: ColumnarError) -> anyhow::Error {
+/// Invalid input has a separate exit status.
+pub(super) fn error_with_status(error: ColumnarError) -> anyhow::Error {
     match error {
         ColumnarError::Unknown(message) => InvalidInput(message).into(),
         other => other.into(),
     }
 }
 
-/// What there is to say, as the command's own JSON has it.
 pub(super) fn texts(remarks: &[Remark]) -> Vec<String> {
     remarks.iter().map(Remark::to_string).collect()
 }

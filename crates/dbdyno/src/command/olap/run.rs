@@ -1,42 +1,45 @@
-//! `dbdyno olap run`: the plan that its flags stand for, carried out as any other.
+//! `dbdyno olap run`: a plan built from its flags.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use toml::{Table, Value};
 
-use crate::arguments::olap::AskArguments;
+use crate::arguments::olap::OlapRunArguments;
 use crate::command::plan_text::{number, numbers, step, table, word};
+use crate::command::requests::RunRequest;
 use crate::command::run;
 use crate::exit::Status;
 
-pub fn run(asked: &AskArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let arguments = asked
-        .occasion
-        .run_of(&plan(asked), asked.targets.clone(), asked.seed);
-    run::run(arguments, archive)
+pub fn run(options: &OlapRunArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let targets = options.targets.clone();
+    let request = RunRequest::of_plan(&plan(options), &options.occasion, targets, options.seed);
+    run::run(&request, archive)
 }
 
-fn plan(asked: &AskArguments) -> Table {
+fn plan(options: &OlapRunArguments) -> Table {
     let olap = table([
         ("do", Some("run".into())),
         (
             "scale",
-            asked.scale.map(|scale| Value::from(scale.factor())),
+            options.scale.map(|scale| Value::from(scale.factor())),
         ),
-        ("queries", asked.queries.as_deref().map(numbers)),
-        ("iterations", asked.iterations.map(number)),
-        ("rounds", asked.rounds.map(number)),
-        ("streams", asked.streams.map(number)),
-        ("dop", (!asked.dop.is_empty()).then(|| numbers(&asked.dop))),
-        ("refresh", asked.refresh.then_some(Value::from(true))),
-        ("parameters", Some(word(asked.parameters).into())),
-        ("cache", Some(word(asked.cache).into())),
-        ("query_limit_seconds", asked.query_limit.map(Value::from)),
+        ("queries", options.queries.as_deref().map(numbers)),
+        ("iterations", options.iterations.map(number)),
+        ("rounds", options.rounds.map(number)),
+        ("streams", options.streams.map(number)),
+        (
+            "dop",
+            (!options.dop.is_empty()).then(|| numbers(&options.dop)),
+        ),
+        ("refresh", options.refresh.then_some(Value::from(true))),
+        ("parameters", Some(word(options.parameters).into())),
+        ("cache", Some(word(options.cache).into())),
+        ("query_limit_seconds", options.query_limit.map(Value::from)),
     ]);
     table([
         ("name", Some("olap".into())),
-        ("repeat", Some(number(asked.occasion.repeat))),
+        ("repeat", Some(number(options.occasion.repeat))),
         ("step", Some(vec![step("olap", olap)].into())),
     ])
 }

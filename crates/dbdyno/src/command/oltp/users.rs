@@ -1,4 +1,4 @@
-//! `dbdyno oltp run`: the plan that its flags stand for, carried out as any other.
+//! `dbdyno oltp run`: a plan built from its flags.
 
 use std::path::PathBuf;
 
@@ -7,21 +7,22 @@ use toml::{Table, Value};
 
 use crate::arguments::{Check, UsersArguments};
 use crate::command::plan_text::{number, step, table, word};
+use crate::command::requests::RunRequest;
 use crate::command::run;
 use crate::exit::{InvalidInput, Status};
 
-pub fn run(asked: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let plan = plan(asked)?;
-    let targets = vec![asked.target.clone()];
-    let arguments = asked.occasion.run_of(&plan, targets, asked.seed);
-    run::run(arguments, archive)
+pub fn run(options: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let plan = plan(options)?;
+    let targets = vec![options.target.clone()];
+    let request = RunRequest::of_plan(&plan, &options.occasion, targets, options.seed);
+    run::run(&request, archive)
 }
 
-/// The plan: a load before every repetition where there is more than one, then the users.
-fn plan(asked: &UsersArguments) -> Result<Table> {
+/// The plan: with several repetitions a load before each, then the users.
+fn plan(options: &UsersArguments) -> Result<Table> {
     let mut steps = Vec::new();
-    if asked.occasion.repeat > 1 {
-        let warehouses = asked.warehouses.ok_or_else(|| {
+    if options.occasion.repeat > 1 {
+        let warehouses = options.warehouses.ok_or_else(|| {
             InvalidInput("--repeat needs --warehouses W, because the database is restored before each repetition".into())
         })?;
         let load = table([
@@ -29,56 +30,56 @@ fn plan(asked: &UsersArguments) -> Result<Table> {
             ("warehouses", Some(number(warehouses))),
             (
                 "warehouse_rows",
-                asked.warehouse_rows.map(|rows| word(rows).into()),
+                options.warehouse_rows.map(|rows| word(rows).into()),
             ),
         ]);
         steps.push(step("oltp", load));
     }
-    steps.push(users_step(asked).into());
+    steps.push(users_step(options).into());
     Ok(table([
         ("name", Some("oltp".into())),
         ("primary", Some(vec!["OLTP.new_orders_per_min"].into())),
-        ("repeat", Some(number(asked.occasion.repeat))),
+        ("repeat", Some(number(options.occasion.repeat))),
         ("step", Some(steps.into())),
     ]))
 }
 
-fn users_step(asked: &UsersArguments) -> Table {
+fn users_step(options: &UsersArguments) -> Table {
     let oltp = table([
         ("do", Some("run".into())),
-        ("warehouses", asked.warehouses.map(number)),
+        ("warehouses", options.warehouses.map(number)),
         (
             "warehouse_rows",
-            asked.warehouse_rows.map(|rows| word(rows).into()),
+            options.warehouse_rows.map(|rows| word(rows).into()),
         ),
-        ("users", Some(asked.users.as_str().into())),
-        ("connections", asked.connections.map(number)),
-        ("statements", Some(word(asked.mode).into())),
-        ("pauses", Some(asked.pauses.into())),
-        ("limit", asked.limit.as_deref().map(Value::from)),
-        ("slo", asked.slo.as_deref().map(Value::from)),
+        ("users", Some(options.users.as_str().into())),
+        ("connections", options.connections.map(number)),
+        ("statements", Some(word(options.mode).into())),
+        ("pauses", Some(options.pauses.into())),
+        ("limit", options.limit.as_deref().map(Value::from)),
+        ("slo", options.slo.as_deref().map(Value::from)),
         (
             "check",
-            (asked.check != Check::Full).then(|| word(asked.check).into()),
+            (options.check != Check::Full).then(|| word(options.check).into()),
         ),
         (
             "operation_limit_seconds",
-            asked.operation_limit.map(Value::from),
+            options.operation_limit.map(Value::from),
         ),
-        ("warm_up_max_seconds", Some(asked.warm_up_max.into())),
-        ("journal", Some(asked.journal.into())),
-        ("stop", Some((!asked.all_levels).into())),
+        ("warm_up_max_seconds", Some(options.warm_up_max.into())),
+        ("journal", Some(options.journal.into())),
+        ("stop", Some((!options.all_levels).into())),
     ]);
     table([
         ("use", Some("oltp".into())),
-        ("seconds", Some(asked.seconds.into())),
-        ("ramp_up_seconds", Some(asked.ramp_up.into())),
-        ("rate_per_s", asked.rate.map(Value::from)),
+        ("seconds", Some(options.seconds.into())),
+        ("ramp_up_seconds", Some(options.ramp_up.into())),
+        ("rate_per_s", options.rate.map(Value::from)),
         (
             "arrivals",
-            asked.arrivals.map(|arrivals| word(arrivals).into()),
+            options.arrivals.map(|arrivals| word(arrivals).into()),
         ),
-        ("driver_threads", asked.driver_threads.map(number)),
+        ("driver_threads", options.driver_threads.map(number)),
         ("oltp", Some(oltp.into())),
     ])
 }

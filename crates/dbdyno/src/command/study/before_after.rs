@@ -1,4 +1,4 @@
-//! A run before a change that dbdyno cannot make itself, and one after it.
+//! A run before and a run after a change that dbdyno cannot make itself.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use archive::{Archive, ArchiveError, Run, RunName, RunState};
 use host::SystemClock;
 use lab::{HostAsked, LabError, Plan};
 
-use super::asked::{StudyRequest, VERB, judged, refuse_taken};
 use super::change::Change;
+use super::request::{StudyRequest, VERB, judged, refuse_taken};
 use crate::command::compare::{How, judge_and_show};
 use crate::command::run::Prepared;
 use crate::command::{library, resumed, stated};
 use crate::exit::{InvalidInput, Status};
-use crate::place;
+use crate::locations;
 use crate::progress::Screen;
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
+pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     lab::signal::install();
-    let study = if asked.is_resumed() {
-        Study::begun(asked)?
+    let study = if request.is_resumed() {
+        Study::begun(request)?
     } else {
-        Study::new(asked)?
+        Study::new(request)?
     };
     let (before, after) = study.carry_out()?;
     let how = How {
-        watched: &asked.watched,
-        judging: &asked.arguments.judging,
+        watched: &request.watched,
+        judging: &request.arguments.judging,
         anyway: true,
-        trust_sequential: asked.arguments.trust_sequential,
+        trust_sequential: request.arguments.trust_sequential,
     };
-    let status = judge_and_show(&before, &after, &how, asked.archive_asked)?;
-    asked.write_page(&after, &[&before])?;
+    let status = judge_and_show(&before, &after, &how, request.archive_option)?;
+    request.write_page(&after, &[&before])?;
     Ok(judged(status, &[&before, &after]))
 }
 
@@ -62,17 +62,14 @@ impl Side {
     }
 }
 
-/// A study on its way.
 struct Study<'a> {
-    asked: &'a StudyRequest<'a>,
-    /// Who makes the change; `None` when the run after it has begun.
+    request: &'a StudyRequest<'a>,
+    /// The change; `None` once the second run has begun.
     change: Option<Change>,
     before: Before,
-    /// What both runs are made of.
     prepared: Prepared,
 }
 
-/// How far the run before the change is.
 enum Before {
     New,
     Begun,
@@ -80,30 +77,30 @@ enum Before {
 }
 
 impl<'a> Study<'a> {
-    fn new(asked: &'a StudyRequest<'a>) -> Result<Self> {
-        let change = Change::asked(asked.arguments)?;
+    fn new(request: &'a StudyRequest<'a>) -> Result<Self> {
+        let change = Change::from_arguments(request.arguments)?;
         for side in [Side::Before, Side::After] {
-            refuse_taken(&side.label(&asked.name), &asked.archive)?;
+            refuse_taken(&side.label(&request.name), &request.archive)?;
         }
         Ok(Self {
-            asked,
+            request,
             change: Some(change),
             before: Before::New,
-            prepared: Prepared::of_runs(&asked.run_arguments()?, 2)?,
+            prepared: Prepared::of_runs(&request.run_request()?, 2)?,
         })
     }
 
-    /// One that was begun. What it measures stands in the archive; who makes the change is said again.
-    fn begun(asked: &'a StudyRequest<'a>) -> Result<Self> {
-        let (name, arguments) = (&asked.name, asked.arguments);
-        asked.refuse_settled()?;
-        let kept = Archive::open_read_only(&asked.archive)?;
-        let before = kept.load_run(&Side::Before.name(name))?;
-        let after = match kept.load_run(&Side::After.name(name)) {
+    /// A resumed study: the archive has its plan, and the command line the change.
+    fn begun(request: &'a StudyRequest<'a>) -> Result<Self> {
+        let (name, arguments) = (&request.name, request.arguments);
+        request.refuse_settled()?;
+        let store = Archive::open_read_only(&request.archive)?;
+        let before = store.load_run(&Side::Before.name(name))?;
+        let after = match store.load_run(&Side::After.name(name)) {
             Err(ArchiveError::UnknownRun { .. }) => None,
             loaded => Some(loaded?),
         };
-        drop(kept);
+        drop(store);
         if after
             .as_ref()
             .is_some_and(|run| run.state == RunState::Complete)
@@ -112,13 +109,13 @@ impl<'a> Study<'a> {
             return Err(InvalidInput(why).into());
         }
         let begun: Vec<&Run> = std::iter::once(&before).chain(&after).collect();
-        resumed::agree(&arguments.permission, &asked.archive, &begun)?;
+        resumed::agree(&arguments.permission, &request.archive, &begun)?;
         let workloads = workload::registry(library(None)?);
         Ok(Self {
-            asked,
+            request,
             change: match after {
                 Some(_) => None,
-                None => Some(Change::asked(arguments)?),
+                None => Some(Change::from_arguments(arguments)?),
             },
             before: match before.state {
                 RunState::Complete => Before::Complete,
@@ -127,7 +124,7 @@ impl<'a> Study<'a> {
             prepared: Prepared {
                 plan: Plan::parse(&workloads, &before.plan_toml, &[])?,
                 targets: lab::nodes::urls_of_run(&before)?,
-                files: place::work_files_of(&before)?,
+                files: locations::work_files_of(&before)?,
                 library: None,
                 seed: before.seed,
                 stated: stated(arguments.platform.as_deref())?,
@@ -140,15 +137,15 @@ impl<'a> Study<'a> {
         let before = match self.before {
             Before::New => self.measure(Side::Before),
             Before::Begun => self.resume(Side::Before),
-            Before::Complete => Ok(Archive::open_read_only(&self.asked.archive)?
-                .load_run(&Side::Before.name(&self.asked.name))?),
+            Before::Complete => Ok(Archive::open_read_only(&self.request.archive)?
+                .load_run(&Side::Before.name(&self.request.name))?),
         };
         let before = before.inspect_err(|_| self.abandon(Side::Before))?;
         let after = match &self.change {
             None => self.resume(Side::After)?,
             Some(change) => {
                 self.note(change, Side::Before)?;
-                let made = change.make(&self.asked.name);
+                let made = change.make(&self.request.name);
                 if !made.with_context(|| self.advice())? {
                     return Err(self.interrupted(&before));
                 }
@@ -164,40 +161,41 @@ impl<'a> Study<'a> {
     }
 
     fn measure(&self, side: Side) -> Result<Run> {
-        let mut screen = Screen::watched(self.asked.watched.clone());
+        let mut screen = Screen::watched(self.request.watched.clone());
         screen.drawn_with(self.prepared.seed);
-        let label = Some(side.label(&self.asked.name));
-        let measured = (self.prepared).measure(label, &self.asked.archive, &mut screen);
+        let label = Some(side.label(&self.request.name));
+        let measured = (self.prepared).measure(label, &self.request.archive, &mut screen);
         screen.close();
         screen.run_ends(&measured);
-        measured.map_err(|error| self.asked.of_study(error))
+        measured.map_err(|error| self.request.of_study(error))
     }
 
     fn resume(&self, side: Side) -> Result<Run> {
-        let mut screen = Screen::watched(self.asked.watched.clone());
+        let mut screen = Screen::watched(self.request.watched.clone());
         let workloads = workload::registry(library(None)?);
-        let name = side.name(&self.asked.name);
+        let name = side.name(&self.request.name);
         let clock = Arc::new(SystemClock);
-        let resumed = lab::resume(&name, &self.asked.archive, workloads, clock, &mut screen);
+        let resumed = lab::resume(&name, &self.request.archive, workloads, clock, &mut screen);
         screen.close();
         let resumed = resumed.map_err(anyhow::Error::from);
         screen.run_ends(&resumed);
-        resumed.map_err(|error| self.asked.of_study(error))
+        resumed.map_err(|error| self.request.of_study(error))
     }
 
-    /// Without a run in the archive nobody needs the files.
+    /// Files without a run in the archive are useless.
     fn abandon(&mut self, side: Side) {
-        let kept = Archive::open_read_only(&self.asked.archive);
-        let is_kept = kept.is_ok_and(|kept| kept.run_id(&side.name(&self.asked.name)).is_ok());
-        if let Some(files) = self.prepared.files.take().filter(|_| !is_kept) {
+        let store = Archive::open_read_only(&self.request.archive);
+        let is_stored =
+            store.is_ok_and(|store| store.run_id(&side.name(&self.request.name)).is_ok());
+        if let Some(files) = self.prepared.files.take().filter(|_| !is_stored) {
             files.remove();
         }
     }
 
-    /// What is changed stands beside both runs.
+    /// Records the change as a note of both runs.
     fn note(&self, change: &Change, side: Side) -> Result<()> {
-        let mut archive = Archive::open(&self.asked.archive)?;
-        let id = archive.run_id(&side.name(&self.asked.name))?;
+        let mut archive = Archive::open(&self.request.archive)?;
+        let id = archive.run_id(&side.name(&self.request.name))?;
         let note = format!("{side}: {}", change.note());
         Ok(archive.note(id, &note, &host::clock::rfc3339(SystemTime::now()))?)
     }
@@ -207,17 +205,16 @@ impl<'a> Study<'a> {
         LabError::Interrupted {
             finished: measured,
             planned: 2 * measured,
-            label: self.asked.name.clone(),
+            label: self.request.name.clone(),
             verb: VERB,
         }
         .into()
     }
 
-    /// What to do when the change could not be made.
     fn advice(&self) -> String {
         format!(
             "{0}-before is kept; go on with: dbdyno study --resume {0}, and say again who makes the change",
-            self.asked.name
+            self.request.name
         )
     }
 }

@@ -13,83 +13,75 @@ use crate::exit::InvalidInput;
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans/studies");
 
-/// A study as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuiltIn {
     pub name: String,
-    /// Number of the published report whose method it repeats, as in `dbdyno list references`; "–" for one of our own.
+    /// Number of the published report whose method it repeats, as in `dbdyno list references`; "–" for an original study.
     pub document: String,
     pub about: String,
     pub design: Design,
-    /// Published figures that stand on its page.
+    /// References shown on its page.
     #[serde(default)]
     pub references: Vec<String>,
-    /// Database that is measured when none is named; SQLite and DuckDB in files where nothing is said.
+    /// Default database; without it SQLite and DuckDB in files.
     pub target: Option<String>,
-    /// What is varied when nothing is said, as `KEY=A,B`.
+    /// Default settings to vary, as `KEY=A,B`.
     #[serde(default)]
     pub vary: Vec<String>,
     /// The sides, each on a layout.
     #[serde(default, rename = "side")]
     pub sides: Vec<SideOfStudy>,
-    /// The document's own protocol; `None` where there is no document.
+    /// The document's own protocol; `None` without a document.
     pub published: Option<Published>,
     sizes: Sizes,
     plan: toml::Table,
 }
 
-/// A side on a layout of its own.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideOfStudy {
-    /// As its layout is called, where nothing is said.
+    /// By default the name of its layout.
     pub name: Option<String>,
-    /// As its layout has it, where nothing is said.
+    /// By default the description of its layout.
     pub about: Option<String>,
-    /// A built-in layout, or a file.
     pub layout: String,
-    /// What else it sets, by engine; nothing where there is none.
+    /// Further settings by engine.
     #[serde(default)]
     pub on: BTreeMap<String, OfEngine>,
 }
 
-/// What a side sets of an engine.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfEngine {
     /// Settings of the target's URL, as `KEY=VALUE`.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// What its results must not be read without.
+    /// Remarks that readers of the results must not miss.
     #[serde(default)]
     pub remarks: Vec<Remark>,
 }
 
-/// What is measured against what.
+/// Design of a study: the kind of its sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
-    /// Layouts against each other, in all pairs.
     Layouts,
     /// Before and after a change that dbdyno cannot make itself.
     Change,
     /// Half of the database's memory and all of it.
     Memory,
-    /// One run, or several that differ in their size.
     Runs,
-    /// Values of settings against each other.
     Vary,
 }
 
-/// What a document's own protocol has beyond its sizes.
+/// A document's own protocol beyond its sizes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Keys of the plan, behind those of the size.
+    /// Keys of the plan, after those of the size.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// What is unsound in it.
     pub unsound: Vec<Remark>,
 }
 
@@ -106,21 +98,20 @@ struct Sizes {
 pub struct Scale {
     /// Work that it measures, without its duration.
     pub about: String,
-    /// Keys of the plan, as `--set` takes them.
+    /// Keys of the plan, as for `--set`.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// All the memory of the database, as "64MB".
+    /// The full memory of the database, as "64MB".
     memory: Option<String>,
-    /// Pairs of blocks, where they are not those of `dbdyno ab`.
+    /// Pairs of blocks, if not the default of `dbdyno ab`.
     pub pairs: Option<u32>,
-    /// Rounds of blocks where there are more than two sides.
+    /// Rounds of blocks with more than two sides.
     rounds: Option<u32>,
-    /// How many times as large as they are the files of layouts are made.
+    /// Factor on the file sizes of layouts.
     devices_times: Option<u64>,
-    /// Levels of an in-memory column store that tables are lifted to.
     #[serde(default)]
     levels: Vec<String>,
-    /// Runs; a single one when nothing is said.
+    /// Runs; by default a single one.
     #[serde(default)]
     runs: Vec<Part>,
 }
@@ -128,14 +119,13 @@ pub struct Scale {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// What its label ends with.
+    /// Suffix of its label.
     pub name: String,
-    /// Keys of the plan that it sets alone.
+    /// Keys of the plan that only this run sets.
     pub settings: Vec<String>,
 }
 
 impl Part {
-    /// Label of the run in a study of this name.
     pub fn label(&self, study: &str) -> String {
         match self.name.as_str() {
             "" => study.to_owned(),
@@ -144,21 +134,19 @@ impl Part {
     }
 }
 
-/// Rounds where the size says nothing.
 const ROUNDS_DEFAULT: u32 = 6;
 
 impl Scale {
-    /// How many times as large as they are the files of layouts are made.
     pub fn devices_times(&self) -> u64 {
         self.devices_times.unwrap_or(1)
     }
 
-    /// Rounds of blocks where there are more than two sides.
+    /// Rounds of blocks with more than two sides.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(ROUNDS_DEFAULT)
     }
 
-    /// The runs: a single one without a name of its own where nothing is said.
+    /// The runs; by default a single one without a name.
     pub fn parts(&self) -> Vec<Part> {
         if self.runs.is_empty() {
             vec![Part::default()]
@@ -167,19 +155,12 @@ impl Scale {
         }
     }
 
-    /// All the memory of the database.
-    ///
-    /// # Errors
-    /// When what the file says is no size.
+    /// The full memory of the database; an error if the file's value is no size.
     pub fn memory_bytes(&self) -> anyhow::Result<Option<u64>> {
         let bytes = self.memory.as_deref().map(bytes_of).transpose();
         bytes.map_err(anyhow::Error::msg)
     }
 
-    /// Levels of an in-memory column store.
-    ///
-    /// # Errors
-    /// When one is none.
     pub fn levels(&self) -> anyhow::Result<Vec<Level>> {
         let levels = self.levels.iter().map(|word| word.parse::<Level>());
         levels.collect::<Result<_, _>>().map_err(anyhow::Error::msg)
@@ -195,10 +176,7 @@ impl BuiltIn {
         Ok(studies)
     }
 
-    /// The one of this name.
-    ///
-    /// # Errors
-    /// When there is none: those that there are.
+    /// The study of this name; the error lists all names.
     pub fn named(name: &str) -> anyhow::Result<Self> {
         let mut studies = Self::all()?;
         if let Some(at) = studies.iter().position(|study| study.name == name) {
@@ -213,10 +191,7 @@ impl BuiltIn {
         .into())
     }
 
-    /// Its plan, as text; with the document's own protocol it tells what is unsound in that.
-    ///
-    /// # Errors
-    /// When that cannot be written as TOML.
+    /// The plan as text; with the document's own protocol it includes the flaws.
     pub fn plan(&self, is_published: bool) -> anyhow::Result<String> {
         let mut plan = self.plan.clone();
         if let Some(published) = self.published.as_ref().filter(|_| is_published) {
@@ -226,7 +201,6 @@ impl BuiltIn {
         Ok(plan.to_string())
     }
 
-    /// Label of the run that a study of this name is begun with.
     pub fn first_label(&self, study: &str) -> String {
         match self.design {
             Design::Change => format!("{study}-before"),
@@ -269,8 +243,8 @@ mod tests {
                 let memory = scale.memory_bytes().unwrap();
                 assert_eq!(memory.is_some(), study.design == Design::Memory);
                 // `list studies` shows the seconds of its plan in another column.
-                let told = ["minutes", "hour", "day"].map(|word| scale.about.contains(word));
-                assert_eq!(told, [false; 3], "{}: {}", study.name, scale.about);
+                let duplicates = ["minutes", "hour", "day"].map(|word| scale.about.contains(word));
+                assert_eq!(duplicates, [false; 3], "{}: {}", study.name, scale.about);
                 let is_of_alternatives = matches!(study.design, Design::Layouts | Design::Vary);
                 assert_eq!(study.published.is_none(), is_of_alternatives);
                 assert!(scale.runs.is_empty() || study.design == Design::Runs);
@@ -286,7 +260,7 @@ mod tests {
                     let settings: Vec<Setting> = settings.collect();
                     let text = study.plan(protocol.is_some()).unwrap();
                     let plan = Plan::parse(&workloads, &text, &settings).unwrap();
-                    // What is unsound goes with the plan into the archive.
+                    // Flaws travel with the plan into the archive.
                     let unsound = protocol.map_or(&[][..], |published| &published.unsound);
                     assert_eq!(plan.unsound, unsound);
                     let mut run = archive::Run::planned(&plan.name);
@@ -295,7 +269,7 @@ mod tests {
                     assert_eq!(plan.name, study.name);
                     let is_compared = study.design != Design::Runs;
                     assert!(!is_compared || !plan.primary.is_empty(), "{}", study.name);
-                    // A resumed study is known by the label of its first run, whatever its size.
+                    // A resumed study is recognised by the label of its first run, at any size.
                     let first = scale.parts()[0].label("s");
                     assert!(study.design != Design::Runs || study.first_label("s") == first);
                 }
@@ -304,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_that_is_not_there_is_named_with_what_is_near() {
+    fn an_unknown_study_is_named_with_similar_ones() {
         let error = BuiltIn::named("storage-updates").unwrap_err();
         assert_eq!(
             error.to_string(),

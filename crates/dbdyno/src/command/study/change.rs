@@ -1,4 +1,4 @@
-//! What happens between the two runs of a study: somebody changes something, or a command does.
+//! The change between the two runs of a study, made by the user or by a command.
 
 use std::io::{BufRead, IsTerminal};
 use std::os::fd::AsFd;
@@ -11,26 +11,23 @@ use anyhow::{Context, Result, bail};
 
 use crate::arguments::SecretText;
 use crate::arguments::study::StudyArguments;
+use crate::console::say;
 use crate::exit::InvalidInput;
-use crate::say::say;
 
-/// How often somebody who is waited for may interrupt.
+/// Interval at which a wait checks for interruption.
 const LOOK: Duration = Duration::from_millis(200);
-/// Variable in which a hook finds the name of the study.
+/// Variable with the name of the study for a hook.
 const STUDY: &str = "DBDYNO_STUDY";
 
 pub enum Change {
-    /// Somebody, who is told what to do and presses Enter when it is done.
+    /// Instruction for the user, who then presses Enter.
     Pause(String),
     Hook(SecretText),
 }
 
 impl Change {
-    /// What is asked for, before anything is measured.
-    ///
-    /// # Errors
-    /// When nobody would make the change, or nobody is there to say that it is made.
-    pub fn asked(arguments: &StudyArguments) -> Result<Self> {
+    /// The requested change; an error if there is none, or no terminal for the instruction.
+    pub fn from_arguments(arguments: &StudyArguments) -> Result<Self> {
         let why = match (&arguments.hook, &arguments.pause) {
             (Some(hook), _) => return Ok(Self::Hook(hook.clone())),
             (None, Some(text)) if std::io::stdin().is_terminal() => {
@@ -47,7 +44,7 @@ impl Change {
         Err(InvalidInput(why.into()).into())
     }
 
-    /// What stands beside both runs; commands may hold secrets.
+    /// Note on both runs; it omits commands because they may hold secrets.
     pub fn note(&self) -> String {
         match self {
             Self::Pause(text) => text.clone(),
@@ -55,10 +52,7 @@ impl Change {
         }
     }
 
-    /// Has the change made. `false` when it was interrupted.
-    ///
-    /// # Errors
-    /// When the command fails, or nobody can be waited for any more.
+    /// Makes the change; `false` if it was interrupted.
     pub fn make(&self, study: &str) -> Result<bool> {
         match self {
             Self::Pause(text) => {
@@ -72,14 +66,14 @@ impl Change {
     }
 }
 
-/// Waits for Enter; `false` when interrupted.
+/// Waits for Enter; `false` if interrupted.
 fn entered() -> Result<bool> {
     let (sender, receiver) = mpsc::channel();
-    // Nothing ends a read of a terminal from outside: the thread goes with the process.
+    // A blocking read of a terminal cannot be cancelled, so the thread lives until the process ends.
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
-        // Who was waiting may have been interrupted.
+        // The waiting side may have been interrupted.
         let _ = sender.send(read);
     });
     loop {
@@ -96,7 +90,7 @@ fn entered() -> Result<bool> {
     }
 }
 
-/// What the command prints is no result: it goes to standard error.
+/// Output of the command is no result and goes to standard error.
 fn carry_out(command: &SecretText, study: &str) -> Result<bool> {
     say("the change is made by the command of --hook");
     let said = std::io::stderr().as_fd().try_clone_to_owned();

@@ -1,4 +1,4 @@
-//! What a study costs on this machine, foretold by the workloads of its plan.
+//! Cost of a study on this machine, estimated by the workloads of its plan.
 
 use std::path::Path;
 
@@ -7,19 +7,18 @@ use clap::ValueEnum;
 use engine::{Reach, TargetUrl};
 use lab::{Plan, Registry, Setting};
 
-use super::asked::StudyRequest;
 use super::built_in::{BuiltIn, Design, Scale};
+use super::request::StudyRequest;
 use crate::arguments::study::Size;
 use crate::arguments::urls;
 use crate::command::{library, plan_text};
-use crate::say::say;
+use crate::console::say;
 
-/// What one size of a study costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     pub written_bytes: u64,
     pub room_bytes: u64,
-    /// Memory of the database, where the study sets it.
+    /// Memory of the database, if the study sets it.
     pub memory_bytes: Option<u64>,
     /// The seconds that its plan sets for points.
     pub timed_s: f64,
@@ -32,15 +31,15 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Of this one, with the room where data go.
-    pub fn here(place: &Path) -> Self {
+    /// Resources of this machine, with the free space of `directory`.
+    pub fn here(directory: &Path) -> Self {
         Self {
-            free_bytes: host::room(place).map(|room| room.free_bytes),
+            free_bytes: host::room(directory).map(|room| room.free_bytes),
             memory_bytes: workload::columnar::memory::usable_bytes(),
         }
     }
 
-    /// What it lacks for that; `None` where it has enough.
+    /// The resource that is insufficient; `None` if all suffice.
     pub fn lacks(&self, cost: &Cost) -> Option<&'static str> {
         let lacks = |need: Option<u64>, have: Option<u64>| need > have && have.is_some();
         if lacks(Some(cost.room_bytes), self.free_bytes) {
@@ -50,15 +49,14 @@ impl Machine {
     }
 }
 
-/// How a study is carried out, as far as its cost depends on that.
+/// Parameters of a study's execution that affect its cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct How {
     pub is_published: bool,
-    /// The sides that are measured in rounds, where they are not two in the pairs of the size.
+    /// Sides measured in rounds, if other than two in the pairs of the size.
     pub blocks: Option<Blocks>,
 }
 
-/// Sides of a study, measured in rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
     pub sides: u32,
@@ -66,16 +64,15 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// What is going to be measured.
     pub fn words(&self, sides: &str) -> String {
         let blocks = u64::from(self.rounds) * u64::from(self.sides);
         let blocks = report::number::counted(blocks, "block");
         format!("{}: {blocks}", report::in_rounds(sides, self.rounds))
     }
 
-    /// Two sides in pairs: as many as are asked for, or as a size says.
-    pub fn in_pairs(scale: &Scale, asked: Option<u32>) -> Self {
-        let pairs = asked.or(scale.pairs);
+    /// Two sides in pairs: the requested number, or that of the size.
+    pub fn in_pairs(scale: &Scale, requested: Option<u32>) -> Self {
+        let pairs = requested.or(scale.pairs);
         Self {
             sides: 2,
             rounds: pairs.unwrap_or(lab::study::PAIRS_DEFAULT),
@@ -83,19 +80,17 @@ impl Blocks {
     }
 }
 
-/// A target of a study: its engine, and the databases that are its nodes.
+/// A target of a study: its engine and number of nodes.
 pub type On<'e> = (&'e str, u32);
 
-/// Foretells what a size of a study costs on its targets, with more settings of its plan.
-///
-/// # Errors
-/// When its plan, with these settings, is wrong in itself.
+/// Estimates the cost of a study's size on its targets, with further settings of its plan.
 pub fn of(
     study: &BuiltIn,
     size: Size,
     how: How,
     workloads: &Registry,
-    (targets, more): (&[On<'_>], &[String]),
+    targets: &[On<'_>],
+    more: &[String],
 ) -> Result<Cost> {
     let scale = study.scale(size);
     let is_published = how.is_published;
@@ -127,7 +122,7 @@ pub fn of(
             settings.push(Setting::parse(&format!("repeat={}", blocks.rounds))?);
         }
         let plan = Plan::parse(workloads, &study.plan(false)?, &settings)?;
-        // Before and after, or all sides.
+        // Runs before and after the change, or one for each side.
         let runs: u32 = match study.design {
             Design::Runs => 1,
             Design::Change | Design::Memory => 2,
@@ -158,7 +153,7 @@ pub fn time(timed_s: f64) -> String {
     }
 }
 
-/// What is measured: the targets with rows of their own, or where none is named each engine for which files are made.
+/// Distinct targets of data, or the default engines.
 fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
     if groups.is_empty() {
         let engines = engines::engines().iter();
@@ -174,45 +169,48 @@ fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
         .collect()
 }
 
-/// Says what a study costs, and asks where this machine lacks something for it. `blocks`: what it measures at a size; `on_layouts`: the
-/// room on the layouts that it makes.
-///
-/// # Errors
-/// When its user does not agree, with the largest size that fits; or its plan is wrong.
+/// Announces the cost of a study, and asks for consent if this machine lacks a resource; a refusal suggests the largest size that fits.
+/// `blocks`: sides and rounds by size; `on_layouts`: the room on created layouts.
 pub fn ask(
-    asked: &StudyRequest<'_>,
+    request: &StudyRequest<'_>,
     blocks: impl Fn(Size) -> Result<Option<Blocks>>,
     on_layouts: impl Fn(Size) -> Result<Option<u64>>,
 ) -> Result<()> {
-    let urls = urls(&asked.targets()?)?;
+    let urls = urls(&request.targets()?)?;
     let workloads = workload::registry(library(None)?);
     let groups = lab::nodes::group(&urls)?;
     let targets = targets(&groups);
     let own = urls.first().and_then(engines::data_place);
-    let place = own.unwrap_or_else(std::env::temp_dir);
-    let machine = Machine::here(&place);
-    // Layouts bring their own room.
-    let machine = |size| match asked.built_in.design {
+    let directory = own.unwrap_or_else(std::env::temp_dir);
+    let machine = Machine::here(&directory);
+    // Layouts have their own room.
+    let machine = |size| match request.built_in.design {
         Design::Layouts => Ok(Machine {
             free_bytes: on_layouts(size)?,
             ..machine
         }),
         _ => Ok::<_, anyhow::Error>(machine),
     };
-    let study = &asked.built_in;
+    let study = &request.built_in;
     let cost = |size| {
-        let more = (targets.as_slice(), asked.arguments.settings.as_slice());
         let how = How {
-            is_published: asked.is_published(),
+            is_published: request.is_published(),
             blocks: blocks(size)?,
         };
-        let cost = of(study, size, how, &workloads, more)?;
+        let cost = of(
+            study,
+            size,
+            how,
+            &workloads,
+            &targets,
+            &request.arguments.settings,
+        )?;
         Ok::<_, anyhow::Error>(Cost {
-            memory_bytes: asked.arguments.memory.or(cost.memory_bytes),
+            memory_bytes: request.arguments.memory.or(cost.memory_bytes),
             ..cost
         })
     };
-    let needs = cost(asked.size())?;
+    let needs = cost(request.size())?;
     say(&match needs.timed_s {
         0.0 => "takes as long as its databases need: its plan sets no seconds".to_owned(),
         timed_s => format!(
@@ -220,7 +218,7 @@ pub fn ask(
             time(timed_s)
         ),
     });
-    let here = machine(asked.size())?;
+    let here = machine(request.size())?;
     let Some(lacks) = here.lacks(&needs) else {
         return Ok(());
     };
@@ -247,12 +245,14 @@ pub fn ask(
         },
         have.map_or("–".to_owned(), stats::words::bytes),
     );
-    asked.arguments.permission.agree(&reason, &otherwise)
+    request.arguments.permission.agree(&reason, &otherwise)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const POSTGRES: &[On<'_>] = &[("postgres", 1)];
 
     fn cost(study: &str, size: Size, is_published: bool) -> Cost {
         let workloads = workload::registry(workload::Library::embedded().unwrap());
@@ -261,7 +261,7 @@ mod tests {
             is_published,
             blocks: None,
         };
-        of(&study, size, how, &workloads, (&[("postgres", 1)], &[])).unwrap()
+        of(&study, size, how, &workloads, POSTGRES, &[]).unwrap()
     }
 
     /// Eight configurations in four rounds are 32 blocks; two in six pairs are twelve.
@@ -274,15 +274,9 @@ mod tests {
                 is_published: false,
                 blocks,
             };
-            of(
-                &study,
-                Size::Quick,
-                how,
-                &workloads,
-                (&[("postgres", 1)], &[]),
-            )
-            .unwrap()
-            .timed_s
+            of(&study, Size::Quick, how, &workloads, POSTGRES, &[])
+                .unwrap()
+                .timed_s
         };
         let blocks = Blocks {
             sides: 8,
@@ -292,7 +286,7 @@ mod tests {
         assert!((all / two - 32.0 / 12.0).abs() < 1e-6, "{all} {two}");
     }
 
-    /// A block: a warm-up of at most 30 s, and two numbers of users for 6 s each. Six pairs of two sides, or as many as are asked for.
+    /// A block: a warm-up of at most 30 s, and two numbers of users for 6 s each. Six pairs of two sides by default.
     #[test]
     fn golden_time_of_a_study_in_pairs() {
         let block_s = 30.0 + 2.0 * 6.0;
@@ -308,31 +302,24 @@ mod tests {
             is_published: false,
             blocks: Some(Blocks::in_pairs(study.scale(Size::Quick), Some(30))),
         };
-        let more = (&[("postgres", 1)][..], &[][..]);
-        let asked = of(&study, Size::Quick, how, &workloads, more).unwrap();
+        let longer = of(&study, Size::Quick, how, &workloads, POSTGRES, &[]).unwrap();
         assert!(
-            (asked.timed_s - 30.0 * 2.0 * block_s).abs() < 1e-6,
-            "{asked:?}"
+            (longer.timed_s - 30.0 * 2.0 * block_s).abs() < 1e-6,
+            "{longer:?}"
         );
-        assert_eq!(asked.written_bytes, 5 * memory.written_bytes);
+        assert_eq!(longer.written_bytes, 5 * memory.written_bytes);
         let once = cost("memory", Size::Quick, true);
         assert!((once.timed_s - 2.0 * block_s).abs() < 1e-6, "{once:?}");
     }
 
-    /// Two targets are measured one after the other, and their data lie beside each other.
+    /// Two targets are measured in succession, and their data coexist.
     #[test]
     fn golden_cost_of_several_targets() {
         let workloads = workload::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named("platform").unwrap();
         let on = |targets: &[On<'_>]| {
-            of(
-                &study,
-                Size::Quick,
-                How::default(),
-                &workloads,
-                (targets, &[]),
-            )
-            .unwrap()
+            let how = How::default();
+            of(&study, Size::Quick, how, &workloads, targets, &[]).unwrap()
         };
         let [one, other, both] = [
             on(&[("sqlite", 1)]),
@@ -349,9 +336,9 @@ mod tests {
         assert!(nodes.room_bytes > other.room_bytes, "{nodes:?}");
     }
 
-    /// Copies are filled from others, and nodes of one engine are one target; without any, files are made for SQLite.
+    /// Copies are filled from others, and nodes of one engine are one target; by default SQLite uses files.
     #[test]
-    fn what_is_measured_is_counted() {
+    fn targets_and_nodes_are_counted() {
         let parsed = |urls: &[&str]| {
             let urls: Vec<_> = urls
                 .iter()
@@ -365,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_machine_lacks_is_named() {
+    fn a_lacking_resource_is_named() {
         let needs = Cost {
             written_bytes: 9,
             room_bytes: 5,
@@ -379,15 +366,15 @@ mod tests {
         assert_eq!(machine(Some(5), Some(3)).lacks(&needs), None);
         assert_eq!(machine(Some(4), Some(3)).lacks(&needs), Some("disk"));
         assert_eq!(machine(Some(5), Some(2)).lacks(&needs), Some("memory"));
-        // What is not known is not lacking.
+        // An unknown resource does not count as lacking.
         assert_eq!(machine(None, None).lacks(&needs), None);
     }
 
     #[test]
     fn one_round_is_one_round() {
         let words = |sides, rounds| Blocks { sides, rounds }.words("3 layouts");
-        let told = "3 layouts in 1 round, each in a random order: 3 blocks";
-        assert_eq!(words(3, 1), told);
+        let once = "3 layouts in 1 round, each in a random order: 3 blocks";
+        assert_eq!(words(3, 1), once);
         assert!(words(3, 2).contains("in 2 rounds, each in a random order: 6 blocks"));
     }
 

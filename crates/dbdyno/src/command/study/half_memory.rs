@@ -1,4 +1,4 @@
-//! Half of the memory against all of it: pairs of blocks, in an order drawn by lot, or as the document did it.
+//! Half of the memory against all of it: pairs of blocks in random order, or the document's order.
 
 use std::collections::BTreeMap;
 
@@ -6,54 +6,55 @@ use anyhow::Result;
 use archive::SideLabel;
 use engine::TargetUrl;
 
-use super::asked::{StudyRequest, common, judged};
-use super::parts::{self, Planned};
+use super::request::{StudyRequest, common, judged};
+use super::runs::{self, Planned};
 use super::vary::against;
-use crate::arguments::{AbArguments, SecretText, urls};
+use crate::arguments::{SecretText, urls};
 use crate::command::compare::{How, judge_and_show};
+use crate::command::requests::{AbRequest, SideRequest};
 use crate::exit::{InvalidInput, Status};
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
-    if asked.is_published() {
-        return in_sequence(asked);
+pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
+    if request.is_published() {
+        return in_sequence(request);
     }
-    if asked.is_resumed() {
-        return against(asked, None);
+    if request.is_resumed() {
+        return against(request, None);
     }
-    let cache = Cache::of(asked)?;
-    let side = |value: &str| vec![SecretText::from(format!("target.{}={value}", cache.key))];
-    let arguments = AbArguments {
-        a: side(&cache.half),
-        b: side(&cache.all),
-        ..common(asked)?
+    let cache = Cache::of(request)?;
+    let setting = |value: &str| SecretText::from(format!("target.{}={value}", cache.key));
+    let side = |value: &str| SideRequest::of(vec![setting(value)]);
+    let study = AbRequest {
+        sides: vec![side(&cache.half), side(&cache.all)],
+        ..common(request)?
     };
-    against(asked, Some(arguments))
+    against(request, Some(study))
 }
 
-/// As the document did it: all of one side, then all of the other.
-fn in_sequence(asked: &StudyRequest<'_>) -> Result<Status> {
-    let cache = Cache::of(asked)?;
+/// The document's order: all repetitions of one side, then all of the other.
+fn in_sequence(request: &StudyRequest<'_>) -> Result<Status> {
+    let cache = Cache::of(request)?;
     let sides = [(0, &cache.half), (1, &cache.all)].map(|(side, value)| Planned {
-        label: SideLabel::new(&asked.name, side).to_string(),
+        label: SideLabel::new(&request.name, side).to_string(),
         settings: Vec::new(),
         of_target: BTreeMap::from([(cache.key.to_owned(), value.clone())]),
     });
-    let runs = parts::measure(asked, &sides)?;
+    let runs = runs::measure(request, &sides)?;
     let [half, all] = runs.as_slice() else {
         unreachable!("each side is a run");
     };
     let how = How {
-        watched: &asked.watched,
-        judging: &asked.arguments.judging,
+        watched: &request.watched,
+        judging: &request.arguments.judging,
         anyway: true,
         trust_sequential: false,
     };
-    let status = judge_and_show(half, all, &how, asked.archive_asked)?;
-    asked.write_page(all, &[half])?;
+    let status = judge_and_show(half, all, &how, request.archive_option)?;
+    request.write_page(all, &[half])?;
     Ok(judged(status, &[half, all]))
 }
 
-/// The setting that gives a database half of its memory, and all of it.
+/// The cache setting for half of the memory and for all of it.
 struct Cache {
     key: &'static str,
     half: String,
@@ -61,16 +62,16 @@ struct Cache {
 }
 
 impl Cache {
-    fn of(asked: &StudyRequest<'_>) -> Result<Self> {
-        let study = &asked.built_in.name;
-        let scale = asked.built_in.scale(asked.size());
-        let all_bytes = asked.arguments.memory.or(scale.memory_bytes()?);
+    fn of(request: &StudyRequest<'_>) -> Result<Self> {
+        let study = &request.built_in.name;
+        let scale = request.built_in.scale(request.size());
+        let all_bytes = request.arguments.memory.or(scale.memory_bytes()?);
         let all_bytes = all_bytes.ok_or_else(|| {
             InvalidInput(format!(
                 "study {study} needs the whole memory of the database at this size: --memory SIZE"
             ))
         })?;
-        let targets = urls(&asked.targets()?)?;
+        let targets = urls(&request.targets()?)?;
         let [target] = targets.as_slice() else {
             let why = format!(
                 "study {study} sets the memory of the database; name exactly one that dbdyno starts or opens itself, such \
@@ -78,19 +79,19 @@ impl Cache {
             );
             return Err(InvalidInput(why).into());
         };
-        let (key, half) = cache_of(target, all_bytes / 2, asked)?;
-        let (_, all) = cache_of(target, all_bytes, asked)?;
+        let (key, half) = cache_of(target, all_bytes / 2, request)?;
+        let (_, all) = cache_of(target, all_bytes, request)?;
         Ok(Self { key, half, all })
     }
 }
 
-/// The setting that gives a database so large a cache.
+/// The setting for a cache of this size.
 fn cache_of(
     url: &TargetUrl,
     bytes: u64,
-    asked: &StudyRequest<'_>,
+    request: &StudyRequest<'_>,
 ) -> Result<(&'static str, String)> {
-    let study = &asked.built_in.name;
+    let study = &request.built_in.name;
     let Some((key, value)) = engines::find(url)?.cache_setting(bytes) else {
         let why = format!(
             "study {study} sets the memory of the database, which dbdyno cannot do for {url}; name a local server, or change \
@@ -98,8 +99,8 @@ fn cache_of(
         );
         return Err(InvalidInput(why).into());
     };
-    // The URL of a run that was begun has the value that the study set.
-    if url.settings.contains_key(key) && !asked.is_resumed() {
+    // The URL of a resumed run already contains the study's value.
+    if url.settings.contains_key(key) && !request.is_resumed() {
         let why = format!("{url} sets {key}, which study {study} sets itself; use --memory SIZE");
         return Err(InvalidInput(why).into());
     }

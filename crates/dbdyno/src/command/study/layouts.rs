@@ -1,5 +1,4 @@
-//! Layouts of files over devices against each other: made, measured in rounds drawn by lot, each with a server of its own on it, and
-//! removed.
+//! Layouts of files over devices: created, measured in random order with a server on each, and removed.
 
 use std::path::Path;
 
@@ -8,35 +7,31 @@ use archive::{Alternative, Purpose, Run};
 use engine::{Engine, TargetUrl};
 use storage::layout::{Definition, Device, Layouts, StandingLayout, Stands};
 
-use super::asked::{StudyRequest, common};
 use super::built_in::{OfEngine, SideOfStudy};
 use super::cost::Blocks;
-use super::many;
+use super::request::{StudyRequest, common};
+use super::sides;
 use crate::arguments::study::Size;
-use crate::arguments::{AbArguments, SecretText, SideAsked, urls};
+use crate::arguments::{SecretText, urls};
 use crate::command::layout::{data_path, lacking, left, url};
+use crate::command::requests::{AbRequest, SideRequest};
 use crate::command::sides_of;
+use crate::console::say;
 use crate::exit::{InvalidInput, Status};
-use crate::say::say;
 
-/// What a local server keeps of its log at most, where nobody sets another size (docs/SERVERS.md).
+/// Largest log that a local server keeps by default (docs/SERVERS.md).
 const LOG_BYTES: u64 = 1 << 30;
 
-/// A side and the layout that it stands on.
 struct Planned {
     alternative: Alternative,
-    /// The layout as it is made for this side.
     layout: Definition,
     settings: Vec<String>,
 }
 
-/// What is wrong with the layouts, told before anything is asked, made or measured.
-///
-/// # Errors
-/// What is wrong.
-pub(super) fn check(asked: &StudyRequest<'_>) -> Result<()> {
-    many::refuse_judging(asked)?;
-    let planned = planned(asked, &target(asked)?, asked.size())?;
+/// Checks the layouts before consent, creation or measurement.
+pub(super) fn check(request: &StudyRequest<'_>) -> Result<()> {
+    sides::refuse_judging(request)?;
+    let planned = planned(request, &target(request)?, request.size())?;
     let layouts = planned.into_iter().map(|side| side.layout);
     let layouts: Vec<Definition> = layouts.collect();
     let standing = Layouts::default();
@@ -44,12 +39,9 @@ pub(super) fn check(asked: &StudyRequest<'_>) -> Result<()> {
     Ok(standing.check(&layouts)?)
 }
 
-/// Room for data on the smallest layout at a size; `None` where a block device is given, whose size is nobody's guess.
-///
-/// # Errors
-/// As [`check`].
-pub(super) fn room_bytes(asked: &StudyRequest<'_>, size: Size) -> Result<Option<u64>> {
-    let planned = planned(asked, &target(asked)?, size)?;
+/// Room for data on the smallest layout at a size; `None` with a block device of unknown size.
+pub(super) fn room_bytes(request: &StudyRequest<'_>, size: Size) -> Result<Option<u64>> {
+    let planned = planned(request, &target(request)?, size)?;
     let room = |side: &Planned| {
         let volume = side.layout.volume_of(Purpose::Data)?;
         let own = |device: &&Device| volume.devices.contains(&device.name);
@@ -68,53 +60,52 @@ pub(super) fn room_bytes(asked: &StudyRequest<'_>, size: Size) -> Result<Option<
     Ok(rooms.and_then(|rooms| rooms.into_iter().min()))
 }
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
-    many::refuse_judging(asked)?;
-    if asked.is_resumed() {
-        return resume(asked);
+pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
+    sides::refuse_judging(request)?;
+    if request.is_resumed() {
+        return resume(request);
     }
-    let target = target(asked)?;
+    let target = target(request)?;
     let engine = engines::find(&target).map_err(lab::LabError::from)?;
-    let planned = planned(asked, &target, asked.size())?;
-    let blocks = blocks(asked, asked.size());
+    let planned = planned(request, &target, request.size())?;
+    let blocks = blocks(request, request.size());
     say(&blocks.words(&report::number::counted(planned.len() as u64, "layout")));
-    many::agree_to_few(asked, blocks)?;
+    sides::agree_to_few(request, blocks)?;
     let standing = Standing::make(planned.iter().map(|side| &side.layout))?;
     let sides = planned.iter().zip(&standing.made);
-    let sides = sides.map(|(side, made)| asked_of(side, made, engine, &target));
+    let sides = sides.map(|(side, made)| side_request(side, made, engine, &target));
     let measured = sides.collect::<Result<_>>().and_then(|sides| {
-        let arguments = AbArguments {
+        let study = AbRequest {
             sides,
             pairs: Some(blocks.rounds),
-            ..common(asked)?
+            ..common(request)?
         };
-        many::measure(asked, &arguments)
+        sides::measure(request, &study)
     });
     standing.remove(measured)
 }
 
-/// Makes the layouts again, empty, and goes on: every block loads what it reads.
-fn resume(asked: &StudyRequest<'_>) -> Result<Status> {
+/// Creates the layouts again, empty, and resumes: every block loads its data.
+fn resume(request: &StudyRequest<'_>) -> Result<Status> {
     let runs = sides_of(
-        &archive::Archive::open_read_only(&asked.archive)?,
-        &asked.name,
+        &archive::Archive::open_read_only(&request.archive)?,
+        &request.name,
     )?;
     if runs
         .iter()
         .all(|run| run.state == archive::RunState::Complete)
     {
-        return many::resume(asked);
+        return sides::resume(request);
     }
     let layouts = runs.iter().map(layout_of);
     let layouts: Vec<Definition> = layouts.collect::<Result<_>>()?;
     let standing = Standing::make(layouts.iter())?;
     let measured = standing
         .refuse_elsewhere(&runs)
-        .and_then(|()| many::resume(asked));
+        .and_then(|()| sides::resume(request));
     standing.remove(measured)
 }
 
-/// The layout on which a run was begun.
 fn layout_of(run: &Run) -> Result<Definition> {
     let part = run.study.clone().unwrap_or_default();
     let layout = part.alternative.and_then(|it| it.layout);
@@ -122,22 +113,22 @@ fn layout_of(run: &Run) -> Result<Definition> {
     Ok(Definition::parse(&layout.ok_or_else(none)?)?)
 }
 
-pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size) -> Blocks {
-    let scale = asked.built_in.scale(size);
-    let sides = match asked.arguments.layouts.len() {
-        0 => asked.built_in.sides.len(),
+pub(super) fn blocks(request: &StudyRequest<'_>, size: Size) -> Blocks {
+    let scale = request.built_in.scale(size);
+    let sides = match request.arguments.layouts.len() {
+        0 => request.built_in.sides.len(),
         given => given,
     };
     Blocks {
         sides: sides as u32,
-        rounds: asked.arguments.pairs.unwrap_or(scale.rounds()),
+        rounds: request.arguments.pairs.unwrap_or(scale.rounds()),
     }
 }
 
-/// The database that is made on each layout.
-fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
-    let targets = urls(&asked.targets()?)?;
-    let study = &asked.built_in.name;
+/// The database for each layout.
+fn target(request: &StudyRequest<'_>) -> Result<TargetUrl> {
+    let targets = urls(&request.targets()?)?;
+    let study = &request.built_in.name;
     let can = engines::engines()
         .iter()
         .filter(|it| it.reach().makes_files());
@@ -167,10 +158,10 @@ fn target(asked: &StudyRequest<'_>) -> Result<TargetUrl> {
     Ok(target.clone())
 }
 
-/// The sides: those of the study's file, or the layouts that are named.
-fn planned(asked: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
-    let study = &asked.built_in;
-    let given = asked.arguments.layouts.iter().map(|layout| SideOfStudy {
+/// The sides: those of the study's file, or the named layouts.
+fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
+    let study = &request.built_in;
+    let given = request.arguments.layouts.iter().map(|layout| SideOfStudy {
         layout: layout.clone(),
         ..SideOfStudy::default()
     });
@@ -238,7 +229,7 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
     };
     let name = side.name.clone().unwrap_or_else(|| layout.name.clone());
     let about = side.about.clone().unwrap_or_else(|| layout.about.clone());
-    // One of the same name may stand, made by hand.
+    // A layout of the same name may exist, created by hand.
     let layout = layout.named(format!("study-{name}"), times);
     Ok(Planned {
         alternative: Alternative {
@@ -252,32 +243,32 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
     })
 }
 
-/// What a side asks for: its server on its layout.
-fn asked_of(
+/// Settings of a side: its server on its layout.
+fn side_request(
     side: &Planned,
     made: &StandingLayout,
     engine: &dyn Engine,
     target: &TargetUrl,
-) -> Result<SideAsked> {
+) -> Result<SideRequest> {
     let url = url(engine, made, &target.settings);
     let none = || InvalidInput(format!("layout {} has no place for data", side.layout.name));
     let url = url.ok_or_else(none)?;
     let own = side.settings.iter().map(|it| format!("target.{it}"));
     let settings = std::iter::once(format!("target={url}")).chain(own);
-    Ok(SideAsked {
+    Ok(SideRequest {
         settings: settings.map(SecretText::from).collect(),
         alternative: Some(side.alternative.clone()),
-        ..SideAsked::default()
+        ..SideRequest::default()
     })
 }
 
-/// The layouts, as long as they are measured.
+/// The existing layouts during a measurement.
 struct Standing {
     made: Vec<StandingLayout>,
 }
 
 impl Standing {
-    /// Makes them all; what is wrong with any of them is told before the first is made.
+    /// Creates all; errors in any definition are reported before the first is created.
     fn make<'d>(definitions: impl Iterator<Item = &'d Definition>) -> Result<Self> {
         let definitions: Vec<Definition> = definitions.cloned().collect();
         let layouts = Layouts::default();
@@ -294,7 +285,7 @@ impl Standing {
         Ok(standing)
     }
 
-    /// A server is found again only where its study was begun.
+    /// Servers and layouts of a study exist only on its machine.
     fn refuse_elsewhere(&self, runs: &[Run]) -> Result<()> {
         for (made, run) in self.made.iter().zip(runs) {
             let urls = lab::nodes::urls_of_run(run)?;
@@ -315,7 +306,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Removes them; the first error is the one to tell.
+    /// Removes them; the first error is reported.
     fn remove<T>(self, measured: Result<T>) -> Result<T> {
         let mut ended = measured;
         for made in self.made {

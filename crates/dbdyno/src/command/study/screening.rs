@@ -1,4 +1,4 @@
-//! Several settings screened: the rows of a two-level design as the sides of a study, in rounds drawn by lot.
+//! A screening of several settings: the rows of a two-level design are the sides of a study, in random rounds.
 
 use anyhow::Result;
 use archive::{Factor, Screened};
@@ -6,56 +6,54 @@ use lab::Setting;
 use lab::study::Side;
 use stats::factorial::{FACTORS_MAX, TwoLevel};
 
-use super::asked::{StudyRequest, common};
 use super::cost::Blocks;
-use super::many;
+use super::request::{StudyRequest, common};
+use super::sides;
 use crate::arguments::study::Size;
-use crate::arguments::{AbArguments, SecretText, SideAsked, urls};
+use crate::arguments::{SecretText, urls};
 use crate::command::library;
+use crate::command::requests::{AbRequest, SideRequest};
+use crate::console::say;
 use crate::exit::{InvalidInput, Status};
-use crate::say::say;
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<Status> {
-    many::refuse_judging(asked)?;
-    let design = design(asked, varied)?;
-    refuse_without_effect(asked, varied)?;
-    let blocks = blocks(asked, asked.size(), varied)?;
+pub(super) fn carry_out(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<Status> {
+    sides::refuse_judging(request)?;
+    let design = design(request, varied)?;
+    refuse_without_effect(request, varied)?;
+    let blocks = blocks(request, request.size(), varied)?;
     let words = report::design_words(design.rows().len(), varied.len(), design.resolution());
     say(&blocks.words(&words));
-    many::agree_to_few(asked, blocks)?;
+    sides::agree_to_few(request, blocks)?;
     let row = |high: &Vec<bool>| {
         let row = Screened {
             factors: varied.to_vec(),
             high: high.clone(),
         };
-        SideAsked {
+        SideRequest {
             settings: settings_of(varied, high),
             screened: Some(row),
-            ..SideAsked::default()
+            ..SideRequest::default()
         }
     };
-    let arguments = AbArguments {
+    let study = AbRequest {
         sides: design.rows().iter().map(row).collect(),
         pairs: Some(blocks.rounds),
-        ..common(asked)?
+        ..common(request)?
     };
-    many::measure(asked, &arguments)
+    sides::measure(request, &study)
 }
 
-/// Sides and rounds of the screening of these settings.
-///
-/// # Errors
-/// When there is no design for so many.
-pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size, varied: &[Factor]) -> Result<Blocks> {
-    let scale = asked.built_in.scale(size);
+/// Sides and rounds of the screening of these settings; an error if no design fits their number.
+pub(super) fn blocks(request: &StudyRequest<'_>, size: Size, varied: &[Factor]) -> Result<Blocks> {
+    let scale = request.built_in.scale(size);
     Ok(Blocks {
-        sides: design(asked, varied)?.rows().len() as u32,
-        rounds: asked.arguments.pairs.unwrap_or(scale.rounds()),
+        sides: design(request, varied)?.rows().len() as u32,
+        rounds: request.arguments.pairs.unwrap_or(scale.rounds()),
     })
 }
 
-fn design(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<TwoLevel> {
-    let (factors, rows) = (varied.len(), asked.arguments.configurations);
+fn design(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<TwoLevel> {
+    let (factors, rows) = (varied.len(), request.arguments.configurations);
     let sizes = TwoLevel::sizes(factors);
     TwoLevel::of(factors, rows).ok_or_else(|| {
         let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
@@ -72,7 +70,7 @@ fn design(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<TwoLevel> {
     })
 }
 
-/// The setting with one of its values, as a side takes it.
+/// The setting with one of its values, in the form for a side.
 pub(super) fn set_to(factor: &Factor, value: &str) -> SecretText {
     SecretText::from(format!("{}={value}", factor.key))
 }
@@ -83,14 +81,14 @@ fn settings_of(varied: &[Factor], high: &[bool]) -> Vec<SecretText> {
         .collect()
 }
 
-/// A setting that changes nothing when all others keep their first value: both values mean the same, or another one sets the same.
-fn refuse_without_effect(asked: &StudyRequest<'_>, varied: &[Factor]) -> Result<()> {
+/// Refuses a setting without an effect: both values mean the same, or another setting sets the same key.
+fn refuse_without_effect(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<()> {
     let workloads = workload::registry(library(None)?);
-    let text = asked.built_in.plan(false)?;
-    let common = asked.settings();
+    let text = request.built_in.plan(false)?;
+    let common = request.settings();
     let common = common.iter().map(|text| Setting::parse(text));
     let common: Vec<Setting> = common.collect::<lab::Result<_>>()?;
-    let targets = urls(&asked.targets()?)?;
+    let targets = urls(&request.targets()?)?;
     let configured = |high: &[bool]| -> Result<(String, Vec<String>)> {
         let settings = settings_of(varied, high);
         let own: Vec<String> = settings.iter().map(|s| s.expose().to_owned()).collect();

@@ -1,69 +1,65 @@
-//! Two values of a setting against each other: pairs of blocks, in an order drawn by lot. Several settings are screened.
+//! Two values of a setting: pairs of blocks in random order. Several settings are screened.
 
 use anyhow::Result;
 use archive::Factor;
 use engine::{Reach, TargetUrl};
 use lab::LabError;
 
-use super::asked::{StudyRequest, common, judged};
 use super::cost::Blocks;
-use super::many;
+use super::request::{StudyRequest, common, judged};
 use super::screening;
+use super::sides;
 use crate::arguments::study::Size;
-use crate::arguments::{AbArguments, SecretText, urls};
+use crate::arguments::{SecretText, urls};
 use crate::command::ab::{measured, show, two};
+use crate::command::requests::{AbRequest, SideRequest};
 use crate::exit::{InvalidInput, Status};
 
-/// The key of a local server's version.
 const VERSION: &str = "target.version";
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
-    if asked.is_resumed() {
-        return match &asked.first {
-            Some(first) if verdict::screening::is_screened(first) => many::resume(asked),
-            _ => against(asked, None),
+pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
+    if request.is_resumed() {
+        return match &request.first {
+            Some(first) if verdict::screening::is_screened(first) => sides::resume(request),
+            _ => against(request, None),
         };
     }
-    let varied = varied(asked)?;
-    let targets = urls(&asked.targets()?)?;
+    let varied = varied(request)?;
+    let targets = urls(&request.targets()?)?;
     for one in &varied {
-        refuse_for(one, &targets, asked)?;
+        refuse_for(one, &targets, request)?;
     }
     let [one] = varied.as_slice() else {
-        return screening::carry_out(asked, &varied);
+        return screening::carry_out(request, &varied);
     };
-    if asked.arguments.configurations.is_some() {
+    if request.arguments.configurations.is_some() {
         let why = "--configurations belongs to a screening of several settings; name another one with --vary";
         return Err(InvalidInput(why.into()).into());
     }
-    let side = |value: &str| vec![screening::set_to(one, value)];
-    let arguments = AbArguments {
-        a: side(&one.low),
-        b: side(&one.high),
-        ..common(asked)?
+    let side = |value: &str| SideRequest::of(vec![screening::set_to(one, value)]);
+    let study = AbRequest {
+        sides: vec![side(&one.low), side(&one.high)],
+        ..common(request)?
     };
-    against(asked, Some(arguments))
+    against(request, Some(study))
 }
 
-/// What is measured at this size: pairs, or the configurations that screen several settings.
-///
-/// # Errors
-/// When what is varied is wrong in itself.
-pub(super) fn blocks(asked: &StudyRequest<'_>, size: Size) -> Result<Blocks> {
-    match varied(asked)?.as_slice() {
+/// Pairs at this size, or the configurations of a screening of several settings.
+pub(super) fn blocks(request: &StudyRequest<'_>, size: Size) -> Result<Blocks> {
+    match varied(request)?.as_slice() {
         [_] => Ok(Blocks::in_pairs(
-            asked.built_in.scale(size),
-            asked.arguments.pairs,
+            request.built_in.scale(size),
+            request.arguments.pairs,
         )),
-        several => screening::blocks(asked, size, several),
+        several => screening::blocks(request, size, several),
     }
 }
 
-/// What cannot be measured is told before anything is.
-fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &StudyRequest<'_>) -> Result<()> {
+/// Errors are reported before the measurement begins.
+fn refuse_for(varied: &Factor, targets: &[TargetUrl], request: &StudyRequest<'_>) -> Result<()> {
     if let Some(key) = varied.key.strip_prefix("target.") {
         for target in targets {
-            refuse_fixed(target, key, asked)?;
+            refuse_fixed(target, key, request)?;
         }
     }
     if varied.key == VERSION {
@@ -74,7 +70,7 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &StudyRequest<'_>) 
         }
     }
     let is_set = |setting: &&String| setting.split('=').next() == Some(&varied.key);
-    match asked.arguments.settings.iter().find(is_set) {
+    match request.arguments.settings.iter().find(is_set) {
         None => Ok(()),
         Some(_) => Err(InvalidInput(format!(
             "{} is set with --set and varied with --vary; leave out one of them",
@@ -84,35 +80,32 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], asked: &StudyRequest<'_>) 
     }
 }
 
-/// Carries out the study of two sides, or goes on with it, and writes its page.
-///
-/// # Errors
-/// What is wrong with it, or ended it.
-pub(super) fn against(asked: &StudyRequest<'_>, new: Option<AbArguments>) -> Result<Status> {
-    let arguments = match new {
-        Some(arguments) => arguments,
+/// Runs or resumes the study of two sides, and writes its page.
+pub(super) fn against(request: &StudyRequest<'_>, new: Option<AbRequest>) -> Result<Status> {
+    let study = match new {
+        Some(study) => study,
         None => {
-            asked.refuse_settled()?;
-            AbArguments {
-                resume: Some(asked.name.clone()),
-                ..common(asked)?
+            request.refuse_settled()?;
+            AbRequest {
+                resume: Some(request.name.clone()),
+                ..common(request)?
             }
         }
     };
-    let runs = measured(&arguments, asked.archive_asked, &asked.watched)
-        .map_err(|error| asked.of_study(error))?;
+    let runs = measured(&study, request.archive_option, &request.watched)
+        .map_err(|error| request.of_study(error))?;
     let [a, b] = two(runs)?;
-    let status = show(&a, &b, &arguments, asked.archive_asked, &asked.watched)?;
-    asked.write_page(&b, &[&a])?;
+    let status = show(&a, &b, &study, request.archive_option, &request.watched)?;
+    request.write_page(&b, &[&a])?;
     Ok(judged(status, &[&a, &b]))
 }
 
-/// The settings that are asked for, else those of the study's file.
-fn varied(asked: &StudyRequest<'_>) -> Result<Vec<Factor>> {
-    let given = asked.arguments.vary.iter().map(SecretText::expose);
+/// The requested settings, or those of the study's file.
+fn varied(request: &StudyRequest<'_>) -> Result<Vec<Factor>> {
+    let given = request.arguments.vary.iter().map(SecretText::expose);
     let given: Vec<&str> = given.collect();
-    let own: Vec<&str> = asked.built_in.vary.iter().map(String::as_str).collect();
-    let study = &asked.built_in.name;
+    let own: Vec<&str> = request.built_in.vary.iter().map(String::as_str).collect();
+    let study = &request.built_in.name;
     let taken = if given.is_empty() { own } else { given };
     let varied: Vec<Factor> = taken.into_iter().map(read).collect::<Result<_>>()?;
     if varied.is_empty() {
@@ -139,7 +132,7 @@ fn read(text: &str) -> Result<Factor> {
         let is_one = |value: &str| !value.is_empty() && !value.contains(',');
         (!key.is_empty() && is_one(a) && is_one(b)).then_some((key, a, b))
     });
-    // What was typed may hold a password.
+    // The argument may hold a password and must not be repeated.
     let Some((key, a, b)) = parts else {
         return Err(InvalidInput(
             "--vary is not KEY=A,B: a key and exactly two values, such as target.work_mem=4MB,64MB"
@@ -161,12 +154,12 @@ fn read(text: &str) -> Result<Factor> {
     })
 }
 
-/// A URL that fixes what is varied contradicts it.
-fn refuse_fixed(url: &TargetUrl, key: &str, asked: &StudyRequest<'_>) -> Result<()> {
+/// A URL that fixes the varied setting contradicts the study.
+fn refuse_fixed(url: &TargetUrl, key: &str, request: &StudyRequest<'_>) -> Result<()> {
     if url.settings.contains_key(key) {
         Err(InvalidInput(format!(
             "{url} sets {key}, which study {} varies; leave it out of the URL",
-            asked.built_in.name
+            request.built_in.name
         ))
         .into())
     } else {
@@ -174,7 +167,7 @@ fn refuse_fixed(url: &TargetUrl, key: &str, asked: &StudyRequest<'_>) -> Result<
     }
 }
 
-/// Found after the first side was measured, a missing version would be found too late.
+/// A missing version is reported before the first side is measured.
 fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
     let engine = engines::find(url).map_err(LabError::from)?;
     if engine.reach() != Reach::LocalServer {
@@ -201,7 +194,7 @@ fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
     .into())
 }
 
-/// Whether a version is of a series: 18.6.3 of 18 and of 18.6, and 1.10 not of 1.1.
+/// True if a version belongs to a series: 18.6.3 to 18 and to 18.6, and 1.10 not to 1.1.
 fn is_of(found: &str, series: &str) -> bool {
     found
         .strip_prefix(series)

@@ -1,17 +1,16 @@
-//! The block devices under the SDs of a parameter file, and who times their requests.
+//! The block devices below the SDs of a parameter file, and the source of their request times.
 
 use host::block::{BlockWatch, DEVICES_MAX};
 use storage::language::Script;
 use workload::below;
 
-/// The devices under all SDs.
 pub struct Devices {
     names: Vec<String>,
     watch: Result<BlockWatch, String>,
 }
 
 impl Devices {
-    /// Finds them, and begins to time their requests where that is possible.
+    /// Finds them, and starts timing their requests if possible.
     pub fn of(script: &Script) -> Self {
         let mut names = Vec::new();
         let mut unknown = None;
@@ -23,7 +22,7 @@ impl Devices {
             }
         }
         let watch = match unknown {
-            // Half of the devices would look like all of them.
+            // A part of the devices could be taken for all of them.
             Some(reason) => Err(reason),
             None if names.len() > DEVICES_MAX => Err(format!(
                 "the SDs are on {} devices; at most {DEVICES_MAX} are timed",
@@ -37,7 +36,7 @@ impl Devices {
         Self { names, watch }
     }
 
-    /// The block device under all SDs, if there is but one.
+    /// The block device below all SDs, if there is only one.
     pub fn only(&self) -> Option<&str> {
         match self.names.as_slice() {
             [one] => Some(one),
@@ -49,7 +48,6 @@ impl Devices {
         self.watch.as_ref().ok()
     }
 
-    /// What a point says of them.
     pub fn described(&self) -> below::Devices<'_> {
         below::Devices {
             only: self.only(),

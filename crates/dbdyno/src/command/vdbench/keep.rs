@@ -1,4 +1,4 @@
-//! Runs of a parameter file in the archive: one point for each, committed when it is over.
+//! Runs of a parameter file in the archive: one point each, committed at its end.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -14,24 +14,20 @@ use storage::run::{Run, StorageDefinition};
 
 use super::devices::Devices;
 
-/// What is measured is storage and nothing above it.
+/// Name of the target: storage without a database.
 pub const NAME: &str = archive::OF_PARAMETER_FILES;
 
-/// The archive with the run that is being measured.
+/// The archive with the run in progress.
 pub struct Keeper {
     archive: Archive,
     id: i64,
     seed: u64,
     devices: Rc<Devices>,
-    /// The list as often as it was planned; what is done beyond stands on the pages alone.
+    /// The list as planned; repetitions beyond it appear only on the pages.
     planned: Vec<PointKey>,
 }
 
 impl Keeper {
-    /// Enters the run.
-    ///
-    /// # Errors
-    /// When the archive cannot be written.
     pub fn enter(
         path: &Path,
         script: &Script,
@@ -80,17 +76,16 @@ impl Keeper {
         Ok(self.archive.label(self.id)?)
     }
 
-    /// The block device below all of it, if there is but one.
+    /// The block device below all SDs, if there is only one.
     pub fn device(&self) -> Option<&str> {
         self.devices.only()
     }
 
-    /// How many points the run is to have.
     pub fn planned(&self) -> usize {
         self.planned.len()
     }
 
-    /// Commits one run of the list and gives it as a point; the format before them is none of it.
+    /// Commits one run of the list and returns its point; the preceding format has none.
     pub fn point(&mut self, done: &Done<'_>) -> Result<Option<Point>> {
         let key = key(done.repetition, done.number, done.run);
         if !self.planned.contains(&key) {
@@ -101,7 +96,7 @@ impl Keeper {
         Ok(Some(point))
     }
 
-    /// Closes the run, and tells its name. What a rule of the parameter file left out is named with the rule.
+    /// Closes the run and returns its name; points skipped by a rule of the parameter file name the rule.
     pub fn finish(mut self, ended: &Result<Completion, ExecutionError>) -> Result<String> {
         let rule = match ended {
             Ok(Completion::ResponseTime) => Some("a response time was above stopcurve="),
@@ -120,7 +115,7 @@ impl Keeper {
         self.label()
     }
 
-    /// Names the runs of the list that have no point with what left them out.
+    /// Records the reason for the runs of the list without a point.
     fn skip(&mut self, rule: &str) -> Result<()> {
         let finished = self.archive.finished(self.id)?;
         let unmeasured = |key: &&PointKey| !finished.contains(key);
@@ -183,7 +178,7 @@ fn target(script: &Script, device: Option<&str>) -> TargetRecord {
     record
 }
 
-/// Path of an SD, and how it is opened: what two runs of one file most often differ in.
+/// Path of an SD and its open flags, the most frequent difference between runs of one file.
 fn opened(sd: &StorageDefinition) -> String {
     let flags = sd.open_flags;
     let bits = (flags.bits != 0).then(|| format!("{:#x}", flags.bits));
@@ -201,8 +196,8 @@ fn opened(sd: &StorageDefinition) -> String {
     words.join(", ")
 }
 
-/// I/Os in flight are the jobs of a run. The values of its loops are part of its code, because points of one code,
-/// target and number of jobs are repetitions of each other.
+/// I/Os in flight are the jobs of a run. The values of its loops are part of its code, because points of one code, target and number of
+/// jobs are repetitions of each other.
 pub fn key(repetition: u32, number: usize, run: &Run) -> PointKey {
     let own = || {
         run.storage

@@ -1,4 +1,4 @@
-//! Where a list goes while it is carried out: lines to the terminal, runs into the archive, events to whoever watches.
+//! Outputs of a list during its execution: lines to the terminal, runs to the archive, events to watchers.
 
 use std::time::SystemTime;
 
@@ -10,18 +10,16 @@ use storage::run::Run;
 
 use super::keep::{self, Keeper, NAME};
 use crate::command::print;
-use crate::watch::Watched;
+use crate::event_outputs::Watched;
 
 pub struct Onlooker {
     keeper: Keeper,
     watched: Watched,
     repetition: u32,
-    /// I/Os in flight of the run at work.
     in_flight: u32,
 }
 
 impl Onlooker {
-    /// Tells that the list begins.
     pub fn begin(keeper: Keeper, watched: Watched) -> Result<Self> {
         let (run, planned) = (keeper.label()?, keeper.planned());
         watched.tell(|| StreamEvent::RunBegins {
@@ -38,7 +36,7 @@ impl Onlooker {
         })
     }
 
-    /// Closes the run in the archive and gives its name.
+    /// Closes the run in the archive and returns its name.
     pub fn end(self, ended: &Result<Completion, ExecutionError>) -> Result<String> {
         let label = self.keeper.finish(ended)?;
         let problem = match ended {
@@ -56,7 +54,7 @@ impl Onlooker {
 }
 
 impl Onlooker {
-    /// Of the response times an interval has the sum; their distribution is kept of the whole run alone.
+    /// An interval has only the sum of the response times; their distribution exists only for the whole run.
     fn snapshot(&self, lap: &Lap) -> Snapshot {
         let total = lap.total();
         let response_us = total.response_ns as f64 / 1e3;
@@ -82,7 +80,7 @@ impl Onlooker {
 
 impl Audience for Onlooker {
     fn show(&mut self, text: &str) {
-        // Nobody reads any more; the pages and the archive go on.
+        // The reader may be gone; the pages and the archive continue.
         let _ = print(text);
     }
 

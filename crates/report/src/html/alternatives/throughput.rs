@@ -1,4 +1,4 @@
-//! What the devices below each alternative moved and how long their requests took, test by test.
+//! Throughput and request times of the devices below each alternative, by test.
 
 use archive::Run;
 use stats::summary;
@@ -8,10 +8,9 @@ use crate::devices::{self, Kind, Used};
 use crate::level::{self, Level};
 use crate::{number, scorecard};
 
-/// Most devices of one alternative; the archive and the JSON have them all.
+/// Most devices per alternative; the archive and the JSON have all.
 const DEVICES_MAX: usize = 8;
 
-/// One test on all alternatives.
 pub struct OfTest {
     pub code: String,
     pub title: String,
@@ -25,22 +24,19 @@ pub struct Moved {
     pub cells: [String; 6],
 }
 
-/// The devices of an alternative.
 pub struct OfAlternative {
     pub name: String,
     pub rows: Vec<DeviceRow>,
-    /// How many devices are left out.
     pub more: usize,
 }
 
-/// One device: its name, what lies on it, and its requests.
+/// One device: its name, the files on it, and its requests.
 pub struct DeviceRow {
     pub name: String,
     pub place: String,
     pub cells: [String; 10],
 }
 
-/// The tests of the metrics, each once.
 pub fn of_tests(runs: &[(&str, &Run)], metrics: &[OfMetric]) -> Vec<OfTest> {
     let mut tests: Vec<OfTest> = Vec::new();
     for of_metric in metrics {

@@ -1,4 +1,4 @@
-//! What changes cost, at the source alone and with copies that are kept fresh.
+//! The cost of changes on the source alone and with copies that follow them.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use stats::ratio::quotient;
 use super::parts::{DISK, Row, averaged, figure, figure_of, is_sound, name};
 use crate::html::figure::Figure;
 
-/// Orders come in, change and go.
+/// Orders are inserted, updated and deleted.
 const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];
-/// Behind the code of a change: the time until the copy had followed.
+/// Suffix of a change's code for the time until the copy caught up.
 const LAG: &str = "-LAG";
-/// The study whose chart of changes has no numbers, and the place of that chart.
+/// The study whose chart of changes has no numbers, and the location of that chart.
 const STUDY: &str = "dl580-inmemory";
 const CHART: &str = "Figure 9";
 const PUBLISHED_NONE: &str = "HPE's study has no such figure: there, tables in memory and on disk change in one transaction.";
 
-/// What the study says of its chart.
+/// The study's sentence on its chart.
 fn published() -> String {
     let study = reference::load(STUDY).ok();
     let charts = study.iter().flat_map(|study| &study.charts);
@@ -30,7 +30,7 @@ fn published() -> String {
         .join(" ")
 }
 
-/// Time, lag and processors of the cycles of changes; nothing where there were none.
+/// Time, lag and CPU of the cycles of changes; empty without cycles.
 pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     let cycles = Cycle::of(run);
     let published = published();
@@ -103,14 +103,14 @@ struct Cycle<'a> {
     run: &'a Run,
     step: u32,
     dop: u32,
-    /// Before the queries or after them, where there are cycles of both kinds.
+    /// Before or after the queries, if there are cycles of both kinds.
     when: &'static str,
 }
 
 impl<'a> Cycle<'a> {
     fn of(run: &'a Run) -> Vec<Self> {
         let points = run.points.iter().filter(|point| is_change(point));
-        let places: BTreeSet<(u32, u32)> = (points.clone())
+        let keys: BTreeSet<(u32, u32)> = (points.clone())
             .filter(|point| point.key.target != DISK)
             .map(|point| (point.key.threads, point.key.step))
             .collect();
@@ -126,7 +126,7 @@ impl<'a> Cycle<'a> {
             dop,
             when: when(step),
         };
-        places.into_iter().map(cycle).collect()
+        keys.into_iter().map(cycle).collect()
     }
 
     fn points(&self, target: u32) -> impl Iterator<Item = &'a Point> {
@@ -134,7 +134,7 @@ impl<'a> Cycle<'a> {
         let mine = move |point: &&Point| {
             is_change(point) && (point.key.target, point.key.step) == (target, step)
         };
-        // What an engine does not take was clamped.
+        // The engine clamped a degree that it does not support.
         let degrees = run.points.iter().filter(mine).map(|p| p.key.threads);
         let taken = degrees.filter(|degree| *degree <= self.dop).max();
         run.points
@@ -143,7 +143,7 @@ impl<'a> Cycle<'a> {
             .filter(move |point| Some(point.key.threads) == taken)
     }
 
-    /// All three changes; the median over the repetitions of each.
+    /// Sum of the three changes, each the median over its repetitions.
     fn elapsed_s(&self, target: u32) -> Option<f64> {
         let of = |code: &str| {
             let points = self.points(target).filter(|p| p.key.test == code);

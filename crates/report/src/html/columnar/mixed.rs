@@ -1,5 +1,4 @@
-//! What a running order-entry load and analytical queries cost each other: on the same rows' server, and where the
-//! queries are asked of a copy in memory.
+//! Mutual cost of an order-entry load and analytical queries: on the same server, and with queries on a copy in memory.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +8,19 @@ use stats::Histogram;
 use super::parts::{DISK, Grid, figure_of, name};
 use crate::number;
 
-/// The codes of the points of one kind.
+/// Codes of the points of one kind of mixed load.
 struct Codes {
-    /// Order entry on its own.
+    /// Order entry without queries.
     users_alone: &'static str,
     queries_alone: &'static str,
-    /// Order entry with queries beside it.
     users: &'static str,
     queries: &'static str,
     title: &'static str,
-    /// What both share, in a sentence or two.
+    /// Resources that both share, in a sentence or two.
     shared: &'static str,
 }
 
-/// On tables of their own, and on the same ones.
+/// On separate tables, and on the same tables.
 const KINDS: [Codes; 2] = [
     Codes {
         users_alone: "MIXED-OLTP-ALONE",
@@ -44,30 +42,29 @@ const KINDS: [Codes; 2] = [
          its own that was proven to be one; the totals that prove it are read between the queries and are not in their times.",
     },
 ];
-/// The percentile of the response time that is told.
+/// Percentile of the response time in the table.
 const PERCENTILE: f64 = 95.0;
 
-/// The tables of both kinds that were measured.
+/// The tables of each kind that was measured.
 pub(super) fn grids(run: &Run) -> Vec<Grid> {
     let both = KINDS.iter().filter_map(|codes| grid(run, codes));
     both.chain(freshness(run)).collect()
 }
 
-/// A line for order entry alone, and one for each target whose queries went on beside it; nothing where nobody
-/// measured that.
+/// A line for order entry alone, and one for each target with concurrent queries; `None` without a measurement.
 fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
-    let places: BTreeSet<(u32, u32, u32)> = (run.points.iter())
+    let keys: BTreeSet<(u32, u32, u32)> = (run.points.iter())
         .filter(|point| point.key.test == codes.users)
         .map(|point| (point.key.step, point.key.target, point.key.threads))
         .collect();
-    if places.is_empty() {
+    if keys.is_empty() {
         return None;
     }
-    let degrees: BTreeSet<u32> = places.iter().map(|(_, _, threads)| *threads).collect();
+    let degrees: BTreeSet<u32> = keys.iter().map(|(_, _, threads)| *threads).collect();
     let mut rows = Vec::new();
     let mut alone = Side::default();
     let mut step = None;
-    for (of_step, target, threads) in places {
+    for (of_step, target, threads) in keys {
         let side = |test: &str| Side::of(run, test, of_step, target);
         let first = side(codes.users_alone);
         if !first.0.is_empty() || step != Some(of_step) {
@@ -109,7 +106,7 @@ fn how(run: &Run, codes: &Codes) -> String {
         .points
         .iter()
         .find(|point| point.key.test == codes.users);
-    let asked = run
+    let executed = run
         .points
         .iter()
         .find(|point| point.key.test == codes.queries);
@@ -120,12 +117,12 @@ fn how(run: &Run, codes: &Codes) -> String {
          database, and its consistency conditions are checked afterwards. p95: response time of all transactions. CPU: whole machine, both loads and the driver together. s per query: mean \
          over complete passes of all queries.",
         count(users),
-        count(asked),
+        count(executed),
         codes.shared
     )
 }
 
-/// With its degree of parallelism where there are several.
+/// The name with its degree of parallelism if there are several.
 fn at_degree(name: String, threads: u32, degrees: &BTreeSet<u32>) -> String {
     match degrees.len() {
         1 => name,
@@ -133,16 +130,16 @@ fn at_degree(name: String, threads: u32, degrees: &BTreeSet<u32>) -> String {
     }
 }
 
-/// How old the copies were that followed order entry; nothing where none did.
+/// Age of the copies that followed order entry; `None` without such a copy.
 fn freshness(run: &Run) -> Option<Grid> {
     let is_of_copy = |point: &&Point| {
-        let is_told = point.figures.copy_age_ms_p50.is_some() || !point.valid();
-        point.key.test == FOLLOWED && point.key.target != DISK && is_told
+        let has_age = point.figures.copy_age_ms_p50.is_some() || !point.valid();
+        point.key.test == FOLLOWED && point.key.target != DISK && has_age
     };
-    let places: BTreeSet<(u32, u32, u32)> = (run.points.iter().filter(is_of_copy))
+    let keys: BTreeSet<(u32, u32, u32)> = (run.points.iter().filter(is_of_copy))
         .map(|point| (point.key.step, point.key.target, point.key.threads))
         .collect();
-    let degrees: BTreeSet<u32> = places.iter().map(|(_, _, threads)| *threads).collect();
+    let degrees: BTreeSet<u32> = keys.iter().map(|(_, _, threads)| *threads).collect();
     let row = |(step, target, threads): &(u32, u32, u32)| {
         let side = Side::of(run, FOLLOWED, *step, *target).at(*threads);
         let cell =
@@ -159,7 +156,7 @@ fn freshness(run: &Run) -> Option<Grid> {
             cell(|point| followed(point).map(|(_, took_ms)| took_ms)),
         ]
     };
-    let rows: Vec<_> = places.iter().map(row).collect();
+    let rows: Vec<_> = keys.iter().map(row).collect();
     (!rows.is_empty()).then(|| Grid {
         title: "Freshness of the copies that followed order entry".into(),
         heads: FRESHNESS_HEADS.map(str::to_owned).into(),
@@ -172,7 +169,7 @@ fn freshness(run: &Run) -> Option<Grid> {
     })
 }
 
-/// The queries beside order entry whose copy follows.
+/// Queries during order entry whose copy follows.
 const FOLLOWED: &str = "HTAP-OLAP";
 const FRESHNESS_HEADS: [&str; 9] = [
     "copy",
@@ -186,7 +183,7 @@ const FRESHNESS_HEADS: [&str; 9] = [
     "cycle p50 (ms)",
 ];
 
-/// Cycles in which a copy followed, and the median of what one took.
+/// Cycles of a following copy, and their median duration.
 fn followed(point: &Point) -> Option<(f64, f64)> {
     point.notes.iter().find_map(|note| match note {
         Remark::CopyFollowed {
@@ -198,7 +195,7 @@ fn followed(point: &Point) -> Option<(f64, f64)> {
     })
 }
 
-/// One line; of order entry alone there are no queries.
+/// One line; queries are absent for order entry alone.
 fn line(
     label: String,
     users: &Side<'_>,
@@ -224,7 +221,6 @@ fn line(
     ]
 }
 
-/// The repetitions of one measurement.
 #[derive(Default)]
 struct Side<'r>(Vec<&'r Point>);
 
@@ -249,7 +245,6 @@ impl<'r> Side<'r> {
         figure_of(self.points(), |point| point.figures.new_orders_per_min)
     }
 
-    /// Mean time of a query, of each user.
     fn query_s(&self) -> Option<f64> {
         figure_of(self.points(), |point| {
             if let Some(rate) = point.figures.queries_per_min.filter(|n| *n > 0.0) {
@@ -260,7 +255,7 @@ impl<'r> Side<'r> {
         })
     }
 
-    /// Of all repetitions together; of none where one is not valid.
+    /// Merged over the repetitions; `None` if one of them is invalid.
     fn response_ms(&self) -> Option<f64> {
         let mut all = Histogram::default();
         for point in self.points() {

@@ -1,4 +1,4 @@
-//! What the views of tables in memory by columns are made of: their values, bars and tables.
+//! Values, bars and tables of the column-store views.
 
 use archive::{Point, Run};
 use stats::summary::median;
@@ -8,22 +8,21 @@ use crate::level::target_name;
 use crate::number;
 use crate::svg::{Bar, bars};
 
-/// In front of the codes of points that are of lifted tables.
+/// Prefix of codes of points on populated tables.
 pub(super) const OF_TABLE: &str = "LIFT-";
-/// The target that the others are relative to.
+/// The reference target of the ratios.
 pub(super) const DISK: u32 = 0;
 
-/// What was found at one scale, or published.
+/// Results at one scale, or published ones.
 pub(super) struct Study {
     pub title: String,
     pub sizes: Vec<Grid>,
     pub figures: Vec<Figure>,
     pub speed_up: Option<Grid>,
-    /// What order entry and queries cost each other.
+    /// Mutual cost of order entry and queries.
     pub mixed: Vec<Grid>,
 }
 
-/// A table with what it says.
 pub(super) struct Grid {
     pub title: String,
     pub heads: Vec<String>,
@@ -31,7 +30,7 @@ pub(super) struct Grid {
     pub how: String,
 }
 
-/// Average of a figure over points, each by its time; those that are too short to be sampled do not matter.
+/// Mean of a figure over points, weighted by their time; points too short for a sample have no weight.
 pub(super) fn averaged<'a>(
     points: impl Iterator<Item = &'a Point>,
     value: impl Fn(&Point) -> Option<f64>,
@@ -48,7 +47,6 @@ pub(super) fn averaged<'a>(
     (all_s > 0.0).then(|| sum / all_s)
 }
 
-/// One bar: degree, target and value.
 pub(super) struct Row {
     pub dop: u32,
     pub name: String,
@@ -56,14 +54,13 @@ pub(super) struct Row {
     pub value: Option<f64>,
 }
 
-/// Whether everything that was lifted into a target, if anything was, is what it should be: of a level that failed
-/// nothing is drawn.
+/// True if everything populated into a target is valid; a level that failed is not drawn.
 pub(super) fn is_sound(run: &Run, target: u32) -> bool {
     let is_lifted = |p: &&Point| p.key.target == target && p.key.test.starts_with(OF_TABLE);
     run.points.iter().filter(is_lifted).all(Point::valid)
 }
 
-/// A replica by its level alone, so that bars have room for it.
+/// The level of a replica, which is short enough for a bar's label.
 pub(super) fn name(run: &Run, target: u32) -> String {
     let whole = target_name(run, target);
     match whole.split_once('+') {
@@ -72,7 +69,7 @@ pub(super) fn name(run: &Run, target: u32) -> String {
     }
 }
 
-/// A figure with its bars; nothing where no value is known.
+/// A figure with its bars; `None` if no value is known.
 pub(super) fn figure(caption: String, how: &str, rows: &[Row], published: &str) -> Option<Figure> {
     rows.iter().any(|row| row.value.is_some()).then(|| {
         let bar = |row: &Row| Bar {
@@ -96,7 +93,7 @@ pub(super) fn figure(caption: String, how: &str, rows: &[Row], published: &str) 
     })
 }
 
-/// Median over the repetitions; `None` where a repetition is not valid.
+/// Median over the repetitions; `None` if one of them is invalid.
 pub(super) fn figure_of<'a>(
     points: impl Iterator<Item = &'a Point>,
     value: impl Fn(&Point) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! The queries of one user, or of several at the same time.
+//! The queries of one user, or of several concurrent users.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ use super::parts::{DISK, averaged, figure_of};
 
 /// All queries of one user, as one figure.
 const POWER: &str = "OLAP-POWER";
-/// All queries of several users.
 const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 
 pub(super) struct Queries {
@@ -17,7 +16,7 @@ pub(super) struct Queries {
 }
 
 impl Queries {
-    /// One user, and each number of users that asked together.
+    /// One user, and each number of concurrent users.
     pub fn of(run: &Run) -> Vec<Self> {
         let of_test = |test: &'static str| {
             let users: BTreeSet<u32> = (run.points.iter())
@@ -29,7 +28,7 @@ impl Queries {
         of_test(POWER).chain(of_test(THROUGHPUT)).collect()
     }
 
-    /// The queries of one user, also where too few were asked for a figure of all.
+    /// The queries of one user, including runs with too few queries for an overall figure.
     pub fn alone() -> Self {
         Self {
             test: POWER,
@@ -44,12 +43,11 @@ impl Queries {
         }
     }
 
-    /// Whether it is one user.
     pub fn is_alone(&self) -> bool {
         self.test == POWER
     }
 
-    /// Degrees of parallelism of the replicas: of theirs nothing is clamped.
+    /// Degrees of parallelism of the replicas, which never clamp one.
     pub fn degrees(&self, run: &Run) -> BTreeSet<u32> {
         let mine = |point: &&Point| self.is_measured(point) && point.key.target != DISK;
         let points = run.points.iter().filter(mine);
@@ -62,7 +60,6 @@ impl Queries {
         })
     }
 
-    /// Average over the time of all queries.
     pub fn cpu_pct_avg(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
         if !self.is_alone() {
             return figure_of(self.points(run, target, dop), |point| {
@@ -90,7 +87,7 @@ impl Queries {
         point.key.test == self.test && point.key.jobs == self.users
     }
 
-    /// Whether it tells the degrees of parallelism that were measured.
+    /// True for the points that determine the measured degrees of parallelism.
     fn is_measured(&self, point: &Point) -> bool {
         if self.is_alone() {
             is_query(point) || self.is_of(point)
@@ -111,7 +108,6 @@ impl Queries {
         })
     }
 
-    /// The points of the single queries.
     fn queries<'a>(&self, run: &'a Run, target: u32, dop: u32) -> impl Iterator<Item = &'a Point> {
         let dop = self.taken(run, target, dop);
         run.points.iter().filter(move |point| {
@@ -119,7 +115,7 @@ impl Queries {
         })
     }
 
-    /// Codes of the queries that were measured on disk, by their numbers.
+    /// Codes of the queries measured on disk, in numerical order.
     pub fn codes(&self, run: &Run, dop: u32) -> Vec<String> {
         let numbers: BTreeSet<u32> = (self.queries(run, DISK, dop))
             .filter_map(|point| point.key.test.strip_prefix('Q')?.parse().ok())
@@ -139,7 +135,7 @@ impl Queries {
         })
     }
 
-    /// The largest degree that a target took and that is no larger.
+    /// The largest degree of a target up to `dop`.
     fn taken(&self, run: &Run, target: u32, dop: u32) -> Option<u32> {
         let mine = |point: &&Point| self.is_measured(point) && point.key.target == target;
         let degrees = run
@@ -150,7 +146,6 @@ impl Queries {
         degrees.filter(|degree| *degree <= dop).max()
     }
 
-    /// Where another platform's are drawn.
     pub fn published_speed(&self) -> &'static str {
         if self.is_alone() {
             "Figures 6 and 12 of HPE's study show the same without numbers; its text says slightly more than 9 \
@@ -181,7 +176,6 @@ impl Queries {
     }
 }
 
-/// Whether it is a single query.
 fn is_query(point: &Point) -> bool {
     let number = point.key.test.strip_prefix('Q');
     number.is_some_and(|number| number.parse::<u32>().is_ok())

@@ -1,4 +1,4 @@
-//! Sizes of tables on disk and in memory: of this run, and as they were published.
+//! Sizes of tables on disk and in memory, of this run and as published.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,9 @@ use archive::{Figures, Point, Run};
 use super::parts::{Grid, OF_TABLE, Study, figure_of, name};
 use crate::number;
 
-/// The study whose tables stand beside.
 const REFERENCE: &str = "dl580-inmemory";
 
-/// The table of a run: sizes and compress factor of each table at each level.
+/// Sizes and compression factor of each table at each level.
 pub(super) fn own(run: &Run, replicas: &BTreeSet<u32>) -> Grid {
     let mut codes: Vec<&str> = Vec::new();
     for point in run
@@ -70,7 +69,7 @@ fn factor(factor: Option<f64>) -> String {
     )
 }
 
-/// The tables of sizes of the published study; nothing where it holds none.
+/// The published tables of sizes; `None` if the study has none.
 pub(super) fn published() -> Option<Study> {
     let reference = reference::load(REFERENCE).ok()?;
     let is_sizes = |table: &&PublishedTable| table.kind == "sizes";

@@ -1,4 +1,4 @@
-//! How much faster each query of one user is at each level than on disk.
+//! Speed-up of each query of one user over disk, by level.
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,22 @@ use super::parts::{DISK, Grid, is_sound, name};
 use super::queries::Queries;
 use crate::number;
 
-/// What a level is worth to one user at the highest degree of parallelism.
+/// Speed-up of a level for one user at the highest degree of parallelism.
 pub(super) struct OfLevel {
     pub dop: u32,
     pub queries: usize,
-    /// Geometric mean of the speed-ups of all queries; `None` where one of them is unknown.
+    /// Geometric mean over all queries; `None` if one of them is unknown.
     pub mean: Option<f64>,
 }
 
-/// The same for one level; none without queries of one user.
+/// The speed-up of one level; `None` without queries of one user.
 pub(super) fn of_level(run: &Run, target: u32) -> Option<OfLevel> {
-    let asked = Queries::alone();
-    let dop = asked.degrees(run).into_iter().max()?;
-    let queries = asked.codes(run, dop);
+    let users = Queries::alone();
+    let dop = users.degrees(run).into_iter().max()?;
+    let queries = users.codes(run, dop);
     let each = queries
         .iter()
-        .map(|code| speed_up(run, &asked, (target, dop), code));
+        .map(|code| speed_up(run, &users, target, dop, code));
     let each: Option<Vec<f64>> = each.collect();
     Some(OfLevel {
         dop,
@@ -33,22 +33,22 @@ pub(super) fn of_level(run: &Run, target: u32) -> Option<OfLevel> {
     })
 }
 
-fn speed_up(run: &Run, asked: &Queries, (target, dop): (u32, u32), code: &str) -> Option<f64> {
-    let disk_s = asked.query_s(run, DISK, dop, code)?;
-    let level_s = asked.query_s(run, target, dop, code)?;
+fn speed_up(run: &Run, users: &Queries, target: u32, dop: u32, code: &str) -> Option<f64> {
+    let disk_s = users.query_s(run, DISK, dop, code)?;
+    let level_s = users.query_s(run, target, dop, code)?;
     quotient(level_s, disk_s).filter(|_| is_sound(run, target))
 }
 
-/// A row for each query at the highest degree of parallelism, and their geometric mean; none without queries of one user.
+/// A row for each query at the highest degree of parallelism, and the geometric mean; `None` without queries of one user.
 pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
-    let asked = Queries::alone();
-    let dop = asked.degrees(run).into_iter().max()?;
-    let queries = asked.codes(run, dop);
-    let speed_up = |target: u32, code: &str| speed_up(run, &asked, (target, dop), code);
+    let users = Queries::alone();
+    let dop = users.degrees(run).into_iter().max()?;
+    let queries = users.codes(run, dop);
+    let speed_up = |target: u32, code: &str| speed_up(run, &users, target, dop, code);
     let mut heads = vec!["Query".to_owned(), "on disk s".to_owned()];
     heads.extend(replicas.iter().map(|target| name(run, *target)));
     let row = |code: &String| {
-        let disk_s = asked.query_s(run, DISK, dop, code);
+        let disk_s = users.query_s(run, DISK, dop, code);
         let cells = replicas.iter().map(|target| speed_up(*target, code));
         let mut row = vec![code.clone(), number::figure_or_unknown(disk_s)];
         row.extend(cells.map(times));
@@ -79,7 +79,7 @@ fn times(speed_up: Option<f64>) -> String {
     speed_up.map_or("–".into(), |n| format!("{} ×", number::figure(n)))
 }
 
-/// (x₁·x₂·…·xₙ)^(1/n); of positive values.
+/// (x₁·x₂·…·xₙ)^(1/n), for positive values.
 fn geometric_mean(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|value| *value > 0.0);
     let logs: f64 = values.iter().map(|value| value.ln()).sum();

@@ -1,4 +1,4 @@
-//! Request times of one device over time: mean, 99th percentile and maximum, reads apart from writes.
+//! Request times of one device over time: mean, 99th percentile and maximum, with separate lines for reads and writes.
 
 use archive::{DeviceSample, DeviceUse};
 
@@ -7,13 +7,12 @@ use crate::html::series::{self, SAMPLES_MIN};
 use crate::number::{self, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape};
 
-/// A longer series is thinned to about so many intervals.
+/// A longer series is thinned to about this many intervals.
 const SAMPLES_MAX: usize = 100;
 
-/// A value of an interval over time; `None` where there is none.
+/// Value of an interval over time; `None` if unknown.
 type Line = Vec<(f64, Option<f64>)>;
 
-/// What is drawn of one kind of request.
 struct Lines {
     operation: &'static str,
     mean: Line,
@@ -21,7 +20,7 @@ struct Lines {
     max: Line,
 }
 
-/// A chart of reads and writes, and one of flushes; each only where there are enough intervals with such requests.
+/// A chart of reads and writes, and one of flushes, each if enough intervals have such requests.
 pub fn figures(title: &str, device: &DeviceUse) -> Vec<Figure> {
     let moved = ["read", "write"].map(|operation| lines(operation, device));
     let flushes = [lines("flush", device)];
@@ -52,13 +51,13 @@ fn lines(operation: &'static str, device: &DeviceUse) -> Lines {
     let line = |value: fn(&DeviceSample) -> Option<f64>| -> Line {
         let at = |at_s: f64| {
             let found = own.binary_search_by(|sample| sample.at_s.total_cmp(&at_s));
-            found.ok().and_then(|place| value(own[place]))
+            found.ok().and_then(|index| value(own[index]))
         };
         ends.iter().map(|at_s| (*at_s, at(*at_s))).collect()
     };
     let thin =
         |line: &[(f64, Option<f64>)], keep_largest| series::thin(line, SAMPLES_MAX, keep_largest);
-    // Of intervals that are joined the mean of all requests, not the mean of means.
+    // Joined intervals get the mean over all requests instead of the mean of means.
     let weights = line(|s| s.service_us_mean.map(|_| s.requests as f64));
     let sums = line(|s| s.service_us_mean.map(|mean| mean * s.requests as f64));
     let joined = thin(&sums, false).into_iter().zip(thin(&weights, false));
@@ -78,11 +77,11 @@ fn known(line: &[(f64, Option<f64>)]) -> usize {
     line.iter().filter(|(_, value)| value.is_some()).count()
 }
 
-/// How to read a chart of such requests: by which lines, and what they tell.
-fn how(what: &str, tells: &str, is_timed: bool) -> String {
+/// Caption: the lines of the chart and their meaning.
+fn how(what: &str, reading: &str, is_timed: bool) -> String {
     if is_timed {
         format!(
-            "Time of the {what} that ended in each interval, logarithmic. Solid: mean; dashed: p99; dotted: maximum. {tells}"
+            "Time of the {what} that ended in each interval, logarithmic. Solid: mean; dashed: p99; dotted: maximum. {reading}"
         )
     } else {
         format!(
@@ -91,7 +90,7 @@ fn how(what: &str, tells: &str, is_timed: bool) -> String {
     }
 }
 
-fn figure(caption: String, what: &str, tells: &str, kinds: &[Lines]) -> Option<Figure> {
+fn figure(caption: String, what: &str, reading: &str, kinds: &[Lines]) -> Option<Figure> {
     let kinds: Vec<&Lines> = kinds
         .iter()
         .filter(|lines| known(&lines.mean) >= SAMPLES_MIN)
@@ -128,8 +127,8 @@ fn figure(caption: String, what: &str, tells: &str, kinds: &[Lines]) -> Option<F
     let heads: Vec<&str> = (["second"].into_iter())
         .chain(heads.iter().map(String::as_str))
         .collect();
-    let rows = first.points.iter().enumerate().map(|(place, (at_s, _))| {
-        let cells = series.iter().map(|s| number::latency(s.points[place].1));
+    let rows = first.points.iter().enumerate().map(|(index, (at_s, _))| {
+        let cells = series.iter().map(|s| number::latency(s.points[index].1));
         let row = std::iter::once(number::figure(*at_s)).chain(cells);
         (String::new(), row.collect())
     });
@@ -148,5 +147,10 @@ fn figure(caption: String, what: &str, tells: &str, kinds: &[Lines]) -> Option<F
         .iter()
         .any(|lines| known(&lines.p99) > 0 || known(&lines.max) > 0);
     let svg = chart.render();
-    Some(Figure::new(caption, svg, how(what, tells, is_timed), table))
+    Some(Figure::new(
+        caption,
+        svg,
+        how(what, reading, is_timed),
+        table,
+    ))
 }

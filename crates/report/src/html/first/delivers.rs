@@ -1,4 +1,4 @@
-//! What the platform delivers: its best figures by component, beside the first platform that it is set against.
+//! Performance of the platform: its best figures by component, next to the first compared platform.
 
 use std::collections::HashSet;
 
@@ -15,28 +15,25 @@ const ROWS_MAX: usize = 16;
 const OWN_MAX: usize = 3;
 
 pub struct Delivers {
-    /// Heads of the columns with figures.
     pub heads: Vec<String>,
-    /// True where the last column is the ratio to the platform before it.
+    /// True if the last column is the ratio to the column before it.
     pub has_ratio: bool,
     pub rows: Vec<RowView>,
-    /// Tests or targets that found no room.
     pub more: usize,
 }
 
 pub struct RowView {
-    /// Component, at its first row.
     pub component: Option<&'static str>,
     pub what: String,
-    /// Fragment of the test's section; empty where this run did not measure it.
+    /// Link to the test's section; empty if this run did not measure it.
     pub id: String,
     pub unit: String,
-    /// Value and degree of parallelism for each head.
+    /// Value and degree of parallelism under each head.
     pub cells: Vec<(String, String)>,
 }
 
 impl Delivers {
-    /// Whether any figure has a degree of parallelism.
+    /// True if any figure has a degree of parallelism.
     pub fn has_degrees(&self) -> bool {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
         cells.any(|(_, degree)| !degree.is_empty())
@@ -80,16 +77,16 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> Del
     }
 }
 
-/// The headlines of which this run tells something; of a component without any, its first row that tells something.
+/// The headlines with a figure of this run; for a component without any, its first row with a figure.
 fn chosen(rows: &[Row], own: usize) -> Vec<&Row> {
-    let tells = |row: &&Row| {
+    let has_own_figure = |row: &&Row| {
         let own = row.cells.iter().take(own);
         own.into_iter().any(|cell| matches!(cell, Cell::Value(_)))
     };
     let of = |component: Component| {
         let all = || {
             rows.iter()
-                .filter(tells)
+                .filter(has_own_figure)
                 .filter(move |row| row.line.component == component)
         };
         let mut headlines: Vec<&Row> = all().filter(|row| row.line.headline).collect();
@@ -125,7 +122,7 @@ fn cells(row: &Row, shown: &[usize], ratio: Option<usize>) -> Vec<(String, Strin
         })
         .collect();
     if let Some(other) = ratio {
-        // Figures of another language's executor must not be divided by each other.
+        // Figures of executors in different languages have no meaningful ratio.
         let both = value(0).zip(value(other)).filter(|_| row.caution.is_none());
         let ratio = both.and_then(|(own, other)| stats::ratio::quotient(other.value, own.value));
         let text = ratio.map_or_else(
@@ -137,7 +134,7 @@ fn cells(row: &Row, shown: &[usize], ratio: Option<usize>) -> Vec<(String, Strin
     cells
 }
 
-/// The best level of each test, of a run that has no figure of the scorecard.
+/// The best level of each test, for runs without figures of the scorecard.
 fn best_of_tests(run: &Run, groups: &[TestGroup<'_>]) -> Delivers {
     let targets = run.targets.len().min(OWN_MAX);
     let mut component = None;
@@ -159,7 +156,7 @@ fn best_of_tests(run: &Run, groups: &[TestGroup<'_>]) -> Delivers {
         }
         let is_new = component.replace(group.component) != Some(group.component);
         let cell = |best: &Option<(f64, u32)>| match best {
-            // Nobody sets how many sessions of others are observed.
+            // The number of other users' sessions is not a setting of the run.
             Some((value, _)) if group.test == PointKey::OBSERVATION => {
                 (number::full(*value), String::new())
             }

@@ -1,26 +1,26 @@
-//! What held the tests back, each at its best level, by resource.
+//! Limits of the tests at their best levels, by resource.
 
 use archive::{Point, Purpose, Resource};
 
 use crate::html::{sweep, verdict};
 use crate::level::TestGroup;
 
-/// A resource, with the tests whose best level it held back.
+/// A resource, with the tests whose best level it limits.
 pub struct Limit<'a> {
     pub resource: Resource,
     pub tests: Vec<&'a str>,
-    /// What was said of the first of them, with its figures.
+    /// The remark of the first test, with its figures.
     pub sentence: &'a str,
-    /// Average use of the processors at the best levels, where the host tells.
+    /// Mean CPU use at the best levels, as far as the host reports it.
     pub cpu_pct: Vec<f64>,
-    /// Best levels at which the share of other programs is known, and those that these disturbed.
-    pub told: usize,
+    /// Best levels with a known share of other programs, and those that other programs disturbed.
+    pub known: usize,
     pub crowded: usize,
-    /// Device that holds log and data, where syncing the log is the limit.
+    /// Device that holds log and data, if syncing the log is the limit.
     pub log_shares: Option<&'a str>,
 }
 
-/// Resources by the number of tests that they hold back; what nothing held back, or nobody knows, comes last.
+/// Resources by the number of tests that they limit; an unknown limit, or none, comes last.
 pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
     let mut found: Vec<Limit<'a>> = Vec::new();
     for group in groups {
@@ -38,7 +38,7 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
                     tests: Vec::new(),
                     sentence: &bottleneck.sentence,
                     cpu_pct: Vec::new(),
-                    told: 0,
+                    known: 0,
                     crowded: 0,
                     log_shares: None,
                 });
@@ -48,7 +48,7 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
             if !limit.tests.contains(&group.test) {
                 limit.tests.push(group.test);
             }
-            limit.told += usize::from(peak.figure("cpu_by_others_pct").is_some());
+            limit.known += usize::from(peak.figure("cpu_by_others_pct").is_some());
             let mut points = peak.points.iter();
             limit.crowded += usize::from(points.any(|point| verdict::is_crowded(&point.figures)));
             limit.cpu_pct.extend(peak.figure("cpu_pct_avg"));
@@ -66,7 +66,7 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
     found
 }
 
-/// The device on which log and data lay together.
+/// The device that holds both log and data.
 fn log_shares(point: &Point) -> Option<&str> {
     let both = [Purpose::Data, Purpose::Log];
     let mut devices = point.devices.iter();
@@ -74,8 +74,8 @@ fn log_shares(point: &Point) -> Option<&str> {
     Some(&shared.name)
 }
 
-/// Devices of the data that were loaded unequally: the one that was busy, in percent of the time, the mean of the others, and the
-/// test whose best level shows it.
+/// Unequally loaded devices of the data: the busiest one (percent of the time), the mean of the others, and the test whose best level shows
+/// it.
 pub struct HotDevice<'a> {
     pub name: &'a str,
     pub busy_pct: f64,
@@ -83,11 +83,11 @@ pub struct HotDevice<'a> {
     pub test: &'a str,
 }
 
-/// A device is hot when it was busy for most of the time and for so many times as long as the others.
+/// A hot device was busy for most of the time and for this many times as long as the others.
 const HOT_BUSY_PCT: f64 = 60.0;
 const HOT_TIMES: f64 = 2.0;
 
-/// The hottest device of the data at the best level of any test; `None` where they were loaded alike, or there is one alone.
+/// The hottest device of the data at the best level of any test; `None` with an even load or a single device.
 pub fn hot_device<'a>(groups: &[TestGroup<'a>]) -> Option<HotDevice<'a>> {
     let hot = |group: &TestGroup<'a>| {
         let rate = sweep::rate_figure(group).name;
@@ -117,12 +117,10 @@ fn hot_of<'a>(point: &'a Point, test: &'a str) -> Option<HotDevice<'a>> {
     })
 }
 
-/// Whether something was found to be at its end.
 pub fn is_known(resource: Resource) -> bool {
     !matches!(resource, Resource::None | Resource::Unknown)
 }
 
-/// What a resource is called in a sentence.
 pub fn name(resource: Resource) -> &'static str {
     match resource {
         Resource::None => "Nothing saturated",

@@ -1,4 +1,4 @@
-//! What to do next: measures that the figures of a run support, and their words.
+//! Next steps: measures that the figures of a run support, with their sentences.
 
 use archive::{Advice, Resource, Run, RunState};
 
@@ -9,14 +9,12 @@ use crate::html::{sweep, verdict};
 use crate::level::TestGroup;
 use crate::number;
 
-/// Severity of a rule that was seen to cost performance or availability.
+/// Severity of a rule whose violation has cost performance or availability.
 const IMPORTANT: &str = "important";
-/// A resource is worth relieving when it holds back one of so many tests.
+/// A resource is worth relieving if it limits one of this many tests.
 const SHARE_MIN: usize = 5;
-/// Codes of tests named in a sentence.
 const TESTS_MAX: usize = 4;
 
-/// A measure with the figures that it rests on.
 #[derive(Debug, PartialEq)]
 pub enum Measure<'a> {
     FindFailures {
@@ -24,26 +22,22 @@ pub enum Measure<'a> {
         points: usize,
         test: &'a str,
     },
-    /// The run ended before its plan.
     Resume {
         measured: usize,
         planned: u32,
-        /// A parameter file was carried out, which can only be run again.
+        /// A parameter file can only be run again.
         is_of_parameter_file: bool,
     },
-    /// A comparison has not decided.
     MorePairs {
         undecided: usize,
         primary: usize,
     },
-    /// A resource was at its end.
     Relieve {
         resource: Resource,
         tests: Vec<&'a str>,
         of: usize,
-        /// Of processors, their median use at the best levels of these tests.
+        /// For the CPU, its median use at the best levels of these tests.
         cpu_pct: Option<f64>,
-        /// Device that log and data share.
         log_shares: Option<&'a str>,
     },
     /// One device of several under the data does most of the work.
@@ -53,22 +47,21 @@ pub enum Measure<'a> {
         others_pct: f64,
         test: &'a str,
     },
-    /// A rule that is known to matter is not followed.
+    /// An important rule is violated.
     FollowRule {
         rule: &'a Advice,
         more: usize,
     },
-    /// Other programs took processors or the device.
+    /// Other programs used the CPU or the device.
     QuietMachine {
         crowded: usize,
         points: usize,
     },
-    /// Throughput scattered, rose or fell.
     RunLonger {
         unsteady: usize,
         judged: usize,
     },
-    /// The highest level was the best one, and nothing was at its end.
+    /// The highest level was the best, and no resource was exhausted.
     LoadMore {
         tests: Vec<&'a str>,
         of: usize,
@@ -78,19 +71,18 @@ pub enum Measure<'a> {
     },
 }
 
-/// Measures in the order of their weight: first what spoils the figures, then what limits the platform, then what
-/// would make the figures surer.
+/// Measures by importance: threats to the figures first, then limits of the platform, then ways to more certainty.
 pub fn measures<'a>(
     run: &'a Run,
     groups: &[TestGroup<'a>],
     found: &[Limit<'a>],
     outcomes: &[Outcome],
 ) -> Vec<Measure<'a>> {
-    // What was only looked at is not measured again, and who else is at work there may be its clients.
+    // An observation is not repeated, and other active programs may be the clients of the observed database.
     let is_of_load = !run.points.iter().all(|point| point.key.is_observation());
     let quiet = quiet(run).filter(|_| is_of_load);
-    // What is measured on a machine of others says little of what the platform lacks.
-    let (before, behind) = match quiet {
+    // On a shared machine the figures say little about the platform's limits.
+    let (before, after) = match quiet {
         Some(Measure::QuietMachine { crowded, points }) if crowded * 2 > points => (quiet, None),
         _ => (None, quiet),
     };
@@ -102,7 +94,7 @@ pub fn measures<'a>(
         relief(found),
         spread(groups),
         rule(run),
-        behind,
+        after,
         longer(run).filter(|_| is_of_load),
         more_load(groups),
         repeat(run, groups).filter(|_| is_of_load),
@@ -136,11 +128,10 @@ fn more_pairs<'a>(outcomes: &[Outcome]) -> Option<Measure<'a>> {
     })
 }
 
-/// What to relieve first: it holds back a fifth of the tests at least. A resource that other programs took is none
-/// that the platform lacks.
+/// The most important limit, if it holds back a fifth of the tests. A resource used by other programs is no limit of the platform.
 fn relief<'a>(found: &[Limit<'a>]) -> Option<Measure<'a>> {
     let is_own = |limit: &&Limit<'_>| match limit.resource {
-        Resource::Cpu | Resource::Device | Resource::Several => limit.crowded * 2 <= limit.told,
+        Resource::Cpu | Resource::Device | Resource::Several => limit.crowded * 2 <= limit.known,
         resource => limits::is_known(resource),
     };
     let of: usize = found.iter().map(|limit| limit.tests.len()).sum();
@@ -180,7 +171,7 @@ fn rule(run: &Run) -> Option<Measure<'_>> {
     })
 }
 
-/// Whether a setting was given for this side of a study, or in the URL of a target: to advise against it answers nobody.
+/// True for a setting of this study side or of a target's URL: advice against a deliberate choice helps nobody.
 fn is_set_on_purpose(run: &Run, what: &str) -> bool {
     let name = what.split(' ').next().unwrap_or(what);
     let key = |pair: &str| -> String {
@@ -202,17 +193,17 @@ fn is_set_on_purpose(run: &Run, what: &str) -> bool {
 }
 
 fn quiet(run: &Run) -> Option<Measure<'_>> {
-    let told = || {
+    let disturbed = || {
         let figures = run.points.iter().map(|point| &point.figures);
         figures
             .filter(|figures| figures.cpu_by_others_pct.is_some() || verdict::is_crowded(figures))
     };
-    let crowded = told()
+    let crowded = disturbed()
         .filter(|figures| verdict::is_crowded(figures))
         .count();
     (crowded > 0).then(|| Measure::QuietMachine {
         crowded,
-        points: told().count(),
+        points: disturbed().count(),
     })
 }
 
@@ -296,7 +287,6 @@ impl Measure<'_> {
         }
     }
 
-    /// The figures that it rests on.
     pub fn evidence(&self) -> String {
         match self {
             Self::FindFailures {
@@ -374,8 +364,7 @@ impl Measure<'_> {
         }
     }
 
-    /// Fragment of the section that holds the evidence.
-    pub fn place(&self) -> String {
+    pub fn section_id(&self) -> String {
         match self {
             Self::FindFailures { test, .. } | Self::SpreadData { test, .. } => id_of(test),
             Self::Relieve { tests, .. } | Self::LoadMore { tests, .. } => tests

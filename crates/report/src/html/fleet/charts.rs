@@ -1,4 +1,4 @@
-//! Charts of a fleet: every system before and after, its workload mix beside, and how the shifts are distributed.
+//! Charts of a fleet: every system before and after, its workload mix, and the distribution of the shifts.
 
 use stats::summary::mean;
 use stats::trend::theil_sen;
@@ -9,23 +9,21 @@ use crate::html::figure::{Figure, Table};
 use crate::number::{count, tick};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
-/// Systems that are drawn on each side; of more, every k-th in their order.
+/// Most systems drawn per side; a larger fleet is thinned to every k-th in order.
 const DRAWN_MAX: usize = 600;
 /// Groups of neighbouring systems in tables and in the chart of the mix.
 const GROUPS: usize = 20;
-/// Bars of the distribution, about.
+/// Approximate number of bars of the distribution.
 const BARS: f64 = 40.0;
 
 /// A system in the order of a chart.
 struct Placed<'a> {
     system: &'a System,
-    /// Its place, percent of all systems.
     rank_pct: f64,
-    /// Percent before and after.
     sides_pct: [f64; 2],
 }
 
-/// All figures by operation, those of the primary one first.
+/// All figures by operation, the primary one's first.
 pub fn figures(fleet: &Fleet) -> Vec<(&'static str, Vec<Figure>)> {
     let first = fleet.question.primary.operation;
     let other = match first {
@@ -38,18 +36,18 @@ pub fn figures(fleet: &Fleet) -> Vec<(&'static str, Vec<Figure>)> {
             Operation::Write => "Writes",
         };
         let mut figures = Vec::new();
-        for place in 0..LIMITS {
+        for index in 0..LIMITS {
             let of = Measure {
                 operation,
-                figure: Of::Within(place),
+                figure: Of::Within(index),
             };
             let systems = placed(fleet, of);
             if systems.is_empty() {
                 continue;
             }
-            let limit = limit(fleet.question.limits_us[place]);
+            let limit = limit(fleet.question.limits_us[index]);
             figures.push(sides(&systems, of, &limit));
-            if place == 0 {
+            if index == 0 {
                 figures.push(mix(&systems, operation, &limit));
             }
             figures.push(shifts(fleet, &systems, of));
@@ -60,7 +58,7 @@ pub fn figures(fleet: &Fleet) -> Vec<(&'static str, Vec<Figure>)> {
     drawn.filter(|(_, figures)| !figures.is_empty()).collect()
 }
 
-/// The systems that tell a share, by their share before.
+/// Systems with a known share, ordered by their share before.
 fn placed(fleet: &Fleet, of: Measure) -> Vec<Placed<'_>> {
     let mut placed: Vec<Placed<'_>> = (fleet.systems.iter())
         .filter_map(|system| {
@@ -73,11 +71,11 @@ fn placed(fleet: &Fleet, of: Measure) -> Vec<Placed<'_>> {
             })
         })
         .collect();
-    // Stable, and systems come by name: equal shares have one order.
+    // The sort is stable and the systems come by name, so that equal shares have a fixed order.
     placed.sort_by(|a, b| a.sides_pct[0].total_cmp(&b.sides_pct[0]));
     let all = placed.len() as f64;
-    for (place, system) in placed.iter_mut().enumerate() {
-        system.rank_pct = (place as f64 + 0.5) / all * 100.0;
+    for (index, system) in placed.iter_mut().enumerate() {
+        system.rank_pct = (index as f64 + 0.5) / all * 100.0;
     }
     placed
 }
@@ -94,7 +92,7 @@ fn cell(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
 }
 
-/// The figure of the published telemetry: all systems before and after, with their trends.
+/// The published form of telemetry: all systems before and after, with trends.
 fn sides(systems: &[Placed<'_>], of: Measure, limit: &str) -> Figure {
     let every = systems.len().div_ceil(DRAWN_MAX).max(1);
     let mut series = Vec::new();
@@ -131,12 +129,13 @@ fn sides(systems: &[Placed<'_>], of: Measure, limit: &str) -> Figure {
         ),
         series,
         Vec::new(),
-        (rank_axis(), percent_axis()),
+        rank_axis(),
+        percent_axis(),
         Table::new(&["systems up to, %", "before, %", "after, %"], rows),
     )
 }
 
-/// What the systems of the same order do.
+/// The workload mix of the systems, in the same order.
 fn mix(systems: &[Placed<'_>], operation: Operation, limit: &str) -> Figure {
     let groups: Vec<(&[Placed<'_>], [Option<f64>; 2])> = groups(systems)
         .map(|group| {
@@ -168,7 +167,8 @@ fn mix(systems: &[Placed<'_>], operation: Operation, limit: &str) -> Figure {
         ),
         series.collect(),
         Vec::new(),
-        (rank_axis(), percent_axis()),
+        rank_axis(),
+        percent_axis(),
         Table::new(
             &["systems up to, %", "reads before, %", "reads after, %"],
             rows,
@@ -176,7 +176,7 @@ fn mix(systems: &[Placed<'_>], operation: Operation, limit: &str) -> Figure {
     )
 }
 
-/// How the shifts of the systems are distributed, and the interval of their mean.
+/// Distribution of the systems' shifts, with the interval of their mean.
 fn shifts(fleet: &Fleet, systems: &[Placed<'_>], of: Measure) -> Figure {
     let values: Vec<f64> = systems
         .iter()
@@ -190,8 +190,8 @@ fn shifts(fleet: &Fleet, systems: &[Placed<'_>], of: Measure) -> Figure {
     let last = (high / width).floor() as i64;
     let mut bars = vec![0_u64; (last - first + 1).clamp(1, 1_000) as usize];
     for value in &values {
-        let place = ((value / width).floor() as i64 - first) as usize;
-        let within = place.min(bars.len() - 1);
+        let index = ((value / width).floor() as i64 - first) as usize;
+        let within = index.min(bars.len() - 1);
         bars[within] += 1;
     }
     let start = |bar: usize| (first + bar as i64) as f64 * width;
@@ -246,12 +246,13 @@ fn shifts(fleet: &Fleet, systems: &[Placed<'_>], of: Measure) -> Figure {
         format!("Right of the dotted line more I/Os stay within the limit after.{said}"),
         series,
         traces,
-        (x, Axis::linear("", top, tick)),
+        x,
+        Axis::linear("", top, tick),
         Table::new(&["shift, points", "systems"], rows),
     )
 }
 
-/// A round width with which the range takes about [`BARS`] bars.
+/// A round width that divides the range into about [`BARS`] bars.
 fn bar_width(range: f64) -> f64 {
     let wanted = (range / BARS).max(0.01);
     let power = 10_f64.powf(wanted.log10().floor());
@@ -260,7 +261,7 @@ fn bar_width(range: f64) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
-/// LevelDrawn of the last system of a group.
+/// Rank of the last system of a group.
 fn to(group: &[Placed<'_>]) -> String {
     cell(group.last().map(|system| system.rank_pct))
 }
@@ -297,7 +298,8 @@ fn chart(
     how: String,
     series: Vec<Series>,
     traces: Vec<Trace>,
-    (x, y): (Axis, Axis),
+    x: Axis,
+    y: Axis,
     table: Table,
 ) -> Figure {
     let chart = Chart {

@@ -1,4 +1,4 @@
-//! Single published figures of a test, and the same figure of each of our curves where it has one.
+//! Single published figures of a test, with the same figure of each of our curves.
 
 use archive::reference::{Reference, StatedFigure};
 use archive::{Remark, Run};
@@ -11,9 +11,8 @@ pub struct Claim {
     pub name: String,
     /// "< 5 ms".
     pub theirs: String,
-    /// The same of each of our curves, in the published unit, with the level that it is of; or why it is unknown.
+    /// Our figure for each curve in the published unit, with its level; or the reason why it is unknown.
     pub ours: Vec<Ours>,
-    /// Where it stands, and what is to be said about it.
     pub place: String,
 }
 
@@ -24,7 +23,7 @@ pub struct Ours {
     pub detail: String,
 }
 
-/// All that a reference states of the test.
+/// All figures of the test in a reference.
 pub fn claims(run: &Run, group: &TestGroup<'_>, rate: Rate, reference: &Reference) -> Vec<Claim> {
     let stated = reference.stated.iter();
     let of_test = stated.filter(|figure| figure.test.as_deref() == Some(group.test));
@@ -91,7 +90,7 @@ fn ours(run: &Run, curve: &Curve<'_>, rate: Rate, figure: &StatedFigure) -> Ours
     }
 }
 
-/// Ours where another input was computed than the published one: what that would take, and that it was not measured.
+/// An estimate if our input differs from the published one, marked as such.
 fn scaled(level: &Level<'_>, figure: &StatedFigure) -> Option<Ours> {
     let notes = level.points.iter().flat_map(|point| &point.notes);
     let scaled = notes.filter_map(|note| match note {
@@ -110,7 +109,7 @@ fn scaled(level: &Level<'_>, figure: &StatedFigure) -> Option<Ours> {
     })
 }
 
-/// The valid level at a degree of parallelism; never an extra.
+/// The valid level at a degree of parallelism; extras do not count.
 fn at<'a>(curve: &Curve<'a>, dop: u32) -> Option<Level<'a>> {
     let mut levels = curve.levels.iter().filter(|level| !level.extra());
     levels.find(|level| level.dop() == dop)?.only_valid()
@@ -128,7 +127,7 @@ fn value(level: &Level<'_>, is: &str) -> Option<f64> {
     }
 }
 
-/// What hardware threads beyond the first of each core add to the throughput.
+/// Gain in throughput from the second and further hardware threads of each core.
 #[derive(Debug, PartialEq)]
 struct Gain {
     pct: f64,
@@ -136,8 +135,8 @@ struct Gain {
     best_dop: u32,
 }
 
-/// As document 001 reckons: the best throughput of the sweep beyond one job per core, over that with one job per core. Its
-/// strings: 78.37 over 68.57 Mops/s with 32 jobs on 32 cores are 14.3 %, printed as 15 %.
+/// The formula of document 001: the best throughput of the sweep beyond one job per core, divided by that with one job per core. For its
+/// strings, 78.37 over 68.57 Mops/s with 32 jobs on 32 cores is 14.3 %, printed as 15 %.
 fn multithreading(run: &Run, curve: &Curve<'_>, rate: Rate) -> Result<Gain, String> {
     let platform = &run.platform;
     let (Some(cores), Some(threads)) = (platform.cores, platform.threads) else {
@@ -180,7 +179,7 @@ mod tests {
         unit: "ops/s",
     };
 
-    /// A sweep of strings (T141) with these rates.
+    /// A sweep of the string test (T141) with these rates.
     fn sweep(cores: u32, threads: u32, rates: &[(u32, f64)]) -> Run {
         let points = rates.iter().map(|&(jobs, rate)| {
             let key = PointKey {

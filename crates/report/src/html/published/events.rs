@@ -1,4 +1,4 @@
-//! Timed events as published, beside those of ours at the best level.
+//! Published timed events next to ours at the best level.
 
 use archive::TimedEvent;
 use archive::reference::{Cell, Reference};
@@ -7,19 +7,16 @@ use crate::html::sweep::Rate;
 use crate::level::TestGroup;
 use crate::number;
 
-/// As many as documents print.
+/// Number of events that documents print.
 const EVENTS_MAX: usize = 5;
 
-/// A table of events with its caption.
 pub struct Events {
     pub caption: String,
     pub heads: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// Where it stands, and what is to be said about it.
     pub notes: Vec<String>,
 }
 
-/// The published tables of a test.
 pub fn of_reference(reference: &Reference, test: &str) -> Vec<Events> {
     let tables = reference.tables.iter();
     let tables = tables.filter(|t| t.kind == "events" && t.test.as_deref() == Some(test));
@@ -45,7 +42,7 @@ pub fn of_reference(reference: &Reference, test: &str) -> Vec<Events> {
     events.collect()
 }
 
-/// Ours at the best level of each curve, in the columns that the document has.
+/// Our events at the best level of each curve, in the document's columns.
 pub fn of_run(group: &TestGroup<'_>, rate: Rate) -> Vec<Events> {
     let heads = [
         "Event",
@@ -91,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_events_of_the_document_are_told_with_their_doubts() {
+    fn published_events_appear_with_their_doubts() {
         let reference = reference::load("dl980-violin").unwrap();
         let tables = of_reference(&reference, "T611");
         let [events] = &tables[..] else {

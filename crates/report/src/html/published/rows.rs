@@ -11,7 +11,7 @@ use crate::scorecard::{Against, published_figure};
 /// The printed column that numbers the rows of a run.
 const NUMBER: &str = "Tst";
 
-/// Whether a published row of the test knows the figure.
+/// True if a published row of the test has the figure.
 pub fn is_published(against: &[Against<'_>], test: &str, figure: &str) -> bool {
     let knows = |reference: &Reference| {
         let is_label = |table: &ResultTable| table.service_is.as_deref() == Some(figure);
@@ -94,7 +94,7 @@ fn cells(
     cells
 }
 
-/// Service times as printed at a point, in ms: "< 0.5", or "DBWR < 0.5, LGWR 1" where they are of several processes.
+/// Printed service times of a point, in ms: "< 0.5", or "DBWR < 0.5, LGWR 1" for several processes.
 fn labels(point: &ReferencePoint) -> Option<String> {
     let labels = point.service_labels.iter().map(|label| {
         let of = label.of.as_ref().map(|of| format!("{of} "));
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(rows[0].cells, ["17", "1", "1", "1", "31,653", "< 0.5", "0"]);
         assert_eq!(rows[7].cells[..4], ["24", "1", "128", "1"]);
         assert_eq!(rows[7].cells[4..6], ["295,737", "4"]);
-        // The table's note at its first row, and the note of the row that the scorecard misprints.
+        // The table's note appears at its first row, and the other at the row that the scorecard misprints.
         assert_eq!(rows[0].notes, [1]);
         assert_eq!(rows[5].notes, [2]);
         assert!(is_published(&against, "T626", "read_await_ms"));

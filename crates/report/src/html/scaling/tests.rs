@@ -1,4 +1,4 @@
-//! The laws as lines and sentences: what is drawn, what is said, what is refused.
+//! Scaling laws as lines and sentences.
 
 use super::*;
 
@@ -43,14 +43,14 @@ fn a_maximum_is_named_only_where_it_was_observed() {
     assert!(observed.contains("Throughput peaks at DOP 3"), "{observed}");
     let beyond = swept(&DOPS[..6], (0.03, 0.0001), &NOISE).sentence();
     assert!(!beyond.contains("peaks at"), "{beyond}");
-    let asked =
+    let advice =
         " The maximum was not observed; measure at higher parallelism until throughput falls.";
-    assert!(beyond.ends_with(asked), "{beyond}");
+    assert!(beyond.ends_with(advice), "{beyond}");
 }
 
 #[test]
-fn a_maximum_at_the_last_level_was_not_seen_to_be_one() {
-    // √(0.97 / 0.0145) is 8.2: the law turns down just behind the last of four levels.
+fn a_maximum_at_the_last_level_is_not_confirmed() {
+    // √(0.97 / 0.0145) is 8.2: the law turns down just after the last of four levels.
     let last = swept(&DOPS[..4], (0.03, 0.0145), &[1.0]).sentence();
     assert!(last.contains("maximum was not observed"), "{last}");
     assert!(!last.contains("peaks at"), "{last}");
@@ -77,7 +77,7 @@ fn more_contention_than_work_is_said_in_words() {
 }
 
 #[test]
-fn what_cannot_be_fitted_says_why() {
+fn an_impossible_fit_has_a_reason() {
     let few = swept(&DOPS[..3], (0.1, 0.0), &[1.0]);
     let want = "sqlite: no scaling law: a fit needs 4 degrees of parallelism, 3 were measured.";
     assert_eq!(few.sentence(), want);

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No page takes longer than this, even on a loaded machine.
+/// Longest time for a page, even on a loaded machine.
 const TIME_MAX: Duration = Duration::from_secs(600);
 
-/// A browser with a throw-away profile and a folder for what it makes.
+/// A browser with a temporary profile and a folder for its output.
 pub struct Chromium {
     folder: tempfile::TempDir,
 }
 
-/// A browser at a page.
 pub struct Open(std::process::Child);
 
 impl Drop for Open {
@@ -22,11 +21,9 @@ impl Drop for Open {
     }
 }
 
-/// A decoded picture.
 pub struct Picture {
     pub width: usize,
     pub height: usize,
-    /// Red, green, blue.
     pub pixels: Vec<[u8; 3]>,
 }
 
@@ -42,7 +39,7 @@ impl Chromium {
         }
     }
 
-    /// Writes a file beside the profile and returns its path.
+    /// Writes a file next to the profile and returns its path.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -64,7 +61,6 @@ impl Chromium {
         Picture::read(&png)
     }
 
-    /// The page as a printer gets it.
     pub fn pdf(&self, page: &Path) -> Vec<u8> {
         let pdf = self.folder.path().join("page.pdf");
         let options = [
@@ -87,8 +83,8 @@ impl Chromium {
         )
     }
 
-    /// Addresses that the page asked the network for. Requests of the browser itself carry
-    /// "not an origin" as their initiator and are left out.
+    /// Addresses that the page requested from the network. Requests of the browser itself carry "not an origin" as their initiator and are
+    /// left out.
     pub fn requests(&self, page: &Path) -> Vec<String> {
         let log = self.folder.path().join("net.json");
         self.run(
@@ -112,7 +108,7 @@ impl Chromium {
             .collect()
     }
 
-    /// Opens an address and stays there until what is returned is dropped.
+    /// Opens an address until the returned value is dropped.
     pub fn open(&self, address: &str) -> Open {
         let mut command = self.command();
         // Without a task the browser would end at once.
@@ -166,8 +162,8 @@ impl Chromium {
     }
 }
 
-/// The build without windows, which draws the same pages with less than half of the processor time; else the usual one. Not the
-/// script of that name in /usr/bin: whoever ends it leaves the browser running.
+/// The build without windows, which draws the same pages with less than half of the CPU time; else the usual one. The script of that name
+/// in /usr/bin is avoided, because killing it leaves the browser running.
 fn program() -> String {
     const USUAL: &str = "/usr/bin/chromium";
     const WITHOUT_WINDOWS: &str = "/usr/lib/chromium/chromium-headless-shell";
@@ -177,7 +173,7 @@ fn program() -> String {
     })
 }
 
-/// Copies what was made, and the page, into $REPORT_PICTURES, so that a person can look at it.
+/// Copies the output and the page into $REPORT_PICTURES for inspection.
 fn keep(made: &Path, page: &Path, options: &[&str]) {
     if let Ok(folder) = std::env::var("REPORT_PICTURES") {
         let stem = page.file_stem().unwrap().to_string_lossy().into_owned();
@@ -207,7 +203,6 @@ impl Picture {
         }
     }
 
-    /// Pixels of exactly this colour.
     pub fn count(&self, colour: [u8; 3]) -> usize {
         self.pixels.iter().filter(|p| **p == colour).count()
     }

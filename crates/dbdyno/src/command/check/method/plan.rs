@@ -1,4 +1,4 @@
-//! What is measured for the laws of the method: one plan with a script for each of its steps.
+//! The plan behind the invariants of the method: a script for each of its steps.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,24 +6,21 @@ use std::path::Path;
 use verdict::method::{Parameters, Role};
 use workload::{Library, Script};
 
-/// Sessions of the points without think time, where they are more than one; fewer where fewer users are let in.
+/// Sessions of points without think time; fewer if fewer users are admitted.
 const SESSIONS_MAX: u32 = 4;
-/// Rows that are looked up.
 const ROWS: u32 = 1000;
-/// Rows that transactions change: so few that they meet, and that some have to begin again.
+/// Rows that transactions change, few enough for conflicts and retries.
 const COUNTERS: u32 = 32;
-/// Seconds before the count begins.
 const RAMP_UP_S: f64 = 0.2;
 
 const ROWS_TABLE: &str = "dbdyno_check_rows";
 const COUNTERS_TABLE: &str = "dbdyno_check_counters";
 const LEDGER_TABLE: &str = "dbdyno_check_ledger";
 
-/// A table that the scripts use.
 pub(super) struct Table {
     pub name: &'static str,
     columns: &'static str,
-    /// It holds so many rows, numbered from 1.
+    /// Number of rows, whose keys begin at 1.
     rows: u32,
 }
 
@@ -51,7 +48,7 @@ impl Table {
         format!("CREATE TABLE {schema}{} ({})", self.name, self.columns)
     }
 
-    /// The statement that fills it there; `None` where it begins empty.
+    /// The statement that fills it; `None` for a table that starts empty.
     pub(super) fn fill(&self, schema: &str) -> Option<String> {
         let values: Vec<String> = (1..=self.rows).map(|id| format!("({id}, 0)")).collect();
         let values = values.join(", ");
@@ -59,16 +56,14 @@ impl Table {
     }
 }
 
-/// The steps of all [`Role`]s in their order.
-pub(super) fn text(asked: &Parameters) -> String {
+pub(super) fn text(parameters: &Parameters) -> String {
     let mut text = format!(
         "name = \"method\"\nrepeat = {}\n[validity]\ndriver_pct_max = 100.0\n\
          driver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n",
-        asked.repetitions
+        parameters.repetitions
     );
     for role in Role::ALL {
-        let (script, load) = (role.script(), load(role, asked));
-        // Writing to a String cannot fail.
+        let (script, load) = (role.script(), load(role, parameters));
         let _ = writeln!(
             text,
             "[[step]]\nuse = \"library\"\ntests = [\"S-{script}\"]\n{load}"
@@ -77,9 +72,9 @@ pub(super) fn text(asked: &Parameters) -> String {
     text
 }
 
-/// Keys of a step. What only reads warms up; of what changes rows every operation counts.
-fn load(role: Role, asked: &Parameters) -> String {
-    let (users, seconds) = (asked.users, asked.seconds);
+/// Keys of a step. Read-only steps warm up; in the others every operation counts.
+fn load(role: Role, parameters: &Parameters) -> String {
+    let (users, seconds) = (parameters.users, parameters.seconds);
     let sessions = users.min(SESSIONS_MAX);
     let timed = |jobs: u32, more: &str| {
         format!("jobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n{more}")
@@ -89,14 +84,14 @@ fn load(role: Role, asked: &Parameters) -> String {
     match role {
         Role::Idle | Role::One | Role::Many | Role::TwiceAsMany => warm(1),
         Role::First | Role::Second => warm(sessions),
-        Role::Users => thinking(users, asked.think_ms),
-        Role::LongThink => thinking(users, 2.0 * asked.think_ms),
-        Role::HalfUsers => thinking(users / 2, asked.think_ms),
+        Role::Users => thinking(users, parameters.think_ms),
+        Role::LongThink => thinking(users, 2.0 * parameters.think_ms),
+        Role::HalfUsers => thinking(users / 2, parameters.think_ms),
         Role::Open => timed(
             users,
             &format!(
                 "arrivals = \"poisson\"\nrate_per_s = {:?}",
-                asked.rate_per_s()
+                parameters.rate_per_s()
             ),
         ),
         Role::ShortDelay | Role::LongDelay => warm(sessions),
@@ -105,7 +100,7 @@ fn load(role: Role, asked: &Parameters) -> String {
     }
 }
 
-/// The library with the script of every role; `makes_tables` where each script makes those that it reads.
+/// The library with the script of every role; `makes_tables` if each script creates its tables.
 pub(super) fn library(makes_tables: bool) -> anyhow::Result<Library> {
     let mut library = super::super::super::library(None)?;
     for role in Role::ALL {
@@ -163,7 +158,7 @@ fn script(role: Role, makes_tables: bool) -> String {
     )
 }
 
-/// One more on two counters, in any order, and a row for both: what is not committed as a whole does not add up.
+/// Adds 1 to two counters in any order, and a row for both, so that a partial commit breaks the sum.
 fn commit() -> String {
     let adds = |which| {
         let sql = format!("UPDATE {COUNTERS_TABLE} SET n = n + 1 WHERE id = :{which}");
@@ -175,7 +170,7 @@ fn commit() -> String {
     transaction("commit", false, &draw, &statements)
 }
 
-/// Reads every row of the ledger, and one more ([`Parameters::ROWS_BESIDE`]) if the counters add up to twice as many.
+/// Reads every row of the ledger, and another one ([`Parameters::ROWS_BESIDE`]) if the counters add up to twice their number.
 fn count() -> String {
     let sum = format!("(SELECT SUM(n) FROM {COUNTERS_TABLE})");
     let twice = format!("(SELECT 2 * COUNT(*) FROM {LEDGER_TABLE})");
@@ -235,7 +230,7 @@ mod tests {
         repetitions: 8,
     };
 
-    /// Every role is one step, in the order by which its points are found again.
+    /// Points are found again by the order of the steps, so that every role is one step.
     #[test]
     fn the_plan_has_every_role_at_its_step() {
         for makes_tables in [false, true] {
@@ -250,7 +245,6 @@ mod tests {
         }
     }
 
-    /// Roles of one script have the same text.
     #[test]
     fn each_table_is_made_where_it_is_used() {
         let commit = script(Role::Commit, true);

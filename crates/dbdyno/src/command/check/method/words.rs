@@ -1,4 +1,4 @@
-//! How the findings of the laws read, for people and for programs.
+//! The results of the invariants as text and JSON.
 
 use std::fmt::Write;
 
@@ -96,12 +96,11 @@ fn of(law: Law) -> Words {
     }
 }
 
-/// How many laws ended how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub holds: usize,
     pub broken: usize,
-    pub not_told: usize,
+    pub undecided: usize,
     pub not_offered: usize,
 }
 
@@ -113,7 +112,7 @@ impl Counted {
                 Outcome::Holds(_) => &mut counted.holds,
                 Outcome::Broken(_) => &mut counted.broken,
                 Outcome::TooNoisy(_) | Outcome::BrokenOnce(_) | Outcome::Invalid { .. } => {
-                    &mut counted.not_told
+                    &mut counted.undecided
                 }
                 Outcome::NotOffered(_) => &mut counted.not_offered,
             } += 1;
@@ -131,7 +130,7 @@ fn name(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Why a law is not told or not offered.
+/// The reason why an invariant is undecided or unsupported.
 fn reason(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Holds(_) | Outcome::Broken(_) => None,
@@ -148,17 +147,17 @@ fn reason(outcome: &Outcome) -> Option<String> {
     }
 }
 
-fn seen(outcome: &Outcome) -> Option<&Reading> {
+fn reading(outcome: &Outcome) -> Option<&Reading> {
     match outcome {
-        Outcome::Holds(seen)
-        | Outcome::Broken(seen)
-        | Outcome::TooNoisy(seen)
-        | Outcome::BrokenOnce(seen) => Some(seen),
+        Outcome::Holds(reading)
+        | Outcome::Broken(reading)
+        | Outcome::TooNoisy(reading)
+        | Outcome::BrokenOnce(reading) => Some(reading),
         Outcome::Invalid { .. } | Outcome::NotOffered(_) => None,
     }
 }
 
-fn numbers(law: Law, seen: &Reading) -> String {
+fn numbers(law: Law, reading: &Reading) -> String {
     let Words { unit, decimals, .. } = of(law);
     let number = |x: f64| {
         if x.is_finite() {
@@ -172,7 +171,7 @@ fn numbers(law: Law, seen: &Reading) -> String {
         seen,
         low,
         high,
-    } = *seen;
+    } = *reading;
     let most = match law {
         Law::Users => "at most ",
         _ => "",
@@ -189,7 +188,6 @@ fn numbers(law: Law, seen: &Reading) -> String {
     )
 }
 
-/// A line for each law.
 pub(super) fn table(findings: &[Finding]) -> String {
     let width = findings.iter().map(|it| of(it.law).law.chars().count());
     let width = width.max().unwrap_or(0);
@@ -197,16 +195,15 @@ pub(super) fn table(findings: &[Finding]) -> String {
     for Finding { law, outcome } in findings {
         let word = match name(outcome) {
             "broken" => "BROKEN",
-            "not_told" => "not told",
+            "not_told" => "undecided",
             "not_offered" => "–",
             other => other,
         };
-        let told = seen(outcome).map(|seen| numbers(*law, seen));
-        let all: Vec<String> = reason(outcome).into_iter().chain(told).collect();
-        // Writing to a String cannot fail.
+        let decided = reading(outcome).map(|reading| numbers(*law, reading));
+        let all: Vec<String> = reason(outcome).into_iter().chain(decided).collect();
         let _ = writeln!(
             text,
-            "  {:width$}  {word:8}  {}",
+            "  {:width$}  {word:9}  {}",
             of(*law).law,
             all.join(": ")
         );
@@ -214,26 +211,26 @@ pub(super) fn table(findings: &[Finding]) -> String {
     text
 }
 
-/// The one line to trust, or the reason why not.
+/// The final line: trust, or the reason against it.
 pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
     let counted = Counted::of(findings);
-    let told = counted.holds + counted.broken;
+    let decided = counted.holds + counted.broken;
     if counted.broken > 0 {
         let broken = findings.iter().filter(|it| it.outcome.is_broken());
         let broken: Vec<&str> = broken.map(|it| of(it.law).law).collect();
         return format!(
-            "dbdyno does NOT measure this target rightly: {} of {told} laws are broken: {}",
+            "dbdyno does NOT measure this target rightly: {} of {decided} laws are broken: {}",
             counted.broken,
             broken.join("; ")
         );
     }
-    let not_told = match counted.not_told {
+    let undecided = match counted.undecided {
         0 => String::new(),
-        n => format!(", {n} could not be told"),
+        n => format!(", {n} undecided"),
     };
     if counted.holds == 0 {
         return format!(
-            "whether dbdyno measures this target rightly is not known: no law could be told{not_told}"
+            "whether dbdyno measures this target rightly is not known: no law could be decided{undecided}"
         );
     }
     let own = own.map_or_else(String::new, |(us, pct)| {
@@ -242,13 +239,13 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
         )
     });
     let holds = counted.holds;
-    format!("dbdyno measures this target rightly: {holds} of {told} laws hold{not_told}{own}")
+    format!("dbdyno measures this target rightly: {holds} of {decided} laws hold{undecided}{own}")
 }
 
 pub(super) fn json(finding: &Finding) -> Value {
     let Words { id, law, unit, .. } = of(finding.law);
     let outcome = &finding.outcome;
-    let of = |figure: fn(&Reading) -> f64| seen(outcome).map(figure);
+    let of = |figure: fn(&Reading) -> f64| reading(outcome).map(figure);
     json!({
         "id": id, "law": law, "outcome": name(outcome), "unit": unit,
         "expected": of(|it| it.expected), "seen": of(|it| it.seen), "low": of(|it| it.low),

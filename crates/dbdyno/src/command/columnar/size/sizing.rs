@@ -1,4 +1,4 @@
-//! What a memory holds of tables like those sampled, what more of them need, and which cores and licences are left.
+//! Tables that fit into a memory, memory for more of them, and spare cores and licences.
 
 use std::fmt::Write;
 
@@ -18,22 +18,19 @@ use crate::exit::InvalidInput;
 /// The reference whose tables 1 and 2 have published factors.
 const REFERENCE: &str = "dl580-inmemory";
 
-/// Everything that is said of sizes.
 pub struct Sizing<'a> {
-    asked: &'a SizeArguments,
-    /// Factors of all tables together, here, by level.
+    arguments: &'a SizeArguments,
+    /// Factors of all tables together, by level.
     here: Vec<(Level, Option<Interval>)>,
     published: Vec<Published>,
-    /// Cores of the server, and what the users need.
+    /// Cores of the server, and those that the users need.
     cores: Option<(u64, Cores)>,
     saved: Option<(PriceList, Vec<Saved>)>,
 }
 
 impl<'a> Sizing<'a> {
-    /// # Errors
-    /// When the file of prices is wrong, or does not say what fewer cores cost.
     pub fn new(
-        asked: &'a SizeArguments,
+        arguments: &'a SizeArguments,
         sizes: &Sizes,
         levels: &[Level],
         cores: Option<Cores>,
@@ -42,7 +39,7 @@ impl<'a> Sizing<'a> {
         let here = levels
             .iter()
             .map(|level| (*level, sizes.compress_factor(*level)));
-        let cores = asked.cores.map(u64::from).zip(cores);
+        let cores = arguments.cores.map(u64::from).zip(cores);
         let saved = prices.zip(cores).map(|(list, (all, needed))| {
             let out = needed.left_of(all);
             let processor = list.stated.processor.clone();
@@ -52,7 +49,7 @@ impl<'a> Sizing<'a> {
             Ok::<_, InvalidInput>((list, saved))
         });
         Ok(Self {
-            asked,
+            arguments,
             here: here.collect(),
             published: published(&reference::load(REFERENCE)?),
             cores,
@@ -60,7 +57,7 @@ impl<'a> Sizing<'a> {
         })
     }
 
-    /// The published factor of a level in each table of the reference.
+    /// The published factors of a level, for each table of the reference.
     fn published_at(&self, level: Level) -> Vec<(&Published, Interval)> {
         let of = |table: &'_ Published| {
             let (_, factor) = table.factors.iter().find(|(of, _)| *of == level)?;
@@ -77,25 +74,23 @@ impl<'a> Sizing<'a> {
             .collect()
     }
 
-    /// What a memory holds, and what tables need.
     pub fn put_held(&self, text: &mut String) {
-        let memory = self.asked.memory.map(|bytes| {
+        let memory = self.arguments.memory.map(|bytes| {
             let head = format!(
                 "{} of memory hold, of tables like these, by their size on disk:",
                 words(bytes)
             );
             (head, bytes, holds as fn(u64, Interval) -> Interval)
         });
-        let data = self.asked.data.map(|bytes| {
+        let data = self.arguments.data.map(|bytes| {
             let head = format!(
                 "{} of tables like these, by their size on disk, need this much memory:",
                 words(bytes)
             );
             (head, bytes, needs as fn(u64, Interval) -> Interval)
         });
-        let asked: Vec<_> = memory.into_iter().chain(data).collect();
-        for (head, bytes, of) in &asked {
-            // Writing to a String cannot fail.
+        let arguments: Vec<_> = memory.into_iter().chain(data).collect();
+        for (head, bytes, of) in &arguments {
             let _ = writeln!(text, "\n{head}");
             for (level, factor) in &self.here {
                 let unknown = || "– (a size is unknown, see above)".to_owned();
@@ -121,7 +116,7 @@ impl<'a> Sizing<'a> {
                 );
             }
         }
-        if !asked.is_empty() {
+        if !arguments.is_empty() {
             let _ = writeln!(
                 text,
                 "  as published: by tables 1 and 2 of HPE's reference architecture (ref:{REFERENCE}), other data in another engine. Both assume that more tables \
@@ -130,7 +125,7 @@ impl<'a> Sizing<'a> {
         }
     }
 
-    /// Cores that are left, and what they save.
+    /// Appends the lines on spare cores and their savings.
     pub fn put_cores(&self, text: &mut String) {
         let Some((all, needed)) = self.cores else {
             return;
@@ -171,22 +166,22 @@ impl<'a> Sizing<'a> {
                     "place": table.place,
                     "disk_bytes": table.disk_bytes,
                     "compress_factor": factor.estimate,
-                    "held_bytes": self.asked.memory.map(|bytes| holds(bytes, *factor).estimate),
-                    "needed_bytes": self.asked.data.map(|bytes| needs(bytes, *factor).estimate),
+                    "held_bytes": self.arguments.memory.map(|bytes| holds(bytes, *factor).estimate),
+                    "needed_bytes": self.arguments.data.map(|bytes| needs(bytes, *factor).estimate),
                 })
             });
             json!({
                 "level": level.name(),
-                "held_bytes": self.asked.memory.zip(*factor).map(|(bytes, factor)| interval(holds(bytes, factor))),
-                "needed_bytes": self.asked.data.zip(*factor).map(|(bytes, factor)| interval(needs(bytes, factor))),
+                "held_bytes": self.arguments.memory.zip(*factor).map(|(bytes, factor)| interval(holds(bytes, factor))),
+                "needed_bytes": self.arguments.data.zip(*factor).map(|(bytes, factor)| interval(needs(bytes, factor))),
                 "published": published.collect::<Vec<_>>(),
             })
         };
         let saved = self.saved.as_ref();
         let saved = saved.map(|(list, saved)| saved_json(list, saved));
         json!({
-            "memory_bytes": self.asked.memory,
-            "data_bytes": self.asked.data,
+            "memory_bytes": self.arguments.memory,
+            "data_bytes": self.arguments.data,
             "levels": self.here.iter().map(of_level).collect::<Vec<_>>(),
             "cores": self.cores.map(|(all, _)| all),
             "cores_left": self.cores.map(|(all, needed)| needed.left_of(all)),

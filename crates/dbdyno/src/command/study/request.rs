@@ -1,4 +1,4 @@
-//! What is asked of a study, whatever its design.
+//! A request for a study, common to all designs.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,35 +12,29 @@ use report::{Against, HtmlOptions};
 use verdict::compare::Terms;
 
 use super::built_in::{BuiltIn, Design};
+use crate::arguments::SecretText;
 use crate::arguments::study::{Protocol, Size, StudyArguments};
-use crate::arguments::{AbArguments, RunArguments, SecretText};
 use crate::command::prices;
+use crate::command::requests::{AbRequest, PlanSource, RunRequest};
+use crate::console::say;
+use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status};
-use crate::say::say;
-use crate::watch::Watched;
-use crate::{output, place};
+use crate::{locations, output};
 
-/// Verb by which an interrupted study is resumed.
 pub const VERB: &str = "study";
 
-/// A study that is to be carried out, or to be carried on with.
 pub struct StudyRequest<'a> {
     pub built_in: BuiltIn,
     pub name: String,
     pub arguments: &'a StudyArguments,
     pub watched: Watched,
     pub archive: PathBuf,
-    /// The archive as it was named.
-    pub archive_asked: &'a Option<PathBuf>,
-    /// Its first run, when it was begun before.
+    /// The archive as given on the command line.
+    pub archive_option: &'a Option<PathBuf>,
     pub first: Option<Box<Run>>,
 }
 
 impl StudyRequest<'_> {
-    /// Refuses what does not belong to the study.
-    ///
-    /// # Errors
-    /// When an option is of studies of another design.
     pub fn check(&self) -> Result<()> {
         prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
@@ -98,7 +92,7 @@ impl StudyRequest<'_> {
         }
     }
 
-    /// Whether the document's own order and repetitions are repeated.
+    /// True if the document's own order and repetitions are repeated.
     pub fn is_published(&self) -> bool {
         match &self.first {
             Some(run) => !run.unsound().is_empty(),
@@ -106,7 +100,7 @@ impl StudyRequest<'_> {
         }
     }
 
-    /// The size that is asked for: with the document's protocol its own, unless another is said.
+    /// The requested size; the document's protocol has its own default.
     pub fn size(&self) -> Size {
         self.arguments.size.unwrap_or(if self.is_published() {
             Size::Published
@@ -115,10 +109,7 @@ impl StudyRequest<'_> {
         })
     }
 
-    /// What a study measures was settled at its start.
-    ///
-    /// # Errors
-    /// When it is said again.
+    /// Refuses options that the start of the study has fixed.
     pub fn refuse_settled(&self) -> Result<()> {
         let arguments = self.arguments;
         if arguments.size.is_none() && arguments.settings.is_empty() && arguments.memory.is_none() {
@@ -131,12 +122,11 @@ impl StudyRequest<'_> {
         Err(InvalidInput(why).into())
     }
 
-    /// Whether it was begun before.
     pub fn is_resumed(&self) -> bool {
         self.arguments.resume.is_some()
     }
 
-    /// Keys of the plan: those of the size, those of the document's protocol, and what its user sets.
+    /// Keys of the plan: those of the size, of the document's protocol, and of the user.
     pub fn settings(&self) -> Vec<String> {
         let published = self.built_in.published.as_ref();
         let published = published.filter(|_| self.is_published());
@@ -146,10 +136,7 @@ impl StudyRequest<'_> {
         all.cloned().collect()
     }
 
-    /// The targets that are asked for, or those that it was begun with; none where dbdyno makes them itself.
-    ///
-    /// # Errors
-    /// When the archive names one that cannot be.
+    /// The requested targets, or those of the study's start; empty if dbdyno creates them.
     pub fn targets(&self) -> Result<Vec<SecretText>> {
         let Some(first) = &self.first else {
             let given = &self.arguments.targets;
@@ -160,13 +147,13 @@ impl StudyRequest<'_> {
                 given.clone()
             });
         };
-        if place::work_files_of(first)?.is_some() {
+        if locations::work_files_of(first)?.is_some() {
             return Ok(Vec::new());
         }
         let urls = lab::nodes::urls_of_run(first)?;
-        // Files that dbdyno made for a run go with their directory at its end.
+        // dbdyno removes the directory of such files at the end of the run.
         let file = urls.first().and_then(engines::file);
-        if file.is_some_and(|file| file.parent().is_some_and(|place| !place.exists())) {
+        if file.is_some_and(|file| file.parent().is_some_and(|directory| !directory.exists())) {
             return Ok(Vec::new());
         }
         let holds_rows = |url: &TargetUrl| {
@@ -176,15 +163,11 @@ impl StudyRequest<'_> {
         Ok(urls.map(|url| SecretText::from(url.to_string())).collect())
     }
 
-    /// The plan at the size that was asked for, as a run of it.
-    ///
-    /// # Errors
-    /// As [`StudyRequest::targets`].
-    pub fn run_arguments(&self) -> Result<RunArguments> {
+    /// The request as a run of the plan at the requested size.
+    pub fn run_request(&self) -> Result<RunRequest> {
         let (built_in, arguments) = (&self.built_in, self.arguments);
-        Ok(RunArguments {
-            plan: built_in.name.clone(),
-            plan_text: Some(built_in.plan(self.is_published())?),
+        Ok(RunRequest {
+            plan: PlanSource::Text(built_in.plan(self.is_published())?),
             targets: self.targets()?,
             settings: self.settings(),
             seed: arguments.seed.or(self.first.as_ref().map(|run| run.seed)),
@@ -192,11 +175,11 @@ impl StudyRequest<'_> {
             platform: arguments.platform.clone(),
             server: arguments.server.clone(),
             permission: arguments.permission.clone(),
-            ..RunArguments::default()
+            ..RunRequest::default()
         })
     }
 
-    /// The same error, with how the study is resumed and not its run.
+    /// The same error, with advice to resume the study instead of its run.
     pub fn of_study(&self, error: anyhow::Error) -> anyhow::Error {
         match error.downcast::<LabError>() {
             Ok(error) => error.resumed_by(VERB, &self.name).into(),
@@ -204,19 +187,16 @@ impl StudyRequest<'_> {
         }
     }
 
-    /// Writes the page of a run, beside others and the study's references.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write_page(&self, run: &Run, beside: &[&Run]) -> Result<()> {
+    /// Writes the page of a run with its comparisons and the study's references.
+    pub fn write_page(&self, run: &Run, others: &[&Run]) -> Result<()> {
         let references = self.built_in.references.iter();
         let references = references.map(|name| reference::load(name));
         let references: Vec<Reference> = references.collect::<Result<_, _>>()?;
-        let runs = beside.iter().map(|run| Against::Run(run));
+        let runs = others.iter().map(|run| Against::Run(run));
         let against: Vec<Against<'_>> = runs
             .chain(references.iter().map(Against::Reference))
             .collect();
-        let priced: Vec<&Run> = beside.iter().copied().chain([run]).collect();
+        let priced: Vec<&Run> = others.iter().copied().chain([run]).collect();
         let options = HtmlOptions {
             title: None,
             prices: prices::load(&self.arguments.judging.prices, &priced)?,
@@ -236,27 +216,20 @@ impl StudyRequest<'_> {
     }
 }
 
-/// What a study of several sides has whatever they differ in.
-///
-/// # Errors
-/// When its plan or its targets cannot be told.
-pub fn common(asked: &StudyRequest<'_>) -> Result<AbArguments> {
-    let arguments = asked.arguments;
-    let scale = asked.built_in.scale(asked.size());
-    Ok(AbArguments {
-        plan: asked.built_in.name.clone(),
-        plan_text: Some(asked.built_in.plan(false)?),
+/// The request of a study, without its sides.
+pub fn common(request: &StudyRequest<'_>) -> Result<AbRequest> {
+    let arguments = request.arguments;
+    let scale = request.built_in.scale(request.size());
+    Ok(AbRequest {
+        plan: PlanSource::Text(request.built_in.plan(false)?),
         sides: Vec::new(),
-        a: Vec::new(),
-        b: Vec::new(),
-        watch: arguments.watch.clone(),
         pairs: arguments.pairs.or(scale.pairs),
         until: None,
         within: None,
         interleave: None,
-        targets: asked.targets()?,
-        name: Some(asked.name.clone()),
-        settings: asked.settings(),
+        targets: request.targets()?,
+        name: Some(request.name.clone()),
+        settings: request.settings(),
         seed: arguments.seed,
         resume: None,
         library: None,
@@ -268,7 +241,7 @@ pub fn common(asked: &StudyRequest<'_>) -> Result<AbArguments> {
     })
 }
 
-/// Says that figures are missing, if some are.
+/// The status, lowered if figures are missing.
 pub fn judged(status: Status, runs: &[&Run]) -> Status {
     if runs.iter().all(|run| run.valid()) {
         return status;
@@ -277,15 +250,12 @@ pub fn judged(status: Status, runs: &[&Run]) -> Status {
     Status::CheckFailed
 }
 
-/// Found after an hour, a taken label would be found too late.
-///
-/// # Errors
-/// When it is none, or taken.
+/// Refuses a taken label now instead of after an hour of measuring.
 pub fn refuse_taken(taken: &str, archive: &Path) -> Result<()> {
     archive::store::check_label(taken)?;
-    let kept = match Archive::open_read_only(archive) {
+    let store = match Archive::open_read_only(archive) {
         Err(ArchiveError::Absent { .. }) => return Ok(()),
         other => other?,
     };
-    Ok(kept.refuse_label(taken)?)
+    Ok(store.refuse_label(taken)?)
 }

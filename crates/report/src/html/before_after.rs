@@ -1,4 +1,4 @@
-//! Before and after: how the times of each kind of I/O shifted from another run to this one.
+//! Before and after: shifts in the times of each kind of I/O from another run to this one.
 
 mod charts;
 mod published;
@@ -12,21 +12,19 @@ use super::figure::{Figure, id_of};
 use crate::scorecard::Against;
 use crate::shifted;
 
-/// Runs of a list whose charts are drawn; the table has them all.
+/// Most runs of a list with charts; the table has all.
 const DRAWN_MAX: usize = 40;
-/// Of so many runs at most the table is open.
+/// Most runs for which the table is unfolded.
 const GROUPS_OPEN_MAX: usize = 6;
-/// … and points of databases, whose device times are one of many figures.
+/// The same for points of databases, which have many other figures besides device times.
 const DRAWN_MAX_OF_DATABASES: usize = 12;
 
-/// One comparison for each other run.
 #[derive(Template)]
-#[template(path = "shift.html", whitespace = "minimize")]
+#[template(path = "before_after.html", whitespace = "minimize")]
 pub struct View {
     others: Vec<Other>,
 }
 
-/// This run against one other.
 struct Other {
     label: String,
     caution: Option<String>,
@@ -38,7 +36,7 @@ struct Other {
     more: usize,
 }
 
-/// The rows of all runs of the list, those of what they do themselves or of what they do not.
+/// Rows of all runs of the list, either in percent or in factors.
 struct Rows {
     title: &'static str,
     is_open: bool,
@@ -57,16 +55,16 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
         Against::Run(before) => Some((before, shifts(before, run, Terms::default()))),
         Against::Reference(_) => None,
     });
-    let told = others.filter(|(_, shifts)| !shifts.is_empty());
+    let shifted = others.filter(|(_, shifts)| !shifts.is_empty());
     View {
-        others: told
+        others: shifted
             .map(|(before, shifts)| other(before, run, &shifts))
             .collect(),
     }
 }
 
 impl View {
-    /// True when no other run tells times below a database.
+    /// True if no other run has times below a database.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
     }
@@ -74,7 +72,7 @@ impl View {
 
 fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     let names = [before.label.as_str(), run.label.as_str()];
-    let (own, apart): (Vec<Shift>, Vec<Shift>) =
+    let (own, unissued): (Vec<Shift>, Vec<Shift>) =
         shifts.iter().cloned().partition(|shift| shift.is_issued);
     let groups: Vec<&[Shift]> = own.chunk_by(Shift::is_of_level).collect();
     let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
@@ -91,7 +89,7 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
         factors: shifted::factors(shifts),
         tables: [
             ("All times", &own),
-            ("Operations that these tests do not issue", &apart),
+            ("Operations that these tests do not issue", &unissued),
         ]
         .into_iter()
         .filter(|(_, shifts)| !shifts.is_empty())

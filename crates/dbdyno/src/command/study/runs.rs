@@ -1,4 +1,4 @@
-//! One run, or several of the same plan that differ in their size, beside each other on one page.
+//! One run, or several of the same plan with different sizes, on one page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,54 +10,49 @@ use column_store::{Level, urls};
 use host::SystemClock;
 use workload::columnar::memory::usable_bytes;
 
-use super::asked::{StudyRequest, judged, refuse_taken};
-use crate::arguments::RunArguments;
+use super::request::{StudyRequest, judged, refuse_taken};
+use crate::command::requests::RunRequest;
 use crate::command::run::Prepared;
 use crate::command::{library, print_coloured, resumed, terminal_columns, wants_colour};
 use crate::exit::Status;
-use crate::place;
+use crate::locations;
 use crate::progress::Screen;
 
-/// A run of the study.
 enum Stage {
     Complete(Box<Run>),
     Begun(Box<Run>),
     New(Box<Prepared>),
 }
 
-/// What is asked of a run of the study.
 pub(super) struct Planned {
     pub label: String,
-    /// Keys of the plan that it sets alone.
+    /// Keys of the plan that only this run sets.
     pub settings: Vec<String>,
-    /// Settings of its targets alone.
+    /// Settings of only this run's targets.
     pub of_target: BTreeMap<String, String>,
 }
 
-pub(super) fn carry_out(asked: &StudyRequest<'_>) -> Result<Status> {
-    let parts = asked.built_in.scale(asked.size()).parts();
+pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
+    let parts = request.built_in.scale(request.size()).parts();
     let planned = parts.into_iter().map(|part| Planned {
-        label: part.label(&asked.name),
+        label: part.label(&request.name),
         settings: part.settings,
         of_target: BTreeMap::new(),
     });
-    let runs = measure(asked, &planned.collect::<Vec<_>>())?;
+    let runs = measure(request, &planned.collect::<Vec<_>>())?;
     let all: Vec<&Run> = runs.iter().collect();
     if let Some((last, others)) = all.split_last() {
-        asked.write_page(last, others)?;
+        request.write_page(last, others)?;
     }
     Ok(judged(Status::Fine, &all))
 }
 
-/// Carries out the runs of a study one after the other, or goes on with them; prints each.
-///
-/// # Errors
-/// What is wrong with one of them, before the first begins; what ended one.
-pub(super) fn measure(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
+/// Carries out or resumes the runs of a study in succession, and prints each. Errors in any of them are reported before the first begins.
+pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
     lab::signal::install();
     let mut runs: Vec<Run> = Vec::new();
-    for (label, stage) in stages(asked, planned)? {
-        let run = measured(asked, &label, stage).map_err(|error| asked.of_study(error))?;
+    for (label, stage) in stages(request, planned)? {
+        let run = measured(request, &label, stage).map_err(|error| request.of_study(error))?;
         print_coloured(&report::terminal(
             &run,
             &[],
@@ -69,11 +64,11 @@ pub(super) fn measure(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<V
     Ok(runs)
 }
 
-/// All runs of the study with their labels. Whatever is wrong with one is told before the first is measured.
-fn stages(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>> {
+/// All runs of the study with their labels; errors in any of them are reported before the first is measured.
+fn stages(request: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String, Stage)>> {
     let mut stages: Vec<(String, Stage)> = Vec::new();
     for one in planned {
-        match stage(asked, one) {
+        match stage(request, one) {
             Ok(stage) => stages.push((one.label.clone(), stage)),
             Err(error) => {
                 abandon(stages);
@@ -85,8 +80,8 @@ fn stages(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String, 
         Stage::New(prepared) => Some(&**prepared),
         Stage::Complete(_) | Stage::Begun(_) => None,
     });
-    let asked_for = Prepared::ask(&new.collect::<Vec<_>>(), &asked.arguments.permission);
-    match asked_for {
+    let consent = Prepared::ask(&new.collect::<Vec<_>>(), &request.arguments.permission);
+    match consent {
         Ok(()) => Ok(stages),
         Err(error) => {
             abandon(stages);
@@ -95,7 +90,7 @@ fn stages(asked: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String, 
     }
 }
 
-/// Nobody needs the files of runs that are not begun.
+/// Removes the files of runs that have not begun.
 fn abandon(stages: Vec<(String, Stage)>) {
     for (_, stage) in stages {
         if let Stage::New(prepared) = stage
@@ -106,22 +101,22 @@ fn abandon(stages: Vec<(String, Stage)>) {
     }
 }
 
-fn stage(asked: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
-    if !asked.is_resumed() {
-        refuse_taken(&planned.label, &asked.archive)?;
-        return prepared(asked, planned);
+fn stage(request: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
+    if !request.is_resumed() {
+        refuse_taken(&planned.label, &request.archive)?;
+        return prepared(request, planned);
     }
-    match kept(&planned.label, &asked.archive)? {
+    match stored(&planned.label, &request.archive)? {
         Some(run) if run.state == RunState::Complete => Ok(Stage::Complete(Box::new(run))),
         Some(run) => {
-            resumed::agree(&asked.arguments.permission, &asked.archive, &[&run])?;
+            resumed::agree(&request.arguments.permission, &request.archive, &[&run])?;
             Ok(Stage::Begun(Box::new(run)))
         }
-        None => prepared(asked, planned),
+        None => prepared(request, planned),
     }
 }
 
-fn kept(label: &str, archive: &Path) -> Result<Option<Run>> {
+fn stored(label: &str, archive: &Path) -> Result<Option<Run>> {
     let name = RunName::Label(label.to_owned());
     match Archive::open_read_only(archive)?.load_run(&name) {
         Err(ArchiveError::UnknownRun { .. }) => Ok(None),
@@ -129,37 +124,37 @@ fn kept(label: &str, archive: &Path) -> Result<Option<Run>> {
     }
 }
 
-fn prepared(asked: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
-    let scale = asked.built_in.scale(asked.size());
+fn prepared(request: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
+    let scale = request.built_in.scale(request.size());
     let levels: Vec<Level> = scale.levels()?;
     // All levels are in memory at the same time.
     let memory = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
-    let mut arguments = asked.run_arguments()?;
-    // Behind those of the size, before what the user sets.
-    let at = arguments.settings.len() - asked.arguments.settings.len();
-    (arguments.settings).splice(at..at, planned.settings.clone());
-    arguments.of_target = planned.of_target.clone();
-    let prepared = Prepared::unasked(&RunArguments {
+    let mut run = request.run_request()?;
+    // These settings come after those of the size and before the user's.
+    let at = run.settings.len() - request.arguments.settings.len();
+    run.settings.splice(at..at, planned.settings.clone());
+    run.of_target = planned.of_target.clone();
+    let prepared = Prepared::without_consent(&RunRequest {
         replicas: if levels.is_empty() {
             Vec::new()
         } else {
             urls(&levels, memory, None)
         },
         cache_bytes: memory.filter(|_| !levels.is_empty()),
-        ..arguments
+        ..run
     })?;
     Ok(Stage::New(Box::new(prepared)))
 }
 
-fn measured(asked: &StudyRequest<'_>, label: &str, stage: Stage) -> Result<Run> {
-    let mut screen = Screen::watched(asked.watched.clone());
+fn measured(request: &StudyRequest<'_>, label: &str, stage: Stage) -> Result<Run> {
+    let mut screen = Screen::watched(request.watched.clone());
     let measured = match stage {
         Stage::Complete(run) => return Ok(*run),
-        Stage::Begun(begun) => resumed_run(&begun, &asked.archive, &mut screen),
+        Stage::Begun(begun) => resumed_run(&begun, &request.archive, &mut screen),
         Stage::New(prepared) => {
             screen.drawn_with(prepared.seed);
-            let measured = prepared.measure(Some(label.to_owned()), &asked.archive, &mut screen);
-            // A run that was entered is resumed with its files.
+            let measured = prepared.measure(Some(label.to_owned()), &request.archive, &mut screen);
+            // An entered run is resumed with its files.
             let is_needed = measured.is_err() && screen.entered();
             if let Some(files) = prepared.files.filter(|_| !is_needed) {
                 files.remove();
@@ -173,7 +168,7 @@ fn measured(asked: &StudyRequest<'_>, label: &str, stage: Stage) -> Result<Run> 
 }
 
 fn resumed_run(begun: &Run, archive: &Path, screen: &mut Screen) -> Result<Run> {
-    let files = place::work_files_of(begun)?;
+    let files = locations::work_files_of(begun)?;
     let name = RunName::Label(begun.label.clone());
     let workloads = workload::registry(library(None)?);
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;

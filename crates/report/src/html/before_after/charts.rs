@@ -1,4 +1,4 @@
-//! Charts of shifts: means over the list and over time, distributions overlaid, and what moved from where to where.
+//! Charts of shifts: means over the list and over time, overlaid distributions, and moved shares.
 
 use verdict::shift::{Bucket, Shift, Side};
 
@@ -7,18 +7,16 @@ use crate::number::{self, tick, tick_latency};
 use crate::shifted;
 use crate::svg::{Axis, Chart, Dash, Scale, Series, Shape, Tick};
 
-/// Runs of a list from which their means are a curve.
+/// Fewest runs of a list for a curve of their means.
 const LIST_MIN: usize = 3;
-/// Places of the list that are labelled at most.
 const PLACES_LABELLED: usize = 8;
-/// Samples from which a series over time is drawn.
 const SAMPLES_MIN: usize = 3;
-/// Times since the intended start that differ from the service times by less, as a share, are not drawn again.
+/// Least relative difference from the service times for which times since the intended start are drawn as well.
 const APART: f64 = 0.02;
 
-/// Mean service times of the whole list in its order; `None` for a short one.
+/// Mean service times over the list in order; `None` for a short one.
 pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
-    // Only the driver tells service times, and only of a list it carried out itself.
+    // Only the driver reports service times, and only for a list that it executed itself.
     let is_list = groups.iter().all(|group| group.iter().any(is_service));
     if groups.len() < LIST_MIN || !is_list {
         return None;
@@ -55,7 +53,7 @@ pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
     ))
 }
 
-/// The places of a list, some of them labelled.
+/// Positions in a list, some of them labelled.
 fn places(count: usize) -> Axis {
     let every = count.div_ceil(PLACES_LABELLED).max(1);
     let labelled = (1..=count).step_by(every);
@@ -73,7 +71,6 @@ fn places(count: usize) -> Axis {
     }
 }
 
-/// All charts of one run of the list.
 pub fn of_run(group: &[Shift], names: [&str; 2]) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Vec::new();
     let service = group.iter().filter(|shift| is_service(shift));
@@ -105,7 +102,6 @@ pub fn of_run(group: &[Shift], names: [&str; 2]) -> Vec<Figure> {
     figures
 }
 
-/// Places at which requests were timed, in their order.
 fn places_of_devices(group: &[Shift]) -> Vec<&str> {
     let mut places: Vec<&str> = Vec::new();
     for shift in group.iter().filter(|shift| is_whole(shift)) {
@@ -124,7 +120,7 @@ fn is_service(shift: &Shift) -> bool {
     shift.observer == "driver" && shift.phase == "service"
 }
 
-/// Whether times since the intended start tell something that service times do not.
+/// True if times since the intended start differ from the service times.
 fn is_apart(shift: &Shift, group: &[Shift]) -> bool {
     let is_response = shift.observer == "driver" && shift.phase == "response";
     let service = group
@@ -220,7 +216,7 @@ fn distribution(shift: &Shift, names: [&str; 2]) -> Figure {
     figure
 }
 
-/// How many percentage points each bucket won or lost.
+/// Percentage points that each bucket gained or lost.
 fn moved(shift: &Shift) -> Figure {
     let octaves = shift.octaves();
     let change = |b: &Bucket| b.after_pct - b.before_pct;
@@ -257,7 +253,7 @@ fn bucket_name(bucket: &Bucket) -> String {
     format!("up to {}", number::latency(Some(bucket.high_us)))
 }
 
-/// The outline of buckets as a staircase that begins and ends at nothing.
+/// The outline of buckets as a staircase from zero to zero.
 fn steps(buckets: &[Bucket], value: impl Fn(&Bucket) -> f64) -> Vec<(f64, Option<f64>)> {
     let first = buckets.first().map(|b| (b.low_us, Some(0.0)));
     let last = buckets.last().map(|b| (b.high_us, Some(0.0)));
@@ -272,13 +268,13 @@ fn time_axis(buckets: &[Bucket]) -> Axis {
     let low = buckets.first().map_or(1.0, |b| b.low_us);
     let high = buckets.last().map_or(10.0, |b| b.high_us);
     let mut axis = Axis::log("time of an I/O", low, high, tick_latency);
-    // Exactly as wide as what is drawn.
+    // The axis is exactly as wide as the buckets.
     (axis.low, axis.high) = (low, high);
     axis.ticks.retain(|t| (low..=high).contains(&t.at));
     axis
 }
 
-/// A linear axis with zero in its middle.
+/// A linear axis centred on zero.
 fn around_zero(largest: f64) -> Axis {
     let up = Axis::linear("", largest, tick);
     let label = |at: f64| match at {

@@ -1,4 +1,4 @@
-//! The scorecard as a view: values beside each other, reasons as numbered notes below.
+//! The scorecard as a view: values side by side, reasons as numbered notes below.
 
 use archive::Run;
 
@@ -6,42 +6,36 @@ use crate::number;
 use crate::scorecard::{self, Absence, Against, Cell, Column};
 
 pub struct CellView {
-    /// The value, or "–".
     pub value: String,
     /// Parallelism and range, in small letters.
     pub detail: String,
-    /// Number of its note, 0 for none.
+    /// Number of its note; 0 if there is none.
     pub note: usize,
-    /// Class: "", "absent" or "invalid".
     pub class: &'static str,
 }
 
-/// One row; headings are set when they change.
+/// One row; component and group are present only where they change.
 pub struct RowView {
-    /// Component, on its first row.
     pub component: Option<&'static str>,
-    /// Group, on its first row.
     pub group: Option<&'static str>,
-    /// Number of the note that warns of comparing the cells, 0 for none.
+    /// Number of the note against comparing the cells; 0 if there is none.
     pub caution: usize,
     pub label: &'static str,
     pub unit: &'static str,
     pub test: &'static str,
-    /// One per column.
     pub cells: Vec<CellView>,
 }
 
 pub struct View {
     pub columns: Vec<Column>,
     pub rows: Vec<RowView>,
-    /// Notes, numbered from 1.
     pub notes: Vec<String>,
-    /// Names the tests that no column knows, and the references that know none of them.
+    /// Sentences naming the tests without a column and the references without any of the tests.
     pub left_out: Vec<String>,
 }
 
 impl View {
-    /// True when nothing that stands on a scorecard was measured, and nothing is to be said of it.
+    /// True if no metric of a scorecard was measured and there is no sentence about it.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.left_out.is_empty()
     }

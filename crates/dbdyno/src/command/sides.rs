@@ -1,4 +1,4 @@
-//! The result of a study of more than two sides, printed: for `study` and `compare`.
+//! Results of studies with more than two sides, for `study` and `compare`.
 
 use ::archive::Run;
 use anyhow::Result;
@@ -7,15 +7,12 @@ use verdict::alternatives::{self, alternatives, is_alternative};
 use verdict::screening::{self, Options, is_screened, screening};
 
 use super::{print_coloured, print_json, shown, tell};
-use crate::arguments::{BandAsked, FailOn, Judging};
+use crate::arguments::{BandOption, FailOn, Judging};
+use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status};
-use crate::watch::Watched;
 
-/// Judges the sides of a screening, or alternatives in all pairs, prints that, and gives the status that was asked for; `None` where
-/// the runs are neither.
-///
-/// # Errors
-/// When they are not all sides of one study, or nothing can be printed.
+/// Judges the sides of a screening, or alternatives in all pairs, prints the result, and returns the requested status; `None` for other
+/// runs.
 pub fn judge_and_show_all(
     runs: &[&Run],
     judging: &Judging,
@@ -31,37 +28,33 @@ pub fn judge_and_show_all(
         band: judging.band(),
         primary: &primary,
     };
-    let how = (judging, watched);
     if runs.iter().any(|run| is_screened(run)) {
         let found = screening(runs, &options)?;
         let render = |shown| report::screening(&found, shown);
-        print_result(how, render, || screening::json(&found))?;
+        print_result(judging, watched, render, || screening::json(&found))?;
         let is = |verdict| found.any(verdict);
         return Ok(Some(status(judging, is, found.lacks_effects())));
     }
     if runs.iter().any(|run| is_alternative(run)) {
         let found = alternatives(runs, &options)?;
         let render = |shown| report::alternatives(&found, shown);
-        print_result(how, render, || alternatives::json(&found))?;
+        print_result(judging, watched, render, || alternatives::json(&found))?;
         let is = |verdict| found.any(verdict);
         return Ok(Some(status(judging, is, found.lacks_verdicts())));
     }
     Ok(None)
 }
 
-/// What belongs to comparisons of two sides alone.
-///
-/// # Errors
-/// When it is asked for.
+/// Refuses options that only comparisons of two sides have.
 pub fn refuse_of_two(judging: &Judging) -> Result<(), InvalidInput> {
     match (&judging.band, judging.prices.is_empty()) {
-        (BandAsked::Learned, _) => Err(of_two_sides_alone("--band learned")),
+        (BandOption::Learned, _) => Err(of_two_sides_alone("--band learned")),
         (_, false) => Err(of_two_sides_alone("--prices")),
         _ => Ok(()),
     }
 }
 
-/// Says that a flag has no meaning for more than two sides.
+/// The error for a flag without a meaning for more than two sides.
 pub fn of_two_sides_alone(flag: &str) -> InvalidInput {
     InvalidInput(format!(
         "{flag} belongs to two sides, and this study has more; leave it out"
@@ -69,7 +62,8 @@ pub fn of_two_sides_alone(flag: &str) -> InvalidInput {
 }
 
 fn print_result(
-    (judging, watched): (&Judging, &Watched),
+    judging: &Judging,
+    watched: &Watched,
     render: impl Fn(report::Shown) -> String,
     json: impl FnOnce() -> serde_json::Value,
 ) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The viewers of a run: a page, a scraper, a file.
+//! Outputs of a run's events: a page, a scraper, a file.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -9,9 +9,8 @@ use archive::stream::StreamEvent;
 use clap::Args;
 use live::{Address, Hub, Server};
 
-use crate::say::say;
+use crate::console::say;
 
-/// The flags with which a run can be watched.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WatchArguments {
     #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
@@ -24,22 +23,19 @@ pub struct WatchArguments {
     pub events: Option<PathBuf>,
 }
 
-/// A run that is watched; nobody is told where neither flag was given.
+/// Watchers of a run; none without the flags.
 #[derive(Clone, Default)]
 pub struct Watched(Option<Arc<Watching>>);
 
 struct Watching {
     hub: Arc<Hub>,
     events: Option<PathBuf>,
-    /// Dropped first: it closes the hub.
+    /// The server is dropped first, which closes the hub.
     _server: Option<Server>,
 }
 
 impl WatchArguments {
-    /// Opens the file and serves the page, before anything is touched.
-    ///
-    /// # Errors
-    /// When the file cannot be created, or the address not be listened on.
+    /// Opens the file and serves the page, before the run begins.
     pub fn open(&self) -> Result<Watched> {
         if self.live.is_none() && self.events.is_none() {
             return Ok(Watched(None));
@@ -62,14 +58,14 @@ impl WatchArguments {
 }
 
 impl Watched {
-    /// Tells an event to whoever watches.
+    /// Sends an event to the watchers.
     pub fn tell(&self, event: impl FnOnce() -> StreamEvent) {
         if let Some(watching) = &self.0 {
             watching.hub.publish(&event());
         }
     }
 
-    /// Takes the snapshots of a run; `None` where nobody watches.
+    /// Receiver of a run's snapshots; `None` without watchers.
     pub fn snapshots(&self) -> Option<lab::Snapshots> {
         let hub = Arc::clone(&self.0.as_ref()?.hub);
         Some(Arc::new(move |snapshot| {

@@ -1,4 +1,4 @@
-//! What was published with the parameter file that a run carried out, where it is that of the study.
+//! Published results for the parameter file of a run, if it is that of the study.
 
 use archive::Run;
 use archive::reference::{self, Cell, PublishedRow, Reference, StatedFigure};
@@ -6,21 +6,19 @@ use verdict::shift::Shift;
 
 /// The study whose appendix F is a parameter file.
 const STUDY: &str = "3par-7450c";
-/// The tables of its workloads and of its runs.
+/// Its tables of workloads and of runs.
 const WORKLOADS: &str = "Workload definitions (wd)";
 const RUNS: &str = "Run definitions (rd)";
-/// How the names of the figures begin that are of this file.
+/// Prefix of the figures of this file.
 const OF_THE_FILE: &str = "vdbench 8Kb";
 
-/// Published figures beside those of the run.
+/// Published figures next to those of the run.
 pub struct View {
-    /// Document, with author and year.
     pub document: String,
-    /// Name, value, here, where it stands and what is to be said.
     pub rows: Vec<[String; 4]>,
 }
 
-/// The view; `None` where the lists that both runs carried out are not that of the study.
+/// The view; `None` unless both runs executed the study's list.
 pub fn view(before: &Run, run: &Run, shifts: &[Shift]) -> Option<View> {
     let study = reference::load(STUDY).ok()?;
     let defined = definitions(&study)?;
@@ -34,14 +32,13 @@ pub fn view(before: &Run, run: &Run, shifts: &[Shift]) -> Option<View> {
     })
 }
 
-/// How the definition of a run of the study begins and ends in an archive. The times between are free: the list may be
-/// carried out in less.
+/// Beginning and end of a study run's definition in an archive; times in between are free, because a list may be run shorter.
 struct Definition {
     begin: String,
     end: String,
 }
 
-/// Whether the points of a run are all runs of the study, and nothing else.
+/// True if the points are exactly the runs of the study.
 fn is_of_study(run: &Run, defined: &[Definition]) -> bool {
     let texts = || run.points.iter().map(|point| point.definition.as_str());
     let is = |text: &str, of: &Definition| text.starts_with(&of.begin) && text.ends_with(&of.end);
@@ -49,7 +46,7 @@ fn is_of_study(run: &Run, defined: &[Definition]) -> bool {
         && defined.iter().all(|of| texts().any(|text| is(text, of)))
 }
 
-/// The definitions of all runs, as the archive has them.
+/// Definitions of all runs in the archive's form.
 fn definitions(study: &Reference) -> Option<Vec<Definition>> {
     let rows = |title: &str| {
         let mut tables = study.tables.iter();
@@ -66,7 +63,7 @@ fn definitions(study: &Reference) -> Option<Vec<Definition>> {
         let [_, size, _, seek, read] = of_workload.as_slice() else {
             return None;
         };
-        // The archive has one form for one meaning.
+        // The archive has a single form for equivalent parameters.
         let seek = if seek == "rand" { "100" } else { seek };
         Some(Definition {
             begin: format!("RD={name}; I/O rate: Uncontrolled MAX; "),
@@ -104,12 +101,12 @@ fn row(stated: &StatedFigure, shifts: &[Shift]) -> [String; 4] {
     ]
 }
 
-/// The same figure of this run, where it has one: the other figures are of a database, or of a whole fleet.
+/// This run's value for a figure of the file; others belong to a database or a fleet.
 fn here(name: &str, shifts: &[Shift]) -> String {
     let mixed = shifts
         .iter()
         .filter(|s| s.observer == "driver" && s.phase == "service" && s.operation == "write")
-        // The study tells the reductions of the mixes; the fill before them is none.
+        // The study publishes reductions only for the mixes, not for the fill before them.
         .filter(|s| !s.test.starts_with("rd_fill"))
         .filter_map(Shift::improvement_pct);
     let is_reduction = name.starts_with(OF_THE_FILE) && name.contains("write latency reduction");

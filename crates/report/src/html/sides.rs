@@ -1,23 +1,24 @@
-//! Studies of more than two sides: what all of them say together, or why they say nothing.
+//! Results of studies with more than two sides, or the reason why there are none.
 
 use archive::Run;
 
-/// A section of the page, and what the first screen says.
-pub struct OfSides<Section, Outcome> {
+/// A section of the page, and its part of the first screen.
+pub struct JudgedSides<Section, Outcome> {
     pub section: Option<Section>,
     pub outcome: Option<Outcome>,
-    /// Why there is none, although sides of a study are here.
+    /// The reason for a missing result although sides of a study are present.
     pub refused: Option<String>,
 }
 
-/// Judges a run with the other sides of its study, if they are here.
-pub fn of_sides<Found, Why: ToString, Section, Outcome>(
-    (run, others): (&Run, &[&Run]),
+/// Judges a run with the other sides of its study, if they are present.
+pub fn judge_sides<Found, Why: ToString, Section, Outcome>(
+    run: &Run,
+    others: &[&Run],
     judge: impl FnOnce(&[&Run]) -> Result<Found, Why>,
     section: impl FnOnce(&[&Run], &Found) -> Section,
     outcome: impl FnOnce(&Run, &Found) -> Outcome,
-) -> OfSides<Section, Outcome> {
-    let none = OfSides {
+) -> JudgedSides<Section, Outcome> {
+    let none = JudgedSides {
         section: None,
         outcome: None,
         refused: None,
@@ -27,12 +28,12 @@ pub fn of_sides<Found, Why: ToString, Section, Outcome>(
     }
     let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
     match judge(&sides) {
-        Ok(found) => OfSides {
+        Ok(found) => JudgedSides {
             section: Some(section(&sides, &found)),
             outcome: Some(outcome(run, &found)),
             refused: None,
         },
-        Err(why) => OfSides {
+        Err(why) => JudgedSides {
             refused: Some(why.to_string()),
             ..none
         },

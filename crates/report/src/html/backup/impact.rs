@@ -1,4 +1,4 @@
-//! What users got done and how long they waited while backups were made, over time.
+//! Throughput and latency of users during backups, over time.
 
 use archive::{Point, Sample};
 
@@ -7,14 +7,14 @@ use crate::html::series::{thin, time_axis};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape};
 
-/// Fewer samples are no course.
+/// Fewer samples show no course.
 const SAMPLES_MIN: usize = 3;
-/// A longer course is thinned to about so many samples.
+/// A longer course is thinned to about this many samples.
 const SAMPLES_MAX: usize = 150;
-/// More lines cannot be told apart.
+/// More lines would be indistinguishable.
 const LINES_MAX: usize = 8;
 
-/// Colours alone would not tell neighbours apart.
+/// Neighbours differ in dash because colours are not enough to distinguish them.
 const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
 
 struct Quantity {
@@ -40,13 +40,13 @@ const QUANTITIES: [Quantity; 2] = [
     },
 ];
 
-/// The charts, one line for each backup with users at work beside; none where no backup took long enough.
+/// The charts, one line per backup with concurrent users; empty if no backup was long enough.
 pub fn figures(backups: &[(String, &Point)]) -> Vec<Figure> {
     let is_beside =
         |point: &Point| point.valid() && point.figures.foreground_beside_per_s.is_some();
     let mut drawn: Vec<&(String, &Point)> = Vec::new();
     for backup in backups.iter().filter(|(_, point)| is_beside(point)) {
-        // The first repetition of each stands for the others.
+        // The first repetition represents the others.
         if backup.1.samples.len() >= SAMPLES_MIN && backup.1.key.repetition == 1 {
             drawn.push(backup);
         }

@@ -1,4 +1,4 @@
-//! Lines on standard error, and the part of a text that may reach a terminal.
+//! Lines on standard error, and the text that may reach a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::command_line::without_secrets;
 
-/// What replaces a character that could steer a terminal.
 const REPLACED: char = '\u{fffd}';
 
-/// Says `text` as one line, without control characters and without passwords that were typed. That nobody reads it is no error, so `eprintln!`, which would
+/// Prints `text` as one line without control characters and typed passwords. A closed reader is no error, so that `eprintln!`, which would
 /// panic, is not used.
 pub fn say(text: &str) {
     let parts: Vec<&str> = text
@@ -21,25 +20,25 @@ pub fn say(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", printable(&line)).as_bytes());
 }
 
-/// Whether standard output takes a page or a file, and nothing else.
+/// True if standard output carries only a page or a file.
 static IS_OF_PAGE: AtomicBool = AtomicBool::new(false);
 
-/// From now on what is written to standard output goes to standard error: the former takes a page.
+/// Redirects standard output to standard error, because the former carries a page.
 pub fn leave_output_to_page() {
     IS_OF_PAGE.store(true, Ordering::Relaxed);
 }
 
-/// Whether a stream is a terminal that understands escape sequences.
+/// True if a stream is a terminal that understands escape sequences.
 pub fn takes_escapes(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether a stream is a terminal on which colours and bold letters are wanted.
+/// True if a stream is a terminal with colours enabled.
 pub fn takes_colour(stream: &impl IsTerminal) -> bool {
     takes_escapes(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Standard output; standard error while the former takes a page.
+/// Standard output, or standard error while the former carries a page.
 pub struct Output;
 
 impl Write for Output {
@@ -56,12 +55,12 @@ impl Write for Output {
     }
 }
 
-/// The text with its lines and tabs, but without any other control character: labels of a foreign archive and messages of
-/// a server, of ssh or of a file may hold sequences that steer the terminal.
+/// The text with its lines and tabs, but without other control characters: labels of a foreign archive and messages of a server, of ssh or
+/// of a file may hold escape sequences.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_harmless = |at: usize, c: char| match c {
         '\n' | '\t' => true,
-        // Alone it would overwrite its line.
+        // A lone carriage return would overwrite its line.
         '\r' => text[at + 1..].starts_with('\n'),
         _ => !c.is_control(),
     };
@@ -74,11 +73,10 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.collect())
 }
 
-/// Passes JSON on, with the control characters that JSON allows in a text as escapes: the same text to whoever parses it,
-/// and nothing to a terminal.
+/// Writes JSON with escaped control characters, so that its content stays the same and a terminal is safe.
 pub struct JsonForTerminal<W: Write> {
     into: W,
-    /// A first byte of two was passed in, and decides nothing alone.
+    /// True after the first byte of a two-byte character.
     pending: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where things lie: the archive, and the files of the default targets.
+//! Locations of the archive and of the default targets' files.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,25 +13,21 @@ use archive::Run;
 use engine::TargetUrl;
 use host::LockableFile;
 
-/// Stands in every directory that dbdyno made and may therefore remove.
+/// Marker file of directories that dbdyno created and may remove.
 const MARKER: &str = ".dbdyno-work";
 const MARKED: &[u8] = b"databases of a dbdyno run; removed when it is complete\n";
-/// Names that are tried for a directory.
 const NAMES_MAX: u32 = 100;
-/// Age at which the files of a run that nobody resumed are removed.
+/// Age at which the files of an abandoned run are removed.
 const WORK_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
-/// The archive: as asked, else `$DBDYNO_ARCHIVE`, else in the user's data directory.
-///
-/// # Errors
-/// When the user has no directory.
-pub fn archive(asked: &Option<PathBuf>) -> Result<PathBuf> {
+/// The archive: the option, else `$DBDYNO_ARCHIVE`, else in the user's data directory.
+pub fn archive(requested: &Option<PathBuf>) -> Result<PathBuf> {
     let from_environment = || {
         env::var_os("DBDYNO_ARCHIVE")
             .filter(|v| !v.is_empty())
             .map(PathBuf::from)
     };
-    match asked.clone().or_else(from_environment) {
+    match requested.clone().or_else(from_environment) {
         Some(archive) => Ok(archive),
         None => {
             let directory = user_directory("XDG_DATA_HOME", ".local/share", "--archive FILE")?;
@@ -40,8 +36,7 @@ pub fn archive(asked: &Option<PathBuf>) -> Result<PathBuf> {
     }
 }
 
-/// A directory of the user: nothing is put where the command happens to be called, and one for temporary files is everybody's,
-/// who may have put something there before.
+/// A directory of the user. The current directory is no choice for data, and others may have prepared files in a temporary one.
 fn user_directory(variable: &str, below_home: &str, option: &str) -> Result<PathBuf> {
     let directory = env::home_dir().map(|home| home.join(below_home));
     let of_variable = env::var_os(variable).map(PathBuf::from);
@@ -55,21 +50,18 @@ fn user_directory(variable: &str, below_home: &str, option: &str) -> Result<Path
     Ok(found.join("dbdyno"))
 }
 
-/// The files of the default targets: a directory of their own per run, gone when the run is complete.
+/// The files of the default targets: a directory per run, removed when the run is complete.
 pub struct WorkFiles {
     directory: PathBuf,
-    /// Locked while the directory is in use, so that nobody takes it for left over.
+    /// The lock marks the directory as in use, so that no other process removes it.
     _marker: LockableFile,
 }
 
 impl WorkFiles {
-    /// Makes the directory, below `asked` or the user's cache.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn create(asked: Option<&Path>) -> Result<Self> {
-        let parent = match asked {
-            Some(asked) => asked.to_path_buf(),
+    /// Creates the directory, below the given one or the user's cache.
+    pub fn create(requested: Option<&Path>) -> Result<Self> {
+        let parent = match requested {
+            Some(requested) => requested.to_path_buf(),
             None => user_directory("XDG_CACHE_HOME", ".cache", "--work-dir DIR")?.join("work"),
         };
         remove_old(&parent);
@@ -84,7 +76,7 @@ impl WorkFiles {
             )
         };
         fs::create_dir_all(&parent).with_context(|| refused("created"))?;
-        // Its parent may be one that others write to: what somebody made there before is not used.
+        // The parent may be writable by others, so that existing directories are not used.
         let parent = fs::canonicalize(&parent).with_context(|| refused("created"))?;
         let directory = new_directory(&parent, &name).with_context(|| refused("created"))?;
         let marker = mark(&directory).with_context(|| refused("written"))?;
@@ -94,12 +86,12 @@ impl WorkFiles {
         })
     }
 
-    /// URLs of a database file for every embedded engine that is there; `missing` is told the rest.
+    /// URLs of a database file for every available embedded engine; `missing` receives the others.
     pub fn targets(&self, missing: impl FnMut(&str)) -> Vec<TargetUrl> {
         self.targets_named("bench", missing)
     }
 
-    /// The same with files of another name, for the sides of a study.
+    /// The same with other file names, for the sides of a study.
     pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<TargetUrl> {
         let mut urls = Vec::new();
         let embedded = |engine: &&&dyn engine::Engine| engine.reach() == engine::Reach::Embedded;
@@ -121,17 +113,13 @@ impl WorkFiles {
         urls
     }
 
-    /// Removes the databases of a complete run.
     pub fn remove(self) {
-        // Left-over files are no failure of the measurement; the next run removes them.
+        // Remaining files are no failure of the measurement; the next run removes them.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// The work directory of a resumed run, when its targets lie in one that dbdyno made.
-///
-/// # Errors
-/// When another process uses it.
+/// The work directory of a resumed run, if dbdyno created it; an error if another process uses it.
 pub fn work_files_of(begun: &Run) -> Result<Option<WorkFiles>> {
     let urls = begun.targets.first().map(lab::nodes::urls_of);
     let file = urls
@@ -153,7 +141,7 @@ pub fn work_files_of(begun: &Run) -> Result<Option<WorkFiles>> {
     }
 }
 
-/// A directory that was not there before, for this user alone.
+/// Creates a new directory for this user only.
 fn new_directory(parent: &Path, name: &str) -> io::Result<PathBuf> {
     let mut maker = DirBuilder::new();
     maker.mode(0o700);
@@ -172,16 +160,15 @@ fn new_directory(parent: &Path, name: &str) -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Marks a directory as dbdyno's and in use.
 fn mark(directory: &Path) -> io::Result<LockableFile> {
     let mut marker = LockableFile::from(File::create_new(directory.join(MARKER))?);
-    // Locked before it says anything: until then nobody removes the directory.
+    // The lock precedes the content: without content, no process removes the directory.
     marker.try_lock()?;
     marker.write_all(MARKED)?;
     Ok(marker)
 }
 
-/// The marker of a directory that this user's dbdyno made: by what it says and whose it is, never by names alone.
+/// The marker of a directory that this user's dbdyno created, recognised by its content and owner.
 fn marker_of(directory: &Path) -> Option<LockableFile> {
     let mut options = OpenOptions::new();
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -198,7 +185,7 @@ fn marker_of(directory: &Path) -> Option<LockableFile> {
     (is_own && text == MARKED).then(|| marker.into())
 }
 
-/// Removes what runs left that nobody resumed: nobody uses it, and for long nothing in it was changed.
+/// Removes the files of abandoned runs: unlocked, and unchanged for a long time.
 fn remove_old(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
@@ -214,7 +201,7 @@ fn remove_old(parent: &Path) {
     }
 }
 
-/// Since the directory or anything in it was changed.
+/// Time since the last change to the directory or its content.
 fn age(directory: &Path) -> Option<Duration> {
     let changed = |path: &Path| fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
     let entries = fs::read_dir(directory).ok()?.flatten();
@@ -229,7 +216,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
-    /// As if nothing had been changed for eight days.
+    /// Sets the time of the last change to eight days ago.
     fn aged(directory: &Path) {
         let then = SystemTime::now() - WORK_AGE_MAX - Duration::from_secs(86_400);
         let entries = fs::read_dir(directory).unwrap().flatten();
@@ -245,7 +232,7 @@ mod tests {
         let made = new_directory(&parent, "run-1").unwrap();
         let mode = fs::metadata(&made).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        // What somebody made before is not used: neither a directory nor a link to one.
+        // A prepared directory or link is not used.
         std::os::unix::fs::symlink(&made, parent.join("run-2")).unwrap();
         assert_eq!(
             new_directory(&parent, "run-1").unwrap(),
@@ -264,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nobody_uses_is_removed() {
+    fn only_unused_directories_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let parent = parent.path();
         let [used, left, fresh] = [(); 3].map(|()| {
@@ -277,12 +264,12 @@ mod tests {
             aged(directory);
         }
         drop((left, fresh));
-        // A file was written to; the directory knows nothing of it.
+        // Writing to a file does not change its directory.
         let file = File::options()
             .append(true)
             .open(fresh_at.join("bench.sqlite"));
         file.unwrap().write_all(b"more").unwrap();
-        // Directories of others, with their own marker, somebody else's, or none.
+        // Directories of others: with their marker, with another user's, or without one.
         let foreign = ["marker of others", "link", "pipe", "none"].map(|name| parent.join(name));
         for directory in &foreign {
             fs::create_dir(directory).unwrap();

@@ -1,5 +1,5 @@
-//! Latency by place: what an operation, the requests of the data's device and the array's own I/Os took, one below the other, at
-//! the points for which a histogram of the array was given.
+//! Latency by location: the times of an operation, of the data device's requests and of the array's own I/Os, one below the other, at
+//! points with a histogram of the array.
 
 use archive::reference;
 use archive::{Latency, OperationTimes, Point};
@@ -10,23 +10,20 @@ use verdict::shift::place_of;
 use crate::level::TestGroup;
 use crate::number;
 
-/// The study that tells what lies between server and array, and the section with it.
+/// The study with published times between server and array, and its section.
 const STUDY: &str = "3par-7450c";
 const BETWEEN: &str = "Contributors to latency between server and array";
-/// Most tables of one test.
 const TABLES_MAX: usize = 12;
-/// Cells of a row behind its place.
+/// Cells of a row after its location.
 const CELLS: usize = 6;
 
-/// The part of a test's section.
 #[derive(Template, Default)]
-#[template(path = "places.html", whitespace = "minimize")]
+#[template(path = "latency.html", whitespace = "minimize")]
 pub struct View {
     code: String,
     tables: Vec<TableView>,
-    /// How many are left out.
     more: usize,
-    /// What was published of the places between: name and value, and where.
+    /// Published times of the locations in between: name and value, and source.
     between: Vec<(String, String)>,
     source: String,
 }
@@ -38,10 +35,9 @@ struct TableView {
     rows: Vec<Row>,
 }
 
-/// A place, and what is known there: count, mean, p50, p99, who measured it, what it contains.
+/// A location with its count, mean, p50, p99, observer and content.
 type Row = (&'static str, [String; CELLS]);
 
-/// Builds the part; empty where no array was given.
 pub fn view(group: &TestGroup<'_>) -> View {
     let mut tables = Vec::new();
     for curve in &group.curves {
@@ -70,7 +66,7 @@ pub fn view(group: &TestGroup<'_>) -> View {
     }
 }
 
-/// What the study of an array says of the places between server and array, which nobody measures here.
+/// The array study's figures for locations between server and array, which dbdyno cannot measure.
 fn published() -> (Vec<(String, String)>, String) {
     let study = reference::load(STUDY).ok();
     let section = study.as_ref().and_then(|study| {
@@ -87,13 +83,11 @@ fn published() -> (Vec<(String, String)>, String) {
 }
 
 impl View {
-    /// True where no array was given.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
 }
 
-/// What is known of a place.
 #[derive(Default)]
 struct Known {
     count: u64,
@@ -102,7 +96,7 @@ struct Known {
 }
 
 impl Known {
-    /// Several times together; `None` where none has a count and a mean.
+    /// Several times merged; `None` if none has a count and a mean.
     fn of<'t>(all: impl Iterator<Item = &'t OperationTimes>) -> Option<Self> {
         let (mut count, mut sum_us) = (0_u64, 0.0);
         let mut merged = Histogram::new();
@@ -130,13 +124,13 @@ fn rows(point: &Point, array: &OperationTimes) -> Vec<Row> {
     let device = of_device(point, operation, "device");
     let whole = of_device(point, operation, "whole");
     let of_array = Known::of(std::iter::once(array));
-    // Where nobody tells the queue from the device, their sum is all there is above the array.
+    // If queue and device cannot be distinguished, only their sum is known above the array.
     let (above, is_whole) = match device {
         Some(device) => (Some(device), false),
         None => (whole, true),
     };
     let above_contains = if is_whole {
-        "the host's queue and everything below it; nobody told the two apart"
+        "the host's queue and everything below it; the two were not distinguished"
     } else {
         "everything below the host's queue: HBA, fabric, switches, array"
     };
@@ -168,14 +162,14 @@ fn rows(point: &Point, array: &OperationTimes) -> Vec<Row> {
     ]
 }
 
-/// Requests of the device that holds the data, or of those below it where its own are not timed.
+/// Requests of the data's device, or of those below it if its own are not timed.
 fn of_device(point: &Point, operation: &str, phase: &str) -> Option<Known> {
     let at = |places: &[&str]| {
         let times = point.by_operation.times.iter();
         let own = times.filter(|t| t.is("device", operation, phase));
         Known::of(own.filter(|t| places.contains(&place_of(point, t).as_str())))
     };
-    // Without a name for the place, the devices are those of a parameter file, all of which hold its data.
+    // Without a named location, the devices are those of a parameter file, which all hold its data.
     at(&["data"])
         .filter(|known| known.latency.is_some())
         .or_else(|| at(&["below data"]).filter(|known| known.latency.is_some()))
@@ -184,7 +178,7 @@ fn of_device(point: &Point, operation: &str, phase: &str) -> Option<Known> {
         .or_else(|| at(&[""]))
 }
 
-/// The service time of what the driver did: the I/O itself, or above a database an operation that may need several or none.
+/// Service time of the driver's operation: the I/O itself, or above a database an operation with any number of I/Os.
 fn driver(point: &Point, operation: &str) -> Row {
     let times = point.by_operation.times.iter();
     let own = Known::of(times.filter(|t| t.is("driver", operation, "service")));
@@ -213,7 +207,7 @@ fn driver(point: &Point, operation: &str) -> Row {
     }
 }
 
-/// What lies between host and array, as a difference of means: nothing there was measured.
+/// The path between host and array, as a difference of means because it cannot be measured.
 fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
     let place = if is_whole {
         "host's queue and the way between (HBA, fabric, switch)"
@@ -248,7 +242,7 @@ fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
                 unknown(),
                 "nobody: difference of the means of device and array".to_owned(),
                 format!(
-                    "both directions; HBA, fabric and switch are not told apart, and percentiles have no difference{caution}"
+                    "both directions; HBA, fabric and switch are not distinguished, and percentiles have no difference{caution}"
                 ),
             ]
         }

@@ -1,0 +1,175 @@
+//! Everything that a run or a study needs, from the command line or from a verb that builds its plan itself.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use archive::{Alternative, Screened};
+use engine::TargetUrl;
+use lab::Plan;
+
+use crate::arguments::{AbArguments, Judging, Occasion, RunArguments, SecretText, ServerHost};
+use crate::consent::Permission;
+use crate::event_outputs::WatchArguments;
+
+#[derive(Debug, Clone)]
+pub enum PlanSource {
+    /// Built-in plan or path of a plan file.
+    Named(String),
+    Text(String),
+}
+
+impl PlanSource {
+    pub fn text(&self) -> lab::Result<String> {
+        match self {
+            Self::Named(name) => Plan::text(name),
+            Self::Text(text) => Ok(text.clone()),
+        }
+    }
+}
+
+impl Default for PlanSource {
+    fn default() -> Self {
+        Self::Named(String::new())
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct RunRequest {
+    pub plan: PlanSource,
+    /// Replicas of the first target.
+    pub replicas: Vec<TargetUrl>,
+    /// Settings of all targets.
+    pub of_target: BTreeMap<String, String>,
+    /// Cache of a default target that is compared with memory.
+    pub cache_bytes: Option<u64>,
+    pub targets: Vec<SecretText>,
+    pub name: Option<String>,
+    pub settings: Vec<String>,
+    pub repeat: Option<u32>,
+    pub seed: Option<u64>,
+    pub resume: Option<String>,
+    pub library: Option<PathBuf>,
+    pub work_dir: Option<PathBuf>,
+    pub platform: Option<PathBuf>,
+    pub server: ServerHost,
+    pub permission: Permission,
+    pub watch: WatchArguments,
+}
+
+impl From<RunArguments> for RunRequest {
+    fn from(typed: RunArguments) -> Self {
+        Self {
+            plan: PlanSource::Named(typed.plan),
+            targets: typed.targets,
+            name: typed.name,
+            settings: typed.settings,
+            repeat: typed.repeat,
+            seed: typed.seed,
+            resume: typed.resume,
+            library: typed.library,
+            work_dir: typed.work_dir,
+            platform: typed.platform,
+            server: typed.server,
+            permission: typed.permission,
+            watch: typed.watch,
+            ..Self::default()
+        }
+    }
+}
+
+impl RunRequest {
+    /// A run of a plan that a verb built from its flags.
+    pub fn of_plan(
+        plan: &toml::Table,
+        occasion: &Occasion,
+        targets: Vec<SecretText>,
+        seed: Option<u64>,
+    ) -> Self {
+        Self {
+            plan: PlanSource::Text(plan.to_string()),
+            targets,
+            name: occasion.name.clone(),
+            settings: occasion.settings.clone(),
+            seed,
+            server: occasion.server.clone(),
+            permission: occasion.permission.clone(),
+            watch: occasion.watch.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// One side of a study.
+#[derive(Debug, Clone, Default)]
+pub struct SideRequest {
+    /// Settings of this side, as with --a.
+    pub settings: Vec<SecretText>,
+    /// Its row of a screening's design.
+    pub screened: Option<Screened>,
+    /// Its description in a study of alternatives.
+    pub alternative: Option<Alternative>,
+}
+
+impl SideRequest {
+    pub fn of(settings: Vec<SecretText>) -> Self {
+        Self {
+            settings,
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct AbRequest {
+    pub plan: PlanSource,
+    pub sides: Vec<SideRequest>,
+    pub pairs: Option<u32>,
+    pub until: Option<f64>,
+    pub within: Option<Duration>,
+    pub interleave: Option<Duration>,
+    pub targets: Vec<SecretText>,
+    pub name: Option<String>,
+    pub settings: Vec<String>,
+    pub seed: Option<u64>,
+    pub resume: Option<String>,
+    pub library: Option<PathBuf>,
+    pub work_dir: Option<PathBuf>,
+    pub platform: Option<PathBuf>,
+    pub server: ServerHost,
+    pub permission: Permission,
+    pub judging: Judging,
+}
+
+impl From<&AbArguments> for AbRequest {
+    fn from(typed: &AbArguments) -> Self {
+        Self {
+            plan: PlanSource::Named(typed.plan.clone()),
+            sides: [&typed.a, &typed.b]
+                .map(|own| SideRequest::of(own.clone()))
+                .to_vec(),
+            pairs: typed.pairs,
+            until: typed.until,
+            within: typed.within,
+            interleave: typed.interleave,
+            targets: typed.targets.clone(),
+            name: typed.name.clone(),
+            settings: typed.settings.clone(),
+            seed: typed.seed,
+            resume: typed.resume.clone(),
+            library: typed.library.clone(),
+            work_dir: typed.work_dir.clone(),
+            platform: typed.platform.clone(),
+            server: typed.server.clone(),
+            permission: typed.permission.clone(),
+            judging: typed.judging.clone(),
+        }
+    }
+}
+
+impl AbRequest {
+    /// Screenings and studies of alternatives announce their cost themselves.
+    pub fn is_announced(&self) -> bool {
+        (self.sides.iter()).any(|side| side.screened.is_some() || side.alternative.is_some())
+    }
+}

@@ -1,0 +1,53 @@
+//! Studies with more than two sides: measured in random rounds, and judged together.
+
+use anyhow::{Result, anyhow};
+use archive::Run;
+use stats::contrast::ROUNDS_MIN;
+
+use super::cost::Blocks;
+use super::request::{StudyRequest, common, judged};
+use crate::command::ab::measured;
+use crate::command::requests::AbRequest;
+use crate::command::sides::{judge_and_show_all, refuse_of_two};
+use crate::exit::Status;
+
+/// Measures the sides, prints the result and writes the page.
+pub(super) fn measure(request: &StudyRequest<'_>, study: &AbRequest) -> Result<Status> {
+    let runs = measured(study, request.archive_option, &request.watched)
+        .map_err(|error| request.of_study(error))?;
+    let runs: Vec<&Run> = runs.iter().collect();
+    let status = judge_and_show_all(&runs, &request.arguments.judging, &request.watched)?;
+    let status = status.ok_or_else(|| anyhow!("the sides are of no study of more than two"))?;
+    if let Some((first, others)) = runs.split_first() {
+        request.write_page(first, others)?;
+    }
+    Ok(judged(status, &runs))
+}
+
+pub(super) fn resume(request: &StudyRequest<'_>) -> Result<Status> {
+    refuse_judging(request)?;
+    request.refuse_settled()?;
+    let study = AbRequest {
+        resume: Some(request.name.clone()),
+        ..common(request)?
+    };
+    measure(request, &study)
+}
+
+/// Refuses options that only comparisons of two sides have.
+pub(super) fn refuse_judging(request: &StudyRequest<'_>) -> Result<()> {
+    Ok(refuse_of_two(&request.arguments.judging)?)
+}
+
+/// Asks for consent to a study with too few rounds for any verdict.
+pub(super) fn agree_to_few(request: &StudyRequest<'_>, blocks: Blocks) -> Result<()> {
+    if blocks.rounds as usize >= ROUNDS_MIN {
+        return Ok(());
+    }
+    let reason = format!(
+        "no verdict is possible with --rounds {}: an interval needs {ROUNDS_MIN}",
+        blocks.rounds
+    );
+    let permission = &request.arguments.permission;
+    permission.agree(&reason, "raise --rounds")
+}
