@@ -8,7 +8,7 @@ use engine::{Counters, Result, Target};
 use lab::alternate::SharedPoint;
 
 use crate::library::{Amount, Library, SizeClass, Table, Test};
-use crate::owned::placed;
+use crate::owned::with_schema;
 
 pub struct Bench {
     pub target: Arc<dyn Target>,
@@ -40,7 +40,7 @@ impl Bench {
             "" => Ok(()),
             sql => {
                 let mut session = self.target.open_session()?;
-                let sql = placed(session.as_ref(), sql);
+                let sql = with_schema(session.as_ref(), sql);
                 session.batch(&sql)
             }
         }

@@ -35,16 +35,16 @@ pub struct Executor<S: Source> {
 }
 
 impl<S: Source> Executor<S> {
-    /// `places` is the number of first rows that the source's groups store.
-    pub fn new(source: S, session: Box<dyn Session>, places: usize) -> Self {
+    /// `rows` is the number of first rows that the source's groups store.
+    pub fn new(source: S, session: Box<dyn Session>, rows: usize) -> Self {
         let mut replies = Replies::default();
-        replies.reserve(places);
+        replies.reserve(rows);
         Self {
             source,
             session,
             group: Group::default(),
             replies,
-            rows: Vec::with_capacity(places),
+            rows: Vec::with_capacity(rows),
             rows_of_all: 0,
             retries: 0,
             backoff: Backoff::new(),
@@ -76,7 +76,7 @@ impl<S: Source> Executor<S> {
         self.replies.clear();
         self.source.ask(number, &mut self.group);
         for (at, part) in self.group.asks.iter().enumerate() {
-            if let Some(first) = self.replies.first_mut(self.source.place(*part, at)) {
+            if let Some(first) = self.replies.first_mut(self.source.row_index(*part, at)) {
                 first.clear();
             }
         }

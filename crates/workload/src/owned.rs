@@ -33,8 +33,8 @@ impl Owned {
     /// True if there are facts about the database. A creation that was interrupted at its start leaves none and counts
     /// as no database.
     pub fn has_facts(&self, session: &mut dyn Session) -> Result<bool> {
-        let place = self.place(session);
-        let sql = format!("SELECT value FROM {place} WHERE name = 'whole'");
+        let facts = self.facts_table(session);
+        let sql = format!("SELECT value FROM {facts} WHERE name = 'whole'");
         Ok(self.is_entered(session)? && finds(session, &sql)?)
     }
 
@@ -69,26 +69,26 @@ impl Owned {
             .iter()
             .map(|(name, value)| format!("('{name}', '{value}')"))
             .collect();
-        let place = self.place(session);
-        session.batch(&format!("INSERT INTO {place} VALUES {}", rows.join(", ")))
+        let facts = self.facts_table(session);
+        session.batch(&format!("INSERT INTO {facts} VALUES {}", rows.join(", ")))
     }
 
     pub fn set(&self, session: &mut dyn Session, fact: &str) -> Result<()> {
-        let place = self.place(session);
+        let facts = self.facts_table(session);
         session.batch(&format!(
-            "UPDATE {place} SET value = '1' WHERE name = '{fact}'"
+            "UPDATE {facts} SET value = '1' WHERE name = '{fact}'"
         ))
     }
 
     /// Deletes all facts with this prefix.
     pub fn forget_facts(&self, session: &mut dyn Session, begin: &str) -> Result<()> {
-        let place = self.place(session);
-        session.batch(&format!("DELETE FROM {place} WHERE name LIKE '{begin}%'"))
+        let facts = self.facts_table(session);
+        session.batch(&format!("DELETE FROM {facts} WHERE name LIKE '{begin}%'"))
     }
 
     pub fn read(&self, session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
-        let place = self.place(session);
-        let rows = session.texts(&format!("SELECT name, value FROM {place}"))?;
+        let facts = self.facts_table(session);
+        let rows = session.texts(&format!("SELECT name, value FROM {facts}"))?;
         let fact = |row: Vec<Option<String>>| {
             let mut cells = row.into_iter();
             Some((cells.next()??, cells.next()??))
@@ -111,7 +111,7 @@ impl Owned {
         Ok(())
     }
 
-    fn place(&self, session: &dyn Session) -> String {
+    fn facts_table(&self, session: &dyn Session) -> String {
         format!("{}.{}", session.schema(), self.facts)
     }
 }
@@ -130,7 +130,7 @@ pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> 
 }
 
 /// Statements of the library, qualified with the schema of a session.
-pub(crate) fn placed(session: &dyn Session, sql: &str) -> String {
+pub(crate) fn with_schema(session: &dyn Session, sql: &str) -> String {
     sql.replace(SCHEMA_MARK, session.schema())
 }
 

@@ -35,7 +35,7 @@ struct Workspace {
     proven: Arc<Proven>,
 }
 
-fn place(engine: &'static str) -> Workspace {
+fn open_workspace(engine: &'static str) -> Workspace {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
     let url = engines::parse(&format!("{engine}:{}", path.display())).unwrap();
@@ -49,10 +49,10 @@ fn place(engine: &'static str) -> Workspace {
     }
 }
 
-fn bench(place: &Workspace, library: &Library, code: &str, amount: Amount) -> Bench {
+fn bench(workspace: &Workspace, library: &Library, code: &str, amount: Amount) -> Bench {
     Bench {
-        target: Arc::clone(&place.target),
-        engine: place.engine.to_owned(),
+        target: Arc::clone(&workspace.target),
+        engine: workspace.engine.to_owned(),
         test: library.test(code).unwrap().clone(),
         library: Arc::new(library.clone()),
         size: TINY,
@@ -60,7 +60,7 @@ fn bench(place: &Workspace, library: &Library, code: &str, amount: Amount) -> Be
         seed: 7,
         meter: Arc::new(Meter::default()),
         shared: None,
-        proven: Arc::clone(&place.proven),
+        proven: Arc::clone(&workspace.proven),
     }
 }
 
@@ -76,24 +76,24 @@ fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
 
 /// Runs a test once; returns the outcome and all differences.
 fn carry_out(
-    place: &Workspace,
+    workspace: &Workspace,
     library: &Library,
     code: &str,
     jobs: u32,
     amount: Amount,
 ) -> (Outcome, Vec<String>) {
-    carry_out_with(place, library, code, jobs, amount, || {})
+    carry_out_with(workspace, library, code, jobs, amount, || {})
 }
 
 fn carry_out_with(
-    place: &Workspace,
+    workspace: &Workspace,
     library: &Library,
     code: &str,
     jobs: u32,
     amount: Amount,
     between: impl FnOnce(),
 ) -> (Outcome, Vec<String>) {
-    let mut exercise = exercise_for(bench(place, library, code, amount));
+    let mut exercise = exercise_for(bench(workspace, library, code, amount));
     let prepared = exercise.prepare().unwrap();
     let mut wrong: Vec<String> = prepared.reasons.iter().map(Remark::to_string).collect();
     let clients = exercise.clients(jobs).unwrap();
@@ -108,8 +108,8 @@ fn carry_out_with(
 }
 
 /// Changes the database without the tool.
-fn tamper(place: &Workspace, sql: &str) {
-    place.target.open_session().unwrap().batch(sql).unwrap();
+fn tamper(workspace: &Workspace, sql: &str) {
+    workspace.target.open_session().unwrap().batch(sql).unwrap();
 }
 
 fn amount_for(code: &str) -> Amount {
@@ -143,15 +143,15 @@ fn amount_for(code: &str) -> Amount {
 
 fn everything_on(engine: &'static str) {
     let library = Library::embedded().unwrap();
-    let place = place(engine);
+    let workspace = open_workspace(engine);
     let mut done = 0;
     for test in library.tests() {
-        let missing = test.needs.iter().find_map(|f| place.target.lacks(*f));
+        let missing = test.needs.iter().find_map(|f| workspace.target.lacks(*f));
         // Tests below the database are no exercises.
         if missing.is_some() || test.definition.exercise.is_below_database() {
             continue;
         }
-        let one_writer = place
+        let one_writer = workspace
             .target
             .lacks(engine::Feature::ConcurrentWriters)
             .is_some();
@@ -161,7 +161,7 @@ fn everything_on(engine: &'static str) {
             2
         };
         let code = test.code();
-        let (outcome, wrong) = carry_out(&place, &library, code, jobs, amount_for(code));
+        let (outcome, wrong) = carry_out(&workspace, &library, code, jobs, amount_for(code));
         assert!(wrong.is_empty(), "{engine} {code}: {wrong:?}");
         assert!(outcome.operations() > 0, "{engine} {code} did nothing");
         assert_eq!(outcome.errors(), 0, "{engine} {code}");
@@ -186,7 +186,7 @@ fn the_whole_library_runs_on_duckdb() {
 fn a_changed_row_is_noticed() {
     let library = Library::embedded().unwrap();
     for engine in ["sqlite", "duckdb"] {
-        let mut place = place(engine);
+        let mut workspace = open_workspace(engine);
         for (code, sql) in [
             (
                 "T421",
@@ -205,12 +205,14 @@ fn a_changed_row_is_noticed() {
         ] {
             let amount = amount_for(code);
             assert!(
-                carry_out(&place, &library, code, 1, amount).1.is_empty(),
+                carry_out(&workspace, &library, code, 1, amount)
+                    .1
+                    .is_empty(),
                 "{engine} {code} before"
             );
-            tamper(&place, sql);
-            place.proven = Arc::default();
-            let (_, wrong) = carry_out(&place, &library, code, 1, amount);
+            tamper(&workspace, sql);
+            workspace.proven = Arc::default();
+            let (_, wrong) = carry_out(&workspace, &library, code, 1, amount);
             assert!(
                 wrong
                     .iter()
@@ -234,10 +236,11 @@ fn a_row_changed_during_the_test_is_noticed_by_the_operations() {
         ),
         ("T531", "UPDATE dbdyno_small SET day = 0"),
     ] {
-        let place = place("sqlite");
-        let (outcome, wrong) = carry_out_with(&place, &library, code, 1, amount_for(code), || {
-            tamper(&place, sql)
-        });
+        let workspace = open_workspace("sqlite");
+        let (outcome, wrong) =
+            carry_out_with(&workspace, &library, code, 1, amount_for(code), || {
+                tamper(&workspace, sql)
+            });
         assert!(outcome.errors() > 0, "{code}");
         assert!(
             wrong.iter().any(|w| w.starts_with("wrong answer")),
@@ -260,12 +263,12 @@ fn lost_and_foreign_updates_are_noticed() {
             "127 updates, but 128",
         ),
     ] {
-        let place = place("sqlite");
+        let workspace = open_workspace("sqlite");
         let amount = amount_for("T716");
-        let mut exercise = exercise_for(bench(&place, &library, "T716", amount));
+        let mut exercise = exercise_for(bench(&workspace, &library, "T716", amount));
         exercise.prepare().unwrap();
         let outcome = drive(exercise.clients(1).unwrap(), amount.operations);
-        tamper(&place, sql);
+        tamper(&workspace, sql);
         let wrong = exercise.verify(&outcome).unwrap();
         assert!(
             wrong.iter().any(|w| w.to_string().contains(count)),
@@ -288,13 +291,13 @@ fn lost_inserts_loads_and_blocks_are_noticed() {
             "UPDATE dbdyno_blob SET payload = zeroblob(1048576) WHERE id = 1",
         ),
     ] {
-        let place = place("sqlite");
+        let workspace = open_workspace("sqlite");
         let amount = amount_for(code);
-        let mut exercise = exercise_for(bench(&place, &library, code, amount));
+        let mut exercise = exercise_for(bench(&workspace, &library, code, amount));
         exercise.prepare().unwrap();
         let outcome = drive(exercise.clients(1).unwrap(), amount.operations);
         exercise.close().unwrap();
-        tamper(&place, sql);
+        tamper(&workspace, sql);
         assert!(!exercise.verify(&outcome).unwrap().is_empty(), "{code}");
     }
 }
@@ -302,11 +305,11 @@ fn lost_inserts_loads_and_blocks_are_noticed() {
 #[test]
 fn an_index_that_vanished_is_noticed() {
     let library = Library::embedded().unwrap();
-    let place = place("sqlite");
-    let mut exercise = exercise_for(bench(&place, &library, "T512", amount_for("T512")));
+    let workspace = open_workspace("sqlite");
+    let mut exercise = exercise_for(bench(&workspace, &library, "T512", amount_for("T512")));
     exercise.prepare().unwrap();
     let outcome = drive(exercise.clients(1).unwrap(), 1);
-    tamper(&place, "DROP INDEX dbdyno_large_made");
+    tamper(&workspace, "DROP INDEX dbdyno_large_made");
     let wrong = exercise.verify(&outcome).unwrap();
     let is_reported = |reason: &Remark| matches!(reason, Remark::IndexMissing { .. });
     assert!(wrong.iter().any(is_reported), "{wrong:?}");
@@ -315,22 +318,30 @@ fn an_index_that_vanished_is_noticed() {
 #[test]
 fn tables_are_loaded_again_when_they_are_gone() {
     let library = Library::embedded().unwrap();
-    let place = place("sqlite");
+    let workspace = open_workspace("sqlite");
     let amount = amount_for("T611");
-    assert!(carry_out(&place, &library, "T611", 1, amount).1.is_empty());
-    tamper(&place, "DROP TABLE dbdyno_small");
-    assert!(carry_out(&place, &library, "T611", 1, amount).1.is_empty());
-    assert!(place.path.exists());
+    assert!(
+        carry_out(&workspace, &library, "T611", 1, amount)
+            .1
+            .is_empty()
+    );
+    tamper(&workspace, "DROP TABLE dbdyno_small");
+    assert!(
+        carry_out(&workspace, &library, "T611", 1, amount)
+            .1
+            .is_empty()
+    );
+    assert!(workspace.path.exists());
 }
 
 /// Keys without replacement end when they are used up, and no block is read twice.
 #[test]
 fn random_reads_end_when_the_blocks_are_used_up() {
     let library = Library::embedded().unwrap();
-    let place = place("sqlite");
+    let workspace = open_workspace("sqlite");
     let blocks = TINY.large / 32;
     let (outcome, wrong) = carry_out(
-        &place,
+        &workspace,
         &library,
         "T626",
         3,

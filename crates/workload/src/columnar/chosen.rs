@@ -119,11 +119,11 @@ impl Chosen {
                 Some(name) => (true, name),
                 None => (false, typed.as_str()),
             };
-            let (place, column) = find_column(tables, name)?;
+            let (index, column) = find_column(tables, name)?;
             if minus {
-                tables[place].columns.retain(|c| c.name != column)
+                tables[index].columns.retain(|c| c.name != column)
             } else {
-                wanted[place].push(column)
+                wanted[index].push(column)
             }
         }
         for (table, wanted) in tables.iter_mut().zip(wanted) {
@@ -278,11 +278,11 @@ fn find_tables<'a>(all: &'a [SourceTable], name: &str) -> Result<Vec<&'a SourceT
 }
 
 fn find_column(chosen: &[SourceTable], name: &str) -> Result<(usize, String)> {
-    let of_table = |(place, table): (usize, &SourceTable)| {
+    let of_table = |(index, table): (usize, &SourceTable)| {
         let with_schema = name.strip_prefix(&format!("{}.", table.label()));
         let column = with_schema.or_else(|| name.strip_prefix(&format!("{}.", table.name)))?;
         let known = table.columns.iter().any(|there| there.name == column);
-        known.then(|| (place, column.to_owned()))
+        known.then(|| (index, column.to_owned()))
     };
     let found = chosen.iter().enumerate().find_map(of_table);
     found.ok_or_else(|| {

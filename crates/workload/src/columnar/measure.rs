@@ -327,13 +327,12 @@ fn fill(
         populate_s: lifted.populate_took.as_secs_f64(),
         tables: lifted.tables,
     };
-    report.notes.extend(lifted.doubt.map(no_sizes));
+    let doubt = lifted.doubt.map(Box::new);
+    report
+        .notes
+        .extend(doubt.map(|why| Remark::SizesUntold { why }));
     replica.fill(lifted.store)?;
     Ok(report)
-}
-
-fn no_sizes(why: Remark) -> Remark {
-    Remark::SizesUntold { why: Box::new(why) }
 }
 
 fn point(report: &Report, blank: Point) -> Point {

@@ -58,13 +58,13 @@ impl<S: Source> Executor<S> {
             begun.map_err(TransactionError::Target)?;
         }
         for (at, part) in group.asks.iter().enumerate() {
-            let place = source.place(*part, at);
+            let index = source.row_index(*part, at);
             let mut found = 0;
             for number in 0..source.statements(*part) {
                 let (prepared, is_stored) = source.prepared(*part, number);
                 let statement = prepared.statement;
                 // The row is taken out meanwhile, because parameters may come from rows of other statements.
-                let slot = replies.first_mut(place).filter(|_| is_stored);
+                let slot = replies.first_mut(index).filter(|_| is_stored);
                 let mut first = slot.map(std::mem::take);
                 *calls += 1;
                 let done = source.with_parameters(*part, number, replies, |parameters| {
@@ -77,7 +77,7 @@ impl<S: Source> Executor<S> {
                     };
                     done.map_err(TransactionError::Target)
                 });
-                if let (Some(first), Some(slot)) = (first, replies.first_mut(place)) {
+                if let (Some(first), Some(slot)) = (first, replies.first_mut(index)) {
                     *slot = first;
                 }
                 found = done?;

@@ -191,7 +191,7 @@ impl<S: Source> Executor<S> {
                     let request = Request::Execute(prepared.statement, parameters);
                     session.queue(request).map_err(refused)
                 })?;
-                replies.awaits(is_stored.then(|| source.place(*part, at)));
+                replies.awaits(is_stored.then(|| source.row_index(*part, at)));
             }
         }
         if group.commit {
@@ -254,7 +254,7 @@ impl<S: Source> Executor<S> {
                 // A call of a procedure returns a row but reports no count.
                 let (_, is_stored) = self.source.prepared(*part, last);
                 if rows == 0 && is_stored {
-                    let first = self.replies.first(self.source.place(*part, at));
+                    let first = self.replies.first(self.source.row_index(*part, at));
                     rows = u64::from(first.is_some_and(|row| !row.is_empty()));
                 }
             }

@@ -17,7 +17,7 @@ pub trait Source: Send {
     fn ask(&mut self, number: usize, group: &mut Group<Self::Ask>);
 
     /// Index at which the first row of the `at`-th part of a group is stored.
-    fn place(&self, part: Self::Ask, at: usize) -> usize;
+    fn row_index(&self, part: Self::Ask, at: usize) -> usize;
 
     fn statements(&self, part: Self::Ask) -> usize;
 

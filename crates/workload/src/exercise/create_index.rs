@@ -8,7 +8,7 @@ use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data;
 use crate::library::Table;
-use crate::owned::placed;
+use crate::owned::with_schema;
 
 const KEYS_PROVEN: u64 = 16;
 
@@ -43,7 +43,7 @@ impl Exercise for CreateIndex {
         (0..jobs.min(1))
             .map(|_| {
                 let session = self.bench.target.open_session()?;
-                let sql = placed(session.as_ref(), self.bench.sql());
+                let sql = with_schema(session.as_ref(), self.bench.sql());
                 Ok(Box::new(Indexer {
                     worker: Worker::new(session, &self.bench.meter),
                     sql,

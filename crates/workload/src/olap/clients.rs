@@ -23,7 +23,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    fn place(&self, index: u64) -> usize {
+    fn question_index(&self, index: u64) -> usize {
         (index % self.questions.len().max(1) as u64) as usize
     }
 
@@ -31,8 +31,8 @@ impl Stream {
         self.questions.len() == 1
     }
 
-    fn ask(&mut self, place: usize) -> std::result::Result<Done, Failure> {
-        let question = &self.questions[place];
+    fn ask(&mut self, number: usize) -> std::result::Result<Done, Failure> {
+        let question = &self.questions[number];
         let rows = self.worker.session.texts(&question.sql);
         let answer = Answer::of(rows.map_err(failure)?);
         let judged = self.answers.judge(question, &answer);
@@ -50,12 +50,12 @@ impl BlockingClient for Stream {
         if self.is_alone() && self.has_failed {
             return Err(Failure::Exhausted);
         }
-        let place = self.place(request.index);
-        let outcome = self.ask(place);
+        let number = self.question_index(request.index);
+        let outcome = self.ask(number);
         self.has_failed |= outcome.is_err();
         outcome.map_err(|failure| match failure {
             Failure::Operation(what) if !self.is_alone() => {
-                Failure::Operation(format!("{}: {what}", self.questions[place].query.code()))
+                Failure::Operation(format!("{}: {what}", self.questions[number].query.code()))
             }
             other => other,
         })
@@ -95,10 +95,10 @@ impl InRounds<'_> {
 
     /// Record of one execution, from the counters before it.
     fn execution(&mut self, index: u64, before: &Reading, elapsed: Option<Duration>) -> Execution {
-        let place = self.stream.place(index);
+        let number = self.stream.question_index(index);
         let now = self.reading();
         let rise = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
-        let question = &self.stream.questions[place];
+        let question = &self.stream.questions[number];
         let session = self.stream.worker.session.as_mut();
         // A plan is optional: the execution counts without it.
         let plan = elapsed.and_then(|_| session.plan(&question.sql).ok().flatten());

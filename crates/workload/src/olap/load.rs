@@ -17,7 +17,7 @@ use super::rows::{Share, begin_words, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ORDER_ENTRY_MARK;
-use crate::owned::{count, placed};
+use crate::owned::{count, with_schema};
 use crate::room;
 use crate::sql_folder::Step;
 
@@ -292,8 +292,8 @@ impl Load<'_> {
     }
 
     fn add_rows(&self, table: &str, rows: u64) {
-        let place = TABLES.iter().position(|name| *name == table);
-        if let Some(sum) = place.and_then(|place| self.rows.get(place)) {
+        let index = TABLES.iter().position(|name| *name == table);
+        if let Some(sum) = index.and_then(|index| self.rows.get(index)) {
             sum.fetch_add(rows, Ordering::Relaxed);
         }
     }
@@ -310,11 +310,9 @@ impl Load<'_> {
         let mut session = self.target.open_session()?;
         let session = session.as_mut();
         for Step { name, sql } in FOLDER.steps("keys", self.engine) {
-            self.step(
-                name,
-                &mut took,
-                || Ok(session.batch(&placed(session, sql))?),
-            )?;
+            self.step(name, &mut took, || {
+                Ok(session.batch(&with_schema(session, sql))?)
+            })?;
         }
         for table in TABLES {
             let name = format!("statistics of {table}");

@@ -72,8 +72,8 @@ impl Parameters {
 
     /// Draws parameters for a query of a stream; equal seeds draw equal ones.
     pub fn seeded(query: u32, scale: Scale, seed: u64, stream: u32) -> Self {
-        let place = u64::from(stream) << 32 | u64::from(query);
-        Drawn(Random::stream(seed, place)).parameters(query, scale)
+        let index = u64::from(stream) << 32 | u64::from(query);
+        Drawn(Random::stream(seed, index)).parameters(query, scale)
     }
 
     pub fn of(source: Source, query: u32, scale: Scale, seed: u64, stream: u32) -> Self {
@@ -279,9 +279,9 @@ impl Drawn {
     }
 
     fn of(&mut self, values: &[&str]) -> String {
-        let place = self.0.below(values.len() as u64) as usize;
+        let index = self.0.below(values.len() as u64) as usize;
         values
-            .get(place)
+            .get(index)
             .map_or_else(String::new, |v| (*v).to_owned())
     }
 
@@ -289,8 +289,8 @@ impl Drawn {
         let mut left = all.to_vec();
         let mut drawn = Vec::with_capacity(count);
         while drawn.len() < count && !left.is_empty() {
-            let place = self.0.below(left.len() as u64) as usize;
-            drawn.push(left.swap_remove(place));
+            let index = self.0.below(left.len() as u64) as usize;
+            drawn.push(left.swap_remove(index));
         }
         drawn
     }
@@ -318,9 +318,9 @@ impl Drawn {
     }
 
     /// Syllable of a part type; "ECONOMY ANODIZED STEEL" has three.
-    fn syllable(&mut self, place: usize) -> String {
+    fn syllable(&mut self, index: usize) -> String {
         let kind = self.kind();
-        kind.split(' ').nth(place).unwrap_or_default().to_owned()
+        kind.split(' ').nth(index).unwrap_or_default().to_owned()
     }
 
     fn kind(&mut self) -> String {
@@ -330,11 +330,11 @@ impl Drawn {
     fn nation_with_region(&mut self) -> Named {
         let lists = Distributions::static_default();
         let nations = lists.nations();
-        let place = self.0.below(nations.size() as u64) as usize;
+        let index = self.0.below(nations.size() as u64) as usize;
         // The generator stores a nation's region number as its weight.
-        let region = usize::try_from(nations.get_weight(place)).unwrap_or_default();
+        let region = usize::try_from(nations.get_weight(index)).unwrap_or_default();
         vec![
-            ("nation", nations.get_value(place).to_owned()),
+            ("nation", nations.get_value(index).to_owned()),
             ("region", lists.regions().get_value(region).to_owned()),
             ("type", self.kind()),
         ]

@@ -150,13 +150,13 @@ impl Statements {
     pub fn prepare(session: &mut dyn Session) -> Result<Self> {
         TextPool::get_or_init_default();
         Distributions::static_default();
-        let mut prepare = |place: usize, what: String| {
-            let (_, key) = CHANGED[place];
+        let mut prepare = |index: usize, what: String| {
+            let (_, key) = CHANGED[index];
             session.prepare(&format!("{what} WHERE {key} >= ? AND {key} <= ?"))
         };
-        let delete = |place: usize| format!("DELETE FROM {}", CHANGED[place].0);
-        let change = |place: usize| {
-            let (table, amount) = (CHANGED[place].0, AMOUNTS[place]);
+        let delete = |index: usize| format!("DELETE FROM {}", CHANGED[index].0);
+        let change = |index: usize| {
+            let (table, amount) = (CHANGED[index].0, AMOUNTS[index]);
             format!("UPDATE {table} SET {amount} = {amount} + 1")
         };
         Ok(Self {
@@ -215,8 +215,8 @@ fn each(
     let mut changed = [0; 2];
     for range in set.ranges(eight) {
         let keys = range.map(Value::Int);
-        for place in [1, 0] {
-            changed[place] += session.execute(statements[place], &keys)?;
+        for index in [1, 0] {
+            changed[index] += session.execute(statements[index], &keys)?;
         }
     }
     Ok(changed)
@@ -230,8 +230,8 @@ fn insert(
     stop: &AtomicBool,
 ) -> Result<[u64; 2]> {
     let mut inserted = [0; 2];
-    for (place, mut rows) in set.rows(eight, stop).into_iter().enumerate() {
-        inserted[place] = session.append(CHANGED[place].0, rows.as_mut())?;
+    for (index, mut rows) in set.rows(eight, stop).into_iter().enumerate() {
+        inserted[index] = session.append(CHANGED[index].0, rows.as_mut())?;
     }
     Ok(inserted)
 }

@@ -111,7 +111,7 @@ pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> 
 const DELIVERED: &str = ":delivered";
 
 fn conditions() -> Result<Vec<Condition>> {
-    let text = files::text("conditions.toml");
+    let text = files::FOLDER.text("conditions.toml").unwrap_or_default();
     let parsed: Conditions = toml::from_str(text).map_err(|error| OltpError::Metadata {
         table: "conditions.toml",
         what: archive::toml_sentence(text, &error),
@@ -126,7 +126,7 @@ fn look(
     delivered: &str,
 ) -> Result<Verdict> {
     let name = format!("condition/{:02}", condition.number);
-    let sql = files::sql(&name, engine).unwrap_or_default();
+    let sql = files::FOLDER.sql(&name, engine).unwrap_or_default();
     let sql = sql.replace(DELIVERED, delivered);
     // The same query counts the violations, because there may be millions.
     let rows = session.texts(&format!(
@@ -197,7 +197,7 @@ mod tests {
             let name = format!("condition/{:02}", condition.number);
             for engine in ["mysql", "postgres", "sqlite"] {
                 assert!(
-                    files::sql(&name, engine).unwrap().contains("SELECT"),
+                    files::FOLDER.sql(&name, engine).unwrap().contains("SELECT"),
                     "{name}"
                 );
             }

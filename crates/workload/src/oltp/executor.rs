@@ -144,7 +144,7 @@ impl Source for OrderEntrySource {
         }
     }
 
-    fn place(&self, _request: StatementRequest, at: usize) -> usize {
+    fn row_index(&self, _request: StatementRequest, at: usize) -> usize {
         at
     }
 

@@ -4,31 +4,20 @@ use archive::Remark;
 
 use super::{OltpError, Result};
 use crate::sql_folder::Folder;
-pub(super) use crate::sql_folder::Step;
 
-const FOLDER: Folder = Folder("oltp");
-
-pub(super) fn sql(name: &str, engine: &str) -> Option<&'static str> {
-    FOLDER.sql(name, engine)
-}
-
-pub(super) fn text(name: &str) -> &'static str {
-    FOLDER.text(name).unwrap_or_default()
-}
-
-pub(super) fn steps(name: &str, engine: &str) -> Vec<Step> {
-    FOLDER.steps(name, engine)
-}
+pub(super) const FOLDER: Folder = Folder("oltp");
 
 /// Statements that create the tables.
 ///
 /// # Errors
 /// When the engine has none.
 pub(super) fn tables(engine: &str) -> Result<&'static str> {
-    sql("tables", engine).ok_or_else(|| OltpError::Engine {
-        engine: engine.to_owned(),
-        known: FOLDER.engines().join(", "),
-    })
+    FOLDER
+        .sql("tables", engine)
+        .ok_or_else(|| OltpError::Engine {
+            engine: engine.to_owned(),
+            known: FOLDER.engines().join(", "),
+        })
 }
 
 pub fn obstacle(engine: &str) -> Option<Remark> {
@@ -67,7 +56,7 @@ mod tests {
                     "{engine} {table}"
                 );
             }
-            let keys = steps("keys", engine);
+            let keys = FOLDER.steps("keys", engine);
             assert!(keys.len() >= 2, "{engine}");
             assert!(
                 keys.iter().all(|step| step.sql.trim_end().ends_with(';')),

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use engine::{ErrorKind, Feature, Session, Target, TargetError};
 
-use super::files::{self, Step};
+use super::files;
 use super::initial_rows::{GENERATOR, InitialRows, WarehouseRows};
 use super::metadata::{self, Metadata, OWNED};
 use super::procedures;
 use super::{OltpError, Result, TABLES};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ANALYTICAL_MARK;
-use crate::owned::{count, placed};
+use crate::owned::{count, with_schema};
 use crate::room;
+use crate::sql_folder::Step;
 
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions {
@@ -71,7 +72,7 @@ fn load_all(
     if let Some(why) = target.lacks(Feature::KeylessTables) {
         return Err(TargetError::new(ErrorKind::Statement, why).into());
     }
-    if options.foreign_keys && files::sql("foreign_keys", engine).is_none() {
+    if options.foreign_keys && files::FOLDER.sql("foreign_keys", engine).is_none() {
         return Err(OltpError::ForeignKeys(engine.to_owned()));
     }
     let jobs = sessions(target, options.jobs, JOBS_DEFAULT, tell);
@@ -199,7 +200,7 @@ impl Load<'_> {
             return Ok(());
         }
         (self.tell)(Event::Step("items"));
-        session.batch(&placed(session, "DELETE FROM {schema}.item"))?;
+        session.batch(&with_schema(session, "DELETE FROM {schema}.item"))?;
         let rows = session.bulk_load("item", &mut self.population.items())?;
         let right = self.population.rows_in_all("item", self.warehouses);
         self.account("item", rows, right)?;
@@ -246,9 +247,9 @@ impl Load<'_> {
     fn finish_steps(&self, foreign_keys: bool) -> Result<()> {
         let mut session = self.target.open_session()?;
         let session = session.as_mut();
-        let mut steps = files::steps("keys", self.engine);
+        let mut steps = files::FOLDER.steps("keys", self.engine);
         if foreign_keys {
-            steps.extend(files::steps("foreign_keys", self.engine));
+            steps.extend(files::FOLDER.steps("foreign_keys", self.engine));
         }
         let done = OWNED.read(session)?;
         for Step { name, sql } in steps
@@ -258,8 +259,8 @@ impl Load<'_> {
             self.go_on()?;
             (self.tell)(Event::Step(name));
             session.begin()?;
-            session.batch(&placed(session, sql))?;
-            session.batch(&placed(session, &metadata::step_sql(name)))?;
+            session.batch(&with_schema(session, sql))?;
+            session.batch(&with_schema(session, &metadata::step_sql(name)))?;
             session.commit()?;
         }
         for table in TABLES {

@@ -5,7 +5,7 @@ use engine::{Session, Target};
 use super::mix::Kind;
 use super::statements::procedure;
 use super::{OltpError, Result};
-use crate::owned::placed;
+use crate::owned::with_schema;
 
 pub fn are_there(engine: &str) -> bool {
     Kind::ALL
@@ -24,14 +24,14 @@ pub fn install(target: &dyn Target, engine: &str) -> Result<()> {
     let mut session = target.open_session()?;
     remove(session.as_mut(), engine)?;
     for sql in parts("create", engine) {
-        session.batch(&placed(session.as_ref(), sql))?;
+        session.batch(&with_schema(session.as_ref(), sql))?;
     }
     Ok(())
 }
 
 pub(super) fn remove(session: &mut dyn Session, engine: &str) -> Result<()> {
     for sql in parts("drop", engine) {
-        session.batch(&placed(session, sql))?;
+        session.batch(&with_schema(session, sql))?;
     }
     Ok(())
 }

@@ -105,14 +105,14 @@ impl Statements {
         steps.resize_with(NAMES.len() + KINDS, Vec::new);
         match mode {
             Mode::Client => {
-                let found = files::steps("transactions", engine);
+                let found = files::FOLDER.steps("transactions", engine);
                 if let Some(step) = found.iter().find(|step| step.name == SESSION) {
                     session.batch(step.sql)?;
                 }
-                for (place, name) in NAMES.iter().enumerate() {
+                for (index, name) in NAMES.iter().enumerate() {
                     let step = found.iter().find(|step| step.name == *name);
                     let step = step.ok_or_else(|| no_sql(engine, name))?;
-                    steps[place] = prepare_step(session, name, step.sql)?;
+                    steps[index] = prepare_step(session, name, step.sql)?;
                 }
             }
             Mode::Procedure => {
@@ -130,18 +130,18 @@ impl Statements {
     #[inline]
     pub(super) fn of(&self, request: StatementRequest) -> &[Prepared] {
         let variants = &self.steps[request.step as usize];
-        let place = match variants.len() {
+        let index = match variants.len() {
             1 => 0,
             _ => usize::from(request.lines).saturating_sub(*LINES.start()),
         };
-        variants.get(place).map_or(&[], Vec::as_slice)
+        variants.get(index).map_or(&[], Vec::as_slice)
     }
 }
 
 /// A part of a kind's stored procedure: "create", "drop" or "call".
 pub(super) fn procedure(kind: Kind, part: &str, engine: &str) -> Option<&'static str> {
     let name = format!("procedure/{}", kind.name().replace('-', "_"));
-    let steps = files::steps(&name, engine);
+    let steps = files::FOLDER.steps(&name, engine);
     let found = steps.into_iter().find(|step| step.name == part)?;
     Some(found.sql)
 }
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn every_engine_has_every_step() {
         for engine in ["duckdb", "postgres", "mysql", "sqlite"] {
-            let mut found = files::steps("transactions", engine);
+            let mut found = files::FOLDER.steps("transactions", engine);
             found.retain(|step| step.name != SESSION);
             let names: Vec<&str> = found.iter().map(|step| step.name).collect();
             assert_eq!(names, NAMES, "{engine}");

@@ -53,16 +53,16 @@ pub struct JobSlot {
 impl Draw {
     /// Draws the next value; `drawn` counts the values that this job drew here before.
     #[inline]
-    pub fn draw(&self, random: &mut Random, place: &JobSlot, drawn: u64, into: &mut Drawn) {
+    pub fn draw(&self, random: &mut Random, slot: &JobSlot, drawn: u64, into: &mut Drawn) {
         let number = match self {
             Draw::Uniform { low, high } => in_range(random, *low, *high),
             Draw::Zipf(zipf, low) => low.wrapping_add(zipf.draw(random) as i64 - 1),
             Draw::NuRand { low, high, a } => {
-                let c = (mix(place.seed) % (*a as u64 + 1)) as i64;
+                let c = (mix(slot.seed) % (*a as u64 + 1)) as i64;
                 nurand(random, *low, *high, *a, c)
             }
             Draw::Sequence { start } => {
-                start.wrapping_add((place.base + drawn * place.jobs + place.job) as i64)
+                start.wrapping_add((slot.base + drawn * slot.jobs + slot.job) as i64)
             }
             Draw::Numbers(list) => list[random.below(list.len() as u64) as usize],
             Draw::Texts(list) => {

@@ -53,14 +53,14 @@ fn generator(called: String, table: &Table) -> Result<Draw, String> {
         "nurand" => &["nurand", "a"],
         other => &[other],
     };
-    let place = Section::new(called, table, known)?;
-    read(&place, kind)
+    let section = Section::new(called, table, known)?;
+    read(&section, kind)
 }
 
-fn read(place: &Section, kind: &str) -> Result<Draw, String> {
+fn read(section: &Section, kind: &str) -> Result<Draw, String> {
     let range = || {
-        let range = place.range(kind)?;
-        range.ok_or_else(|| place.wrong("the range is missing"))
+        let range = section.range(kind)?;
+        range.ok_or_else(|| section.wrong("the range is missing"))
     };
     Ok(match kind {
         "uniform" => {
@@ -69,44 +69,47 @@ fn read(place: &Section, kind: &str) -> Result<Draw, String> {
         }
         "zipf" => {
             let (low, high) = range()?;
-            let exponent = place.real("exponent")?.unwrap_or(1.0);
+            let exponent = section.real("exponent")?.unwrap_or(1.0);
             if !(exponent > 0.0 && exponent <= EXPONENT_MAX) {
-                return Err(place.wrong(&format!(
+                return Err(section.wrong(&format!(
                     "exponent = {exponent} must be above 0 and at most {EXPONENT_MAX}"
                 )));
             }
             let count = high.checked_sub(low).and_then(|span| span.checked_add(1));
-            let count = count.ok_or_else(|| place.wrong("the range is too large"))?;
+            let count = count.ok_or_else(|| section.wrong("the range is too large"))?;
             Draw::Zipf(Zipf::new(count as u64, exponent), low)
         }
         "nurand" => {
             let (low, high) = range()?;
-            let a = place.number("a", 1, NURAND_MAX)?;
-            let a = a.ok_or_else(|| place.wrong("nurand needs a, e.g. a = 1023 for 1 to 3000"))?;
+            let a = section.number("a", 1, NURAND_MAX)?;
+            let a =
+                a.ok_or_else(|| section.wrong("nurand needs a, e.g. a = 1023 for 1 to 3000"))?;
             if low < 0 || high > NURAND_MAX {
-                return Err(place.wrong(&format!("nurand accepts numbers from 0 to {NURAND_MAX}")));
+                return Err(
+                    section.wrong(&format!("nurand accepts numbers from 0 to {NURAND_MAX}"))
+                );
             }
             Draw::NuRand { low, high, a }
         }
         "sequence" => {
-            let start = place.number(kind, i64::MIN, i64::MAX)?;
+            let start = section.number(kind, i64::MIN, i64::MAX)?;
             Draw::Sequence {
                 start: start.unwrap_or(1),
             }
         }
         "letters" => {
-            let length = place.number(kind, 0, LETTERS_MAX)?.unwrap_or(0);
+            let length = section.number(kind, 0, LETTERS_MAX)?.unwrap_or(0);
             Draw::Letters(length as usize)
         }
-        _ => list(place, kind)?,
+        _ => list(section, kind)?,
     })
 }
 
-fn list(place: &Section, key: &str) -> Result<Draw, String> {
-    let list = place.table.get(key).and_then(Value::as_array);
+fn list(section: &Section, key: &str) -> Result<Draw, String> {
+    let list = section.table.get(key).and_then(Value::as_array);
     let list = list.map(Vec::as_slice).unwrap_or_default();
     if list.is_empty() || list.len() > LIST_MAX {
-        return Err(place.wrong(&format!(
+        return Err(section.wrong(&format!(
             "{key} must be a list of 1 to {LIST_MAX} numbers or texts"
         )));
     }
@@ -117,7 +120,7 @@ fn list(place: &Section, key: &str) -> Result<Draw, String> {
     let texts = list.iter().map(|text| text.as_str().map(str::to_owned));
     let texts: Option<Vec<String>> = texts.collect();
     texts.map(Draw::Texts).ok_or_else(|| {
-        place.wrong(&format!(
+        section.wrong(&format!(
             "{key} mixes numbers and texts; use only one of them"
         ))
     })

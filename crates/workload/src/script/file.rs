@@ -57,23 +57,23 @@ impl Script {
             "teardown",
             "transaction",
         ];
-        let place = Section::new("the script".into(), &table, &known)?;
-        let name = checked_name(&place)?;
+        let section = Section::new("the script".into(), &table, &known)?;
+        let name = checked_name(&section)?;
         let mut files = String::new();
-        let (when, set_up) = set_up(&place, directory, &mut files)?;
+        let (when, set_up) = set_up(&section, directory, &mut files)?;
         let script = Self {
             name,
-            about: place.text("about")?.unwrap_or_default().to_owned(),
-            operations: place
+            about: section.text("about")?.unwrap_or_default().to_owned(),
+            operations: section
                 .number("operations", 1, OPERATIONS_MAX)?
                 .unwrap_or(1000) as u64,
-            retries: place.number("retries", 0, RETRIES_MAX)?.unwrap_or(10) as u32,
-            think_ms: think_ms(&place)?,
-            pipeline: pipeline(&place)?,
+            retries: section.number("retries", 0, RETRIES_MAX)?.unwrap_or(10) as u32,
+            think_ms: think_ms(&section)?,
+            pipeline: pipeline(&section)?,
             when,
             set_up,
-            teardown: section(&place, "teardown", &[], directory, &mut files)?,
-            transactions: transactions(&place)?,
+            teardown: sql_of(&section, "teardown", &[], directory, &mut files)?,
+            transactions: transactions(&section)?,
             text: format!("{text}\0{files}"),
         };
         Ok(script)
@@ -127,7 +127,7 @@ impl Script {
             changed.map(|name| format!("it writes to {name}, which is one table for both sides"));
         let not_beside = match (named, self.writes()) {
             (Some(name), _) => Some(format!(
-                "its set-up makes {name} in one place for both sides; leave the schema out of the name"
+                "its set-up makes {name} in one section for both sides; leave the schema out of the name"
             )),
             (None, true) if self.set_up.texts().next().is_none() => Some(
                 "it writes to tables that it does not make, and both sides would change the same rows; give it a [setup]"
@@ -186,7 +186,7 @@ const PGBENCH_COMMANDS: [&str; 12] = [
 pub const PGBENCH: &str = "this is a script of pgbench or plain SQL, and dbdyno's scripts are TOML (docs/SCRIPT.md): each statement \
      becomes [[transaction.statement]] with sql = '…', BEGIN and END go, and each \\set a generator in [transaction.draw]: \
      x = { uniform = [a, b] } for random(a, b), { zipf = [a, b], exponent = s } for random_zipfian(a, b, s), { nurand = … } in \
-     the place of random_gaussian and random_exponential; \\sleep is think_ms, \\gset is keep, and several files are several \
+     the section of random_gaussian and random_exponential; \\sleep is think_ms, \\gset is keep, and several files are several \
      [[transaction]] with a weight";
 
 fn read_limited(path: &Path) -> Result<String, String> {
@@ -194,11 +194,11 @@ fn read_limited(path: &Path) -> Result<String, String> {
     archive::read_text(path, FILE_BYTES_MAX).map_err(|e| cannot(e.to_string()))
 }
 
-fn checked_name(place: &Section) -> Result<String, String> {
-    let name = place.needed_text("name")?;
+fn checked_name(section: &Section) -> Result<String, String> {
+    let name = section.needed_text("name")?;
     is_name(name)
         .then(|| name.to_owned())
-        .ok_or_else(|| place.wrong(&format!("name = \"{name}\" {NAME_RULE}")))
+        .ok_or_else(|| section.wrong(&format!("name = \"{name}\" {NAME_RULE}")))
 }
 
 const NAME_RULE: &str = "is not a valid name: use up to 40 letters, digits, - and _";
@@ -209,22 +209,22 @@ fn is_name(name: &str) -> bool {
     (1..=NAME_LETTERS_MAX).contains(&name.len()) && name.chars().all(is_letter)
 }
 
-fn think_ms(place: &Section) -> Result<Option<f64>, String> {
-    match place.real("think_ms")? {
+fn think_ms(section: &Section) -> Result<Option<f64>, String> {
+    match section.real("think_ms")? {
         Some(ms) if !(0.0..=3.6e6).contains(&ms) => {
-            Err(place.wrong(&format!("think_ms = {ms} is not between 0 and 3600000")))
+            Err(section.wrong(&format!("think_ms = {ms} is not between 0 and 3600000")))
         }
         other => Ok(other),
     }
 }
 
-fn pipeline(place: &Section) -> Result<Pipeline, String> {
+fn pipeline(section: &Section) -> Result<Pipeline, String> {
     let known = ["off", "ends", "all"];
-    match place.text("pipeline")? {
+    match section.text("pipeline")? {
         None | Some("ends") => Ok(Pipeline::Ends),
         Some("off") => Ok(Pipeline::Off),
         Some("all") => Ok(Pipeline::All),
-        Some(other) => Err(place.wrong(&format!(
+        Some(other) => Err(section.wrong(&format!(
             "pipeline = \"{other}\" is unknown{}; choose off, ends or all",
             archive::nearest(other, known)
         ))),
@@ -232,17 +232,17 @@ fn pipeline(place: &Section) -> Result<Pipeline, String> {
 }
 
 fn set_up(
-    place: &Section,
+    section: &Section,
     directory: &Path,
     files: &mut String,
 ) -> Result<(When, PerEngine), String> {
-    let sql = section(place, "setup", &["when"], directory, files)?;
-    let when = match place.table("setup")?.and_then(|table| table.get("when")) {
+    let sql = sql_of(section, "setup", &["when"], directory, files)?;
+    let when = match section.table("setup")?.and_then(|table| table.get("when")) {
         None => When::Point,
         Some(Value::String(when)) if when == "point" => When::Point,
         Some(Value::String(when)) if when == "run" => When::Run,
         Some(other) => {
-            return Err(place.wrong(&format!(
+            return Err(section.wrong(&format!(
                 "setup: when = {other} must be \"point\" or \"run\""
             )));
         }
@@ -251,14 +251,14 @@ fn set_up(
 }
 
 /// SQL of `[setup]` or `[teardown]`: a text, a list of texts, or a file, each for all engines or for one.
-fn section(
-    place: &Section,
+fn sql_of(
+    section: &Section,
     key: &str,
     more: &[&str],
     directory: &Path,
     files: &mut String,
 ) -> Result<PerEngine, String> {
-    let Some(table) = place.table(key)? else {
+    let Some(table) = section.table(key)? else {
         return Ok(PerEngine::default());
     };
     let known: Vec<&str> = ["sql", "file", "sql_for", "file_for"]
@@ -296,8 +296,8 @@ fn section(
     Ok(sql)
 }
 
-fn texts(place: &Section, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
-    let wrong = || place.wrong(&format!("{key} must be a text or a list of texts"));
+fn texts(section: &Section, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
+    let wrong = || section.wrong(&format!("{key} must be a text or a list of texts"));
     let list = match value {
         None => return Ok(Vec::new()),
         Some(Value::String(text)) => return Ok(vec![text.clone()]),
@@ -308,25 +308,25 @@ fn texts(place: &Section, key: &str, value: Option<&Value>) -> Result<Vec<String
     texts.collect::<Option<Vec<_>>>().ok_or_else(wrong)
 }
 
-fn engines(place: &Section, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
+fn engines(section: &Section, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut own = BTreeMap::new();
-    for (engine, sql) in place.table(key)?.into_iter().flatten() {
-        known_engine(place, engine)?;
+    for (engine, sql) in section.table(key)?.into_iter().flatten() {
+        known_engine(section, engine)?;
         own.insert(
             engine.clone(),
-            texts(place, &format!("{key}.{engine}"), Some(sql))?,
+            texts(section, &format!("{key}.{engine}"), Some(sql))?,
         );
     }
     Ok(own)
 }
 
-fn known_engine(place: &Section, engine: &str) -> Result<(), String> {
+fn known_engine(section: &Section, engine: &str) -> Result<(), String> {
     let schemes = engines::engines().iter().map(|e| e.scheme());
     let known: Vec<&str> = schemes.filter(|s| !s.contains('+')).collect();
     if known.contains(&engine) {
         Ok(())
     } else {
-        Err(place.wrong(&format!(
+        Err(section.wrong(&format!(
             "there is no engine \"{engine}\"{}; the engines are {}",
             archive::nearest(engine, &known),
             known.join(", ")
@@ -334,10 +334,10 @@ fn known_engine(place: &Section, engine: &str) -> Result<(), String> {
     }
 }
 
-fn transactions(place: &Section) -> Result<Vec<Transaction>, String> {
-    let tables = place.tables("transaction")?;
+fn transactions(section: &Section) -> Result<Vec<Transaction>, String> {
+    let tables = section.tables("transaction")?;
     if tables.is_empty() || tables.len() > TRANSACTIONS_MAX {
-        return Err(place.wrong(&format!(
+        return Err(section.wrong(&format!(
             "the number of [[transaction]] tables, {}, is not between 1 and {TRANSACTIONS_MAX}",
             tables.len()
         )));
@@ -346,7 +346,7 @@ fn transactions(place: &Section) -> Result<Vec<Transaction>, String> {
     for (number, table) in (1..).zip(tables) {
         let transaction = transaction(number, table)?;
         if all.iter().any(|t| t.name == transaction.name) {
-            return Err(place.wrong(&format!(
+            return Err(section.wrong(&format!(
                 "two transactions are called \"{}\"",
                 transaction.name
             )));
@@ -369,58 +369,58 @@ fn transaction(number: usize, table: &Table) -> Result<Transaction, String> {
         "draw",
         "statement",
     ];
-    let place = Section::new(called, table, &known)?;
-    let name = checked_name(&place)?;
-    let weight = place.number("weight", 1, WEIGHT_MAX)?.unwrap_or(1) as u64;
-    let draws = match place.table("draw")? {
-        Some(table) => draw_file::draws(&place, table)?,
+    let section = Section::new(called, table, &known)?;
+    let name = checked_name(&section)?;
+    let weight = section.number("weight", 1, WEIGHT_MAX)?.unwrap_or(1) as u64;
+    let draws = match section.table("draw")? {
+        Some(table) => draw_file::draws(&section, table)?,
         None => Vec::new(),
     };
-    let tables = place.tables("statement")?;
+    let tables = section.tables("statement")?;
     if tables.is_empty() || tables.len() > STATEMENTS_MAX {
-        return Err(place.wrong(&format!(
+        return Err(section.wrong(&format!(
             "the number of [[transaction.statement]] tables, {}, is not between 1 and {STATEMENTS_MAX}",
             tables.len()
         )));
     }
     let statements = (1..)
         .zip(&tables)
-        .map(|(number, table)| statement(&place, number, table))
+        .map(|(number, table)| statement(&section, number, table))
         .collect::<Result<Vec<_>, _>>()?;
     let transaction = Transaction {
         name,
         weight,
-        read_only: place.flag("read_only")?.unwrap_or(false),
-        autocommit: place.flag("autocommit")?.unwrap_or(statements.len() == 1),
+        read_only: section.flag("read_only")?.unwrap_or(false),
+        autocommit: section.flag("autocommit")?.unwrap_or(statements.len() == 1),
         draws,
         statements,
     };
-    names::check(&place, &transaction)?;
+    names::check(&section, &transaction)?;
     Ok(transaction)
 }
 
 fn statement(of: &Section, number: usize, table: &Table) -> Result<Statement, String> {
     let called = format!("{}, statement {number}", of.name);
-    let place = Section::new(called, table, &["sql", "sql_for", "rows", "keep"])?;
-    let common = place.text("sql")?.map(str::to_owned);
+    let section = Section::new(called, table, &["sql", "sql_for", "rows", "keep"])?;
+    let common = section.text("sql")?.map(str::to_owned);
     let sql = PerEngine {
         common: common.into_iter().collect(),
-        own: engines(&place, "sql_for")?,
+        own: engines(&section, "sql_for")?,
     };
     if sql.texts().next().is_none() || sql.texts().any(|text| text.trim().is_empty()) {
-        return Err(place.wrong("sql is missing or empty"));
+        return Err(section.wrong("sql is missing or empty"));
     }
     if sql.own.values().any(|texts| texts.len() != 1) {
-        return Err(place.wrong("sql_for must give a single text per engine, not a list"));
+        return Err(section.wrong("sql_for must give a single text per engine, not a list"));
     }
-    let keep = place
+    let keep = section
         .table("keep")?
         .into_iter()
         .flatten()
         .map(|(name, column)| {
             let column = column.as_integer().filter(|n| (1..=1000).contains(n));
             let wrong = || {
-                place.wrong(&format!(
+                section.wrong(&format!(
                     "keep: {name} must be a column number from 1 to 1000"
                 ))
             };
@@ -428,23 +428,23 @@ fn statement(of: &Section, number: usize, table: &Table) -> Result<Statement, St
         });
     let keep = keep.collect::<Result<Vec<_>, String>>()?;
     Ok(Statement {
-        rows: rows(&place, !keep.is_empty())?,
+        rows: rows(&section, !keep.is_empty())?,
         sql,
         keep,
     })
 }
 
 /// `rows = 1` or `rows = [0, 5]`. A stored value needs a row; without the key nothing is checked.
-fn rows(place: &Section, is_stored: bool) -> Result<RangeInclusive<u64>, String> {
-    let rows = match place.table.get("rows") {
+fn rows(section: &Section, is_stored: bool) -> Result<RangeInclusive<u64>, String> {
+    let rows = match section.table.get("rows") {
         None if is_stored => 1..=u64::MAX,
         None => 0..=u64::MAX,
         Some(Value::Integer(n)) if *n >= 0 => *n as u64..=*n as u64,
-        Some(Value::Array(_)) => match place.range("rows")? {
+        Some(Value::Array(_)) => match section.range("rows")? {
             Some((low @ 0.., high)) => low as u64..=high as u64,
-            _ => return Err(place.wrong("rows contains a negative number")),
+            _ => return Err(section.wrong("rows contains a negative number")),
         },
-        Some(_) => return Err(place.wrong("rows must be a number from 0 or [SMALLEST, LARGEST]")),
+        Some(_) => return Err(section.wrong("rows must be a number from 0 or [SMALLEST, LARGEST]")),
     };
     Ok(rows)
 }

@@ -9,14 +9,14 @@ use super::table::Section;
 ///
 /// # Errors
 /// Sentence about the first name that is undefined or unused.
-pub fn check(place: &Section, transaction: &Transaction) -> Result<(), String> {
+pub fn check(section: &Section, transaction: &Transaction) -> Result<(), String> {
     let mut known: Vec<&str> = Vec::new();
     for (name, _) in &transaction.draws {
-        declare(place, &mut known, name)?;
+        declare(section, &mut known, name)?;
     }
     let mut used: Vec<String> = Vec::new();
     for (number, statement) in (1..).zip(&transaction.statements) {
-        let wrong = |what: String| place.wrong(&format!("statement {number}: {what}"));
+        let wrong = |what: String| section.wrong(&format!("statement {number}: {what}"));
         let mut own = statement.sql.own.iter();
         let unfit = own.find(|(engine, texts)| {
             texts.iter().any(|text| sql::mark(text).has_question_mark)
@@ -38,27 +38,27 @@ pub fn check(place: &Section, transaction: &Transaction) -> Result<(), String> {
             used.extend(marked.names);
         }
         for (name, _) in &statement.keep {
-            declare(place, &mut known, name)?;
+            declare(section, &mut known, name)?;
         }
     }
     match known.iter().find(|name| !used.iter().any(|u| u == *name)) {
-        Some(name) => Err(place.wrong(&format!(
+        Some(name) => Err(section.wrong(&format!(
             "the value \"{name}\" is never used; use :{name} in a later statement, or remove it"
         ))),
         None => Ok(()),
     }
 }
 
-fn declare<'a>(place: &Section, known: &mut Vec<&'a str>, name: &'a str) -> Result<(), String> {
+fn declare<'a>(section: &Section, known: &mut Vec<&'a str>, name: &'a str) -> Result<(), String> {
     let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_word {
-        return Err(place.wrong(&format!(
+        return Err(section.wrong(&format!(
             "\"{name}\" is not a valid name of a value: use letters, digits and _"
         )));
     }
     if known.contains(&name) {
-        return Err(place.wrong(&format!("two values are called \"{name}\"")));
+        return Err(section.wrong(&format!("two values are called \"{name}\"")));
     }
     known.push(name);
     Ok(())

@@ -12,17 +12,17 @@ impl<'a> Section<'a> {
     /// # Errors
     /// When the table has an unknown key; the most similar one is suggested.
     pub fn new(name: String, table: &'a Table, known: &[&str]) -> Result<Self, String> {
-        let place = Self { name, table };
+        let section = Self { name, table };
         for key in table.keys() {
             if !known.contains(&key.as_str()) {
-                return Err(place.wrong(&format!(
+                return Err(section.wrong(&format!(
                     "there is no key \"{key}\"{}; the keys are {}",
                     archive::nearest(key, known),
                     known.join(", ")
                 )));
             }
         }
-        Ok(place)
+        Ok(section)
     }
 
     pub fn wrong(&self, what: &str) -> String {

@@ -102,8 +102,8 @@ fn transaction(
 }
 
 fn parameter(of: &Transaction, name: String) -> Result<Parameter, String> {
-    if let Some(place) = of.draws.iter().position(|(drawn, _)| *drawn == name) {
-        return Ok(Parameter::Drawn(place));
+    if let Some(index) = of.draws.iter().position(|(drawn, _)| *drawn == name) {
+        return Ok(Parameter::Drawn(index));
     }
     for (statement, earlier) in of.statements.iter().enumerate() {
         if let Some((_, column)) = earlier.keep.iter().find(|(stored, _)| *stored == name) {

@@ -22,7 +22,7 @@ pub struct ScriptSource {
     ready: Arc<Ready>,
     prepared: Vec<Vec<Prepared>>,
     random: Random,
-    place: JobSlot,
+    slot: JobSlot,
     /// Numbers of draws of each value, by transaction.
     drawn: Vec<Vec<u64>>,
     values: Vec<Drawn>,
@@ -46,7 +46,7 @@ impl ScriptSource {
     pub fn executor(
         ready: Arc<Ready>,
         mut session: Box<dyn Session>,
-        place: JobSlot,
+        slot: JobSlot,
         accounts: Accounts,
     ) -> Result<Executor<Self>> {
         let mut prepared = Vec::with_capacity(ready.transactions.len());
@@ -62,8 +62,8 @@ impl ScriptSource {
         let most = ready.transactions.iter().map(|t| t.statements.len()).max();
         let draws = ready.transactions.iter().map(|t| t.draws.len());
         let source = Self {
-            random: Random::stream(place.seed, place.job),
-            place,
+            random: Random::stream(slot.seed, slot.job),
+            slot,
             drawn: draws.clone().map(|count| vec![0; count]).collect(),
             values: vec![Drawn::default(); draws.max().unwrap_or(0)],
             current: 0,
@@ -124,7 +124,7 @@ impl Source for ScriptSource {
         let counts = &mut self.drawn[self.current];
         let draws = &ready.transactions[self.current].draws;
         for ((draw, count), into) in draws.iter().zip(counts).zip(&mut self.values) {
-            draw.draw(&mut self.random, &self.place, *count, into);
+            draw.draw(&mut self.random, &self.slot, *count, into);
             *count += 1;
         }
         self.accounts.tally.begin();
@@ -138,7 +138,7 @@ impl Source for ScriptSource {
     }
 
     #[inline]
-    fn place(&self, statement: usize, _at: usize) -> usize {
+    fn row_index(&self, statement: usize, _at: usize) -> usize {
         statement
     }
 
@@ -165,7 +165,7 @@ impl Source for ScriptSource {
         let mut parameters = [Value::Int(0); PARAMETERS_MAX];
         for (parameter, wanted) in parameters.iter_mut().zip(wanted) {
             *parameter = match wanted {
-                Parameter::Drawn(place) => match &self.values[*place] {
+                Parameter::Drawn(index) => match &self.values[*index] {
                     Drawn::Int(number) => Value::Int(*number),
                     Drawn::Text(text) => Value::Text(text),
                     Drawn::Nothing => return Err(self.nothing(statement, "a value")),
@@ -233,7 +233,7 @@ impl Source for ScriptSource {
         let counters = session.counters().since(self.before);
         self.accounts.meter.add(counters, 0, 0);
         let drawn = self.drawn.iter().flatten().max().copied().unwrap_or(0);
-        let come = self.place.base + drawn * self.place.jobs;
+        let come = self.slot.base + drawn * self.slot.jobs;
         self.accounts.sequences.fetch_max(come, Ordering::Relaxed);
     }
 }

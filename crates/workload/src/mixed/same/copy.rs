@@ -91,7 +91,7 @@ pub struct OrderEntryCopy {
     store: Store,
     tables: Vec<SourceTable>,
     /// Orders of each district in the copy's snapshot.
-    places: BTreeMap<District, DistrictOrders>,
+    positions: BTreeMap<District, DistrictOrders>,
     /// Origin of the snapshot times.
     since: Instant,
 }
@@ -142,17 +142,17 @@ impl OrderEntryCopy {
         let mut copy = Self {
             store,
             tables,
-            places: BTreeMap::new(),
+            positions: BTreeMap::new(),
             since,
         };
         let mut reader = source.open_reader()?;
-        let mut places = Places::default();
+        let mut positions = Positions::default();
         let ignore: Taker<'_> = &mut |_| Ok(());
         for name in ["district", "new_order"] {
             let table = copy.table(name)?;
-            places.read(table, reader.as_mut(), ignore)?;
+            positions.read(table, reader.as_mut(), ignore)?;
         }
-        copy.places = places.all;
+        copy.positions = positions.all;
         let mut change = copy.store.change()?;
         change.note_snapshot(0, 0)?;
         change.commit()?;
@@ -196,13 +196,13 @@ impl OrderEntryCopy {
             rows: 0,
             bytes: 0,
         };
-        let places = step.follow()?;
+        let positions = step.follow()?;
         let (rows, bytes) = (step.rows, step.bytes);
         let mut change = step.change;
         let at_us = of.duration_since(self.since).as_micros() as u64;
         change.note_snapshot(at_us, transactions)?;
         change.commit()?;
-        self.places = places;
+        self.positions = positions;
         Ok(Cycle {
             took: of.elapsed(),
             rows,
@@ -239,11 +239,11 @@ fn chosen() -> Chosen {
 
 /// State of the districts' orders, from the rows of district and new_order.
 #[derive(Default)]
-struct Places {
+struct Positions {
     all: BTreeMap<District, DistrictOrders>,
 }
 
-impl Places {
+impl Positions {
     /// Reads one of both tables and passes its rows on; districts come first.
     fn read(
         &mut self,
@@ -257,16 +257,16 @@ impl Places {
         } else {
             ["no_w_id", "no_d_id", "no_o_id"]
         };
-        let places = names.map(|name| table.columns.iter().position(|c| c.name == name));
+        let positions = names.map(|name| table.columns.iter().position(|c| c.name == name));
         let all = &mut self.all;
         reader.read(table, &None, &mut |row| {
-            let number = |place: Option<usize>| match row.get(place?)? {
+            let number = |position: Option<usize>| match row.get(position?)? {
                 Cell::Int(number) => Some(*number),
                 _ => None,
             };
-            if let [Some(w), Some(d), Some(order)] = places.map(number) {
+            if let [Some(w), Some(d), Some(order)] = positions.map(number) {
                 match all.get_mut(&(w, d)) {
-                    Some(place) => place.open = place.open.min(order),
+                    Some(position) => position.open = position.open.min(order),
                     None if is_district => {
                         let (next, open) = (order, order);
                         all.insert((w, d), DistrictOrders { next, open });
@@ -290,14 +290,16 @@ struct Following<'c> {
 impl Following<'_> {
     /// Reads everything that changed; returns the new state of the districts.
     fn follow(&mut self) -> Result<BTreeMap<District, DistrictOrders>> {
-        let mut places = Places::default();
+        let mut positions = Positions::default();
         for name in ["district", "new_order"] {
-            self.whole(name, |table, reader, take| places.read(table, reader, take))?;
+            self.whole(name, |table, reader, take| {
+                positions.read(table, reader, take)
+            })?;
         }
         for name in ["warehouse", "customer"] {
             self.whole(name, |table, reader, take| reader.read(table, &None, take))?;
         }
-        let changed = changed(&self.copy.places, &places.all);
+        let changed = changed(&self.copy.positions, &positions.all);
         let ranges = |is_of: fn(&Ranges) -> Vec<Range<i64>>| -> Vec<(District, Vec<Range<i64>>)> {
             let each = changed.iter();
             each.map(|(district, ranges)| (*district, is_of(ranges)))
@@ -317,7 +319,7 @@ impl Following<'_> {
         });
         let sold: Vec<String> = sold.collect();
         self.parts("stock", &["s_w_id", "s_i_id"], &sold)?;
-        Ok(places.all)
+        Ok(positions.all)
     }
 
     fn whole(
@@ -404,18 +406,18 @@ fn conditions([w, d, o]: [&str; 3], ranges: &[(District, Vec<Range<i64>>)]) -> V
 mod tests {
     use super::*;
 
-    fn places(all: &[(District, i64, i64)]) -> BTreeMap<District, DistrictOrders> {
-        let place = |(district, open, next): &(District, i64, i64)| {
+    fn positions(all: &[(District, i64, i64)]) -> BTreeMap<District, DistrictOrders> {
+        let position = |(district, open, next): &(District, i64, i64)| {
             let (open, next) = (*open, *next);
             (*district, DistrictOrders { next, open })
         };
-        all.iter().map(place).collect()
+        all.iter().map(position).collect()
     }
 
     #[test]
     fn new_and_delivered_orders_are_two_ranges_of_a_district() {
-        let before = places(&[((1, 1), 5, 10), ((1, 2), 7, 7), ((2, 1), 3, 9)]);
-        let now = places(&[((1, 1), 7, 12), ((1, 2), 7, 7), ((2, 1), 11, 12)]);
+        let before = positions(&[((1, 1), 5, 10), ((1, 2), 7, 7), ((2, 1), 3, 9)]);
+        let now = positions(&[((1, 1), 7, 12), ((1, 2), 7, 7), ((2, 1), 11, 12)]);
         let found = changed(&before, &now);
         let ranges = |delivered, new| Ranges { delivered, new };
         // Orders that were both created and delivered meanwhile count as new.

@@ -31,16 +31,16 @@ pub(in crate::oltp) struct Delivery {
 
 impl Delivery {
     /// Districts with something to deliver, from 0.
-    fn places(&self) -> impl Iterator<Item = usize> {
-        (0..PLACES).filter(|place| self.orders[*place] != 0)
+    fn delivered(&self) -> impl Iterator<Item = usize> {
+        (0..PLACES).filter(|district| self.orders[*district] != 0)
     }
 
     fn take_oldest(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.orders = [0; PLACES];
-        for place in 0..PLACES {
-            if answers.rows(place) > 0 {
-                answers.one(place, "oldest new order")?;
-                self.orders[place] = answers.must_int(place, 0, "no_o_id")? as u32;
+        for district in 0..PLACES {
+            if answers.rows(district) > 0 {
+                answers.one(district, "oldest new order")?;
+                self.orders[district] = answers.must_int(district, 0, "no_o_id")? as u32;
             }
         }
         Ok(Next::Group)
@@ -48,21 +48,21 @@ impl Delivery {
 
     fn take_stamped(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         let mut step = 0;
-        for place in 0..PLACES {
-            if self.orders[place] == 0 {
+        for district in 0..PLACES {
+            if self.orders[district] == 0 {
                 continue;
             }
             answers.one(step, "order to deliver")?;
-            self.customers[place] = answers.must_int(step, 0, "o_c_id")? as u16;
+            self.customers[district] = answers.must_int(step, 0, "o_c_id")? as u16;
             answers.one(step + 1, "lines to deliver")?;
-            self.total_cents[place] = answers.must_int(step + 1, 0, "sum of ol_amount")?;
+            self.total_cents[district] = answers.must_int(step + 1, 0, "sum of ol_amount")?;
             step += 2;
         }
         Ok(Next::Group)
     }
 
     fn take_charged(&self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
-        for step in 0..self.places().count() {
+        for step in 0..self.delivered().count() {
             answers.one(step, "customer of a delivery")?;
         }
         Ok(Next::Done(Ended::Committed))
@@ -81,15 +81,15 @@ impl Transaction for Delivery {
         match number {
             0 => {
                 group.begin = Some(Opening::Write);
-                (0..PLACES).for_each(|place| group.ask_of(Step::DeliveryOldest, place));
+                (0..PLACES).for_each(|district| group.ask_of(Step::DeliveryOldest, district));
             }
-            1 => self.places().for_each(|place| {
-                group.ask_of(Step::DeliveryOrder, place);
-                group.ask_of(Step::DeliveryLines, place);
+            1 => self.delivered().for_each(|district| {
+                group.ask_of(Step::DeliveryOrder, district);
+                group.ask_of(Step::DeliveryLines, district);
             }),
             _ => {
-                let places = self.places();
-                places.for_each(|place| group.ask_of(Step::DeliveryCustomer, place));
+                let delivered = self.delivered();
+                delivered.for_each(|district| group.ask_of(Step::DeliveryCustomer, district));
                 group.commit = true;
             }
         }
@@ -120,21 +120,21 @@ impl Transaction for Delivery {
     }
 
     fn value(&self, name: Name, line: usize) -> Option<Value<'_>> {
-        let place = line.min(PLACES - 1);
+        let district = line.min(PLACES - 1);
         Some(match name {
             Name::W => Value::Int(self.w.into()),
-            Name::D => Value::Int(place as i64 + 1),
+            Name::D => Value::Int(district as i64 + 1),
             Name::Carrier => Value::Int(self.carrier.into()),
             Name::Now => Value::Moment(self.now_us),
-            Name::Order => Value::Int(self.orders[place].into()),
-            Name::CustomerId => Value::Int(self.customers[place].into()),
-            Name::Total => cents(self.total_cents[place]),
+            Name::Order => Value::Int(self.orders[district].into()),
+            Name::CustomerId => Value::Int(self.customers[district].into()),
+            Name::Total => cents(self.total_cents[district]),
             _ => return None,
         })
     }
 
     fn account(&self, account: &mut Account) {
-        let delivered = self.places().count();
+        let delivered = self.delivered().count();
         account.delivered += delivered as u64;
         account.skipped += (PLACES - delivered) as u64;
     }
