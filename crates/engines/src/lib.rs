@@ -5,7 +5,7 @@ mod tests;
 mod whereabouts;
 
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use engine::source::Source;
 use engine::{
@@ -17,9 +17,12 @@ pub use whereabouts::{data_place, runs_here};
 /// The engine that is used where no target is named: nothing has to be installed for it.
 pub const DEFAULT_ENGINE: &str = "sqlite";
 
+/// Engines of crates that this one does not know.
+static ADDED: Mutex<Vec<Engines>> = Mutex::new(Vec::new());
+
 /// All engines, in the order in which they are shown.
 static LIST: LazyLock<Vec<&'static dyn Engine>> = LazyLock::new(|| {
-    let crates = [
+    let mut crates = vec![
         sqlite::ENGINES,
         duckdb::ENGINES,
         column_store::ENGINES,
@@ -27,8 +30,15 @@ static LIST: LazyLock<Vec<&'static dyn Engine>> = LazyLock::new(|| {
         postgres::ENGINES,
         mysql::ENGINES,
     ];
+    crates.append(&mut ADDED.lock().unwrap_or_else(PoisonError::into_inner));
     crates.iter().flat_map(|of| of.0).copied().collect()
 });
+
+/// Adds engines to the list, before anything else uses it.
+pub fn add(engines: Engines) {
+    let mut added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    added.push(engines);
+}
 
 /// All engines, as a list that reads URLs.
 pub fn all() -> Engines {
