@@ -126,7 +126,7 @@ impl Change<'_> {
     /// had counted by then. Who asks the tables reads it from [`SNAPSHOT`] in the same transaction.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn note_snapshot(&mut self, at_us: u64, transactions: u64) -> Result<()> {
         self.run(&format!(
             "CREATE OR REPLACE TABLE {SNAPSHOT} AS SELECT {at_us}::BIGINT AS at_us, {transactions}::BIGINT AS transactions"
@@ -157,7 +157,7 @@ impl Change<'_> {
     /// Shows everything that was replaced.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn commit(self) -> Result<()> {
         self.run("COMMIT")?;
         *self.store.left_out() = self.left_out;

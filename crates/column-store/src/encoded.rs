@@ -1,4 +1,4 @@
-//! What rows of a lifted table would take as one group of a Parquet file: a yardstick for few rows, where the
+//! The size of rows as one group of a Parquet file: a yardstick for few rows, where the
 //! engine's own pieces of memory are too coarse to see anything.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ impl Store {
     /// Bytes of each column of the rows with these numbers, put together into one group.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn encoded_bytes(
         &self,
         table: &str,

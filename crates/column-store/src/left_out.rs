@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// What is left out of the files of a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LeftOut {
     pub key: String,

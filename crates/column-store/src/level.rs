@@ -38,7 +38,6 @@ impl Level {
         }
     }
 
-    /// What it does, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             Level::None => "uncompressed columns",
@@ -49,7 +48,7 @@ impl Level {
         }
     }
 
-    /// Whether rows of its tables can be replaced one by one for as long as it takes: those of files cannot.
+    /// True if rows of its tables can be replaced one by one for as long as it takes: those of files cannot.
     pub fn follows(self) -> bool {
         self.zstd().is_none()
     }

@@ -1,6 +1,6 @@
 //! That a level did what it means: read back from the engine, which refuses some codecs without a word.
 //!
-//! Whether a codec suits the values is the engine's choice: what is random or tiny or a long text is left as it is at
+//! The engine chooses if a codec suits the values: what is random or tiny or a long text is left as it is at
 //! every level. That the codecs of a level are in force is therefore seen on a table of our own, which every one of them
 //! makes smaller; of the tables that are lifted only what the level forbids, and what was not packed at all.
 
@@ -23,7 +23,7 @@ impl Store {
     /// Why the level is not in force, seen on a table of our own; `None` when it is. Nothing of it is left.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn not_in_force(&self) -> Result<Option<String>> {
         let codecs = match self.level.zstd() {
             None => {
@@ -56,7 +56,6 @@ impl Store {
     }
 }
 
-/// What a level makes of the table of our own.
 fn not_in_force(level: Level, control: &[Codec]) -> Option<String> {
     let kept = |column: &str| control.iter().find(|codec| codec.column == column);
     let [number, word] = [kept("number"), kept("word")];
@@ -156,7 +155,7 @@ mod tests {
             (Level::QueryLow, AS_IT_IS, AS_IT_IS, false),
             (Level::QueryLow, "BitPacking", "DICT_FSST", false),
             (Level::QueryHigh, "BitPacking", "DICT_FSST", true),
-            // What the engine does to strings that were to be compressed heavily.
+            // The engine leaves such strings uncompressed without a word.
             (Level::QueryHigh, "BitPacking", AS_IT_IS, false),
         ] {
             let why = not_in_force(level, &kept(number, word));

@@ -178,7 +178,7 @@ impl Replica {
     /// Takes the tables that were lifted; what was there before is gone when its last session is.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn fill(&self, store: Store) -> Result<()> {
         let target = store.target();
         let mut state = self.state();
@@ -189,7 +189,6 @@ impl Replica {
         Ok(())
     }
 
-    /// What was lifted; `None` where nothing was.
     pub fn store(&self) -> Option<Arc<Store>> {
         let state = self.state();
         state.filled.as_ref().map(|(store, _)| Arc::clone(store))

@@ -1,4 +1,4 @@
-//! What is lifted, and the memory that it takes.
+//! The tables of a copy, and the memory that they take.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -41,7 +41,7 @@ pub struct Store {
     pub level: Level,
     /// Files of each table; empty at the levels that need none.
     files: Mutex<BTreeMap<String, Vec<MemoryFile>>>,
-    /// What is left out of them, because newer rows lie beside.
+    /// Rows that newer ones replace.
     pub(super) left_out: Mutex<BTreeMap<String, LeftOut>>,
     /// Numbers for the tables in which rows wait for their file.
     pub(super) staged: AtomicU32,
@@ -109,7 +109,7 @@ impl Store {
     /// Packs what was committed; nothing at the levels whose writers do it themselves.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn pack(&self) -> Result<()> {
         match self.level.zstd() {
             None => self.run("CHECKPOINT lifted"),
@@ -139,7 +139,7 @@ impl Store {
     /// memory is up to the threads.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn finish(&self, table: &SourceTable, threads: Option<u32>) -> Result<()> {
         if self.level.zstd().is_none() {
             self.instance.set_threads(threads)?;
@@ -160,7 +160,7 @@ impl Store {
     /// Gives a table's memory back, finished or not.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn remove(&self, table: &str) -> Result<()> {
         let name = DIALECT.quoted(table);
         let files = self.files().remove(table);
@@ -177,7 +177,7 @@ impl Store {
     /// theirs when no statement is under way: long texts, for one, lie in blocks of their own.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn allocated_bytes(&self) -> Result<u64> {
         let of_engine = self.texts(
             "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT::VARCHAR FROM duckdb_memory()",
@@ -208,7 +208,7 @@ impl Store {
     /// How the columns of a table are kept, read back from the engine.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn codecs(&self, table: &str) -> Result<Vec<Codec>> {
         let rows = if let Some(paths) = self.paths(table) {
             self.texts(&format!(
@@ -238,7 +238,7 @@ impl Store {
     /// Forbids every further file: what is lifted is only asked from now on.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn seal(&self) -> Result<()> {
         let paths: Vec<String> = (self.files().values().flatten())
             .map(|file| format!("'{}'", file.path()))
@@ -252,12 +252,11 @@ impl Store {
         self.run("SET GLOBAL enable_external_access = false")
     }
 
-    /// What is lifted, to be read back.
     pub fn source(&self) -> Box<dyn Source> {
         Box::new(DuckDbSource::of_instance(&self.instance, self.url()))
     }
 
-    /// What is lifted, to be asked; it lives as long as the store.
+    /// The tables as a target to query; it lives as long as the store.
     pub fn target(&self) -> Arc<dyn Target> {
         Arc::new(DuckDbTarget {
             url: self.url(),
@@ -325,7 +324,6 @@ pub fn create(name: &str, table: &SourceTable) -> Result<String> {
     ))
 }
 
-/// What makes the engine keep tables as a level says.
 fn settings(level: Level) -> Option<&'static str> {
     match level {
         Level::None => Some("SET GLOBAL force_compression = 'uncompressed'"),

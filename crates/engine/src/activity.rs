@@ -12,7 +12,6 @@ pub const ONLY_OBSERVED: &str = "this target was opened to be observed, and noth
 /// Why a target cannot be observed.
 pub const ONLY_MEASURED: &str = "this target was opened to be measured, not to be observed";
 
-/// What an observer asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// Texts of statements, without the values in them.
@@ -27,9 +26,8 @@ pub struct SessionSeen {
     pub id: u64,
     /// Its user, and where it comes from.
     pub who: String,
-    /// Whether it is in a statement.
     pub is_at_work: bool,
-    /// What it waits for, or that it is at work or idle.
+    /// Its wait, or "at work" or "idle" in the server's words.
     pub state: String,
     /// The statement that it is in, or was in last, without values; or its number, where texts are not wanted.
     pub statement: Option<String>,
@@ -41,7 +39,7 @@ pub struct SessionSeen {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Look {
-    /// What sessions wait for, and what the server's own processes do.
+    /// Waits of sessions, and activity of the server's own processes.
     pub tally: Tally,
     pub sessions: Vec<SessionSeen>,
 }
@@ -57,7 +55,7 @@ pub struct LoadCount {
     pub figure: &'static str,
 }
 
-/// What a server has counted of its load at one moment, without what this observer asked.
+/// Counters of a server's load at one moment, without this observer's own statements.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadCounts {
     /// Transactions that ended, committed or rolled back.
@@ -78,11 +76,10 @@ pub struct TimeInStatements {
     pub unclear_s: f64,
     /// Seconds that passed meanwhile.
     pub elapsed_s: f64,
-    /// What counts it, as the server calls it.
     pub source: &'static str,
 }
 
-/// What others' sessions have had of the processors, by the kernel's account.
+/// Processor time of other sessions, by the kernel's account.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeOnProcessors {
     /// Seconds that their threads were on a processor or waited for one, since [`Activity::begin`].
@@ -118,14 +115,10 @@ pub trait Activity: Send {
     /// Shortest time from the end of a look to the begin of the next one for it to show what is new.
     fn rest(&self) -> Duration;
 
-    /// What the sessions of others are doing at this moment.
-    ///
     /// # Errors
     /// When the server does not answer.
     fn look(&mut self) -> Result<Look>;
 
-    /// What was counted of the load so far.
-    ///
     /// # Errors
     /// When the server does not answer.
     fn load(&mut self) -> Result<LoadCounts>;
@@ -136,7 +129,7 @@ pub trait Activity: Send {
     /// When the server does not answer.
     fn time_in_statements(&mut self) -> Result<Option<TimeInStatements>>;
 
-    /// What threads of others' sessions have had of the processors; `None` where they are not to be seen, as on another machine. A session
+    /// Processor time of other sessions' threads; `None` where they cannot be read, as on another machine. A session
     /// counts from the first call that finds it.
     ///
     /// # Errors
@@ -149,7 +142,7 @@ pub trait Activity: Send {
     /// When the server does not answer.
     fn count(&mut self) -> Result<ServerCounts>;
 
-    /// What the views say of the time since [`Self::begin`]: of the server, statements, replicas, tables, indexes, and of what
+    /// Tables of the views for the time since [`Self::begin`]: server, statements, replicas, tables, indexes, and what
     /// could not be seen. Of statements only where the server counts them. One that it does not answer has the reason as its remark.
     fn tables(&mut self) -> Vec<Observed>;
 

@@ -11,9 +11,7 @@ pub use program::{Ran, run, warm};
 pub struct BackupMethod {
     /// As plans name it: small letters, digits and hyphens.
     pub name: &'static str,
-    /// What is done, in a sentence.
     pub how: &'static str,
-    /// Whether several channels can copy at once.
     pub has_channels: bool,
     /// The lowest and the highest level of its compression, which plans name behind the method: `NAME-LEVEL`.
     pub levels: Option<(u32, u32)>,
@@ -25,7 +23,6 @@ pub struct BackupMethod {
     /// Backups that lie beside each other until one is restored, each at most as large as the database. None of a method that
     /// keeps nothing, so that nothing can be restored: it shows what a backup costs without its medium.
     pub backups: u32,
-    /// Whether it can be held to a rate.
     pub has_rate: bool,
     /// Log that the server makes anew which a backup is restored into, beside the restored files.
     pub restored_log_bytes: u64,
@@ -44,7 +41,7 @@ impl BackupMethod {
         restored_log_bytes: 0,
     };
 
-    /// What a name asks for; `None` says that the name is none of this method.
+    /// The variant that a name means; `None` for a name of another method.
     pub fn variant_of(&self, name: &str) -> Option<Variant> {
         let mut variant = Variant::default();
         let mut rest = name.strip_prefix(self.name)?;
@@ -74,7 +71,7 @@ fn part(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.find('-').unwrap_or(text.len())))
 }
 
-/// Whether it is a number in the one way to write it, so that a point has one name.
+/// True if it is a number in the one way to write it, so that a point has one name.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0')
 }
@@ -91,7 +88,7 @@ fn kib_of(text: &str) -> Option<u32> {
     kib.is_power_of_two().then_some(kib)
 }
 
-/// What a name asks for behind that of the method; the method's usual one where nothing is said.
+/// Compression level and buffer behind a method's name, with defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Variant {
     pub level: Option<u32>,
@@ -99,7 +96,6 @@ pub struct Variant {
     pub buffer_kib: Option<u32>,
 }
 
-/// What is asked of a method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupOptions {
     /// Channels that copy at once.
@@ -109,7 +105,6 @@ pub struct BackupOptions {
     pub max_mb_per_s: Option<u32>,
 }
 
-/// What programs took of the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProgramUse {
     /// Processor time, with that of their children.
@@ -121,10 +116,8 @@ pub struct ProgramUse {
     pub written_bytes: u64,
 }
 
-/// What a backup that was made tells about itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BackedUp {
-    /// What the programs took that were executed for it.
     pub programs: ProgramUse,
     /// How long it took by the tool's own clock, where the tool tells.
     pub tool_took: Option<Duration>,

@@ -13,7 +13,6 @@ pub fn described<T>(adapters: &[Adapter<T>]) -> Vec<BackupMethod> {
     adapters.iter().map(|adapter| adapter.about).collect()
 }
 
-/// What carries a method of an engine out on a target.
 pub fn bound<'t, T>(
     adapters: &[Adapter<T>],
     name: &str,

@@ -1,4 +1,4 @@
-//! What a test may need of an engine.
+//! Features that a test may need of an engine.
 
 /// A thing that a test needs and an engine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ impl Feature {
         named.map_or("", |(name, _)| name)
     }
 
-    /// What tests need that need it, as it stands behind "tests that need".
+    /// Its name after "tests that need".
     pub fn words(self) -> &'static str {
         match self {
             Self::Tables => "tables",

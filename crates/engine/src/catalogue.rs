@@ -12,7 +12,7 @@ pub use digest::{Digest, row_hash};
 pub use space::Space;
 pub use sql::{Dialect, address_after, select, totals};
 
-/// What a column holds, in terms that every column store can keep.
+/// The type of a column, in terms that every column store can keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Bool,
@@ -52,7 +52,7 @@ pub const COLUMNS_MAX: usize = 1600;
 pub const TABLES_MAX: usize = 10_000;
 
 impl Kind {
-    /// Whether its values are numbers, days or moments: everything of a fixed width.
+    /// True if its values are numbers, days or moments: everything of a fixed width.
     pub fn is_numeric(self) -> bool {
         !matches!(self, Kind::Text | Kind::Bytes)
     }
@@ -107,13 +107,11 @@ pub struct SourceColumn {
     pub name: String,
     /// Its type in the engine's own words.
     pub declared: String,
-    /// What it holds, or why no column store of ours can.
+    /// Its type, or the reason why no column store can hold it.
     pub kind: std::result::Result<Kind, String>,
-    /// Whether it may hold nulls.
     pub is_nullable: bool,
-    /// What it becomes where that is not what it is, e.g. the text of a network address.
+    /// Its form in a copy where that differs, e.g. the text of a network address.
     pub note: Option<String>,
-    /// What is selected of it, in the engine's SQL.
     pub expression: String,
     /// The same for its text.
     pub as_text: String,
@@ -131,7 +129,6 @@ impl SourceColumn {
         });
     }
 
-    /// Whether its text is read already.
     pub fn is_read_as_text(&self) -> bool {
         self.kind == Ok(Kind::Text) && self.expression == self.as_text
     }
@@ -146,7 +143,7 @@ pub struct Misfit {
     pub what: String,
 }
 
-/// What one reading of a table finds of them: each column once.
+/// Found while a table is read: each column once.
 #[derive(Debug, Default)]
 pub struct Misfits(Vec<Misfit>);
 
@@ -209,11 +206,11 @@ pub struct SourceTable {
     pub omitted: Vec<(String, &'static str)>,
     /// Why no row of it can be read; `None` where nothing in the catalogue speaks against it.
     pub unreadable: Option<String>,
-    /// Whether the engine knows rows and bytes by statistics that it takes from time to time.
+    /// True if the engine knows rows and bytes by statistics that it takes from time to time.
     pub has_statistics: bool,
-    /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
+    /// Number of blocks or row numbers; 0 where it is read in one piece.
     pub extent: u64,
-    /// What the numbers of a part are, in the engine's SQL; empty where rows have no such address.
+    /// The rows' address in the engine's SQL; empty where they have none.
     pub address: String,
     /// The table in the engine's SQL, quoted.
     pub from: String,
@@ -229,7 +226,7 @@ impl SourceTable {
         }
     }
 
-    /// Whether what the engine says of rows and bytes was taken when the table held far fewer rows than these, or far more:
+    /// True if what the engine says of rows and bytes was taken when the table held far fewer rows than these, or far more:
     /// it may count rows at once and bytes later, so that each row would have less than its own head.
     pub fn is_outdated(&self, rows: u64) -> bool {
         let (said, bytes) = (
@@ -316,7 +313,7 @@ pub trait Source: Send + Sync {
     /// or no rows.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     fn space(&self, table: &SourceTable) -> Result<Option<Space>>;
 
     /// One more stream, of the same moment as the others.
@@ -349,7 +346,7 @@ pub trait Reader: Send {
     /// many. Only asked of tables whose addresses are sorted and may have gaps.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
         let _ = (table, from, rows);
         Ok(None)
@@ -360,11 +357,11 @@ pub trait Reader: Send {
         Vec::new()
     }
 
-    /// What the engine itself says of the table's content, for a comparison: its rows, and for each column
+    /// Totals of the table by the engine itself, for a comparison: its rows, and for each column
     /// how many values are there, their sum, or their length. The same of the same content in every engine.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>>;
 }
 

@@ -133,7 +133,7 @@ impl Suite {
     /// When the database cannot be opened, or what was made cannot be removed.
     pub fn run(&self, mut each: impl FnMut(&'static str)) -> Result<Vec<CheckResult>> {
         let target = self.place.open()?;
-        // What a check that was killed has left.
+        // A check that was killed leaves tables.
         place::remove_tables(target.open_session()?.as_mut())?;
         let bench = Bench {
             target: target.as_ref(),

@@ -1,4 +1,4 @@
-//! What may be the file of an embedded database.
+//! Files of embedded databases, and paths that are none.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,6 @@ use archive::lock_file::real_path;
 
 use crate::{ErrorKind, Result, TargetError};
 
-/// What embedded engines put beside a file.
 const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".wal"];
 
 /// The file at `path` under its name without links; it need not exist yet.

@@ -1,4 +1,4 @@
-//! What an engine is.
+//! The trait of an engine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ pub trait Engine: Sync {
         Reach::Embedded
     }
 
-    /// What `dbdyno list engines` shows.
     fn info(&self) -> EngineInfo;
 
     /// Where there may be several versions: each one found, with its program.
@@ -47,12 +46,11 @@ pub trait Engine: Sync {
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
-    /// What URLs can keep apart from the data, as `place.log=DIR`; empty where the engine's files lie in one place.
+    /// Kinds of files that URLs can place separately, as `place.log=DIR`; empty where all lie in one directory.
     fn places(&self) -> &'static [Purpose] {
         &[]
     }
 
-    /// Whether URLs can keep single tables apart, as `place.table.NAME=DIR`.
     fn places_tables(&self) -> bool {
         false
     }
@@ -79,19 +77,18 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server,
+    /// True if a URL may carry settings that are not among [`Engine::settings`]: those of the server,
     /// which a local server has as a whole, and a running one in every session that is measured.
     /// The server checks them.
     fn takes_settings_of_the_server(&self) -> bool {
         false
     }
 
-    /// Whether libpq's `KEY=VALUE …` names one of its databases.
     fn reads_key_values(&self) -> bool {
         false
     }
 
-    /// Whether `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
+    /// True if `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
     fn has_question_mark_operators(&self) -> bool {
         false
     }
@@ -142,12 +139,11 @@ pub trait Engine: Sync {
         ))
     }
 
-    /// What rows take in its log and its files; `None` where nobody has measured it.
+    /// Bytes of a row in its log and its files; `None` where nobody has measured them.
     fn footprint(&self) -> Option<Footprint> {
         None
     }
 
-    /// What its types are called that not all engines call alike.
     fn type_names(&self) -> TypeNames {
         TypeNames {
             moment: "TIMESTAMP",

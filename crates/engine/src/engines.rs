@@ -195,7 +195,7 @@ fn complete(
         url: url.to_string(),
         what,
     };
-    // What is wrong in the place is said when it is used.
+    // A wrong address is reported when it is used.
     let place = Partial::parse(&url.path).ok();
     let mut typed = Incomplete {
         place: place.clone().unwrap_or_default(),

@@ -1,9 +1,8 @@
-//! What can go wrong with a database, as its user needs to know it.
+//! Errors of a database, by what its user can do.
 
 /// Result of everything that talks to a target.
 pub type Result<T> = std::result::Result<T, TargetError>;
 
-/// What the caller can do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Another transaction was in the way: roll back and try again.
@@ -28,7 +27,6 @@ pub enum ErrorKind {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct TargetError {
-    /// What the caller can do.
     pub kind: ErrorKind,
     /// One sentence, without secrets.
     pub message: String,

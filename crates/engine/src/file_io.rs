@@ -1,4 +1,4 @@
-//! What an engine counts of its own I/O, by the purpose of the files. It does not know whether a request reached a device
+//! An engine's counters of its own I/O, by the purpose of the files. It does not know whether a request reached a device
 //! or ended in the page cache.
 
 use archive::{EngineIo, IoOperation, IoUnknown, Purpose};
@@ -8,10 +8,8 @@ use crate::counted::Counted;
 /// I/O of one direction on the files of one purpose: cumulative, or what was added between two moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileIo {
-    /// What the files are for.
     pub purpose: Purpose,
     pub operation: IoOperation,
-    /// What the engine counts of it, or why nothing is known.
     pub counted: Result<Counted, IoUnknown>,
     /// Where the engine tells it, e.g. "pg_stat_io"; empty where it does not.
     pub source: &'static str,
@@ -52,7 +50,7 @@ impl FileIo {
     }
 }
 
-/// What was added to each since `before`; what was not there then is left out.
+/// Each one's increase since `before`, without those that were not there then.
 pub fn since(now: &[FileIo], before: &[FileIo]) -> Vec<FileIo> {
     let risen = |now: &FileIo| {
         let then = before.iter().find(|then| then.is_of(now))?;

@@ -17,11 +17,10 @@ use crate::{ErrorKind, Result, TargetError};
 
 /// The longest label or mark.
 const NOTE_BYTES_MAX: u64 = 1024;
-/// What a label begins with; the label itself follows when the copy is whole.
+/// Begins a label, which follows when the copy is whole.
 const COPY_MAGIC: &str = "dbdyno copy 1\n";
-/// What a mark begins with; what the files are known by follows, a line each.
+/// Begins a mark; the files' identities follow, a line each.
 const MARK_MAGIC: &str = "dbdyno restore 1\n";
-/// What a file that is not there is known by.
 const ABSENT: &str = "none";
 
 /// A database file or directory, and where its copy is.
@@ -34,7 +33,7 @@ pub struct FileSnapshot {
     /// Says that the copy is dbdyno's, and when it is whole.
     label: PathBuf,
     mark: PathBuf,
-    /// What is being put back, before it gets the name of the original.
+    /// Restored files, before they get the name of the original.
     fresh: PathBuf,
 }
 
@@ -70,7 +69,7 @@ impl FileSnapshot {
         Ok(label.map(str::to_owned))
     }
 
-    /// What stands in a label or a mark; `None` when there is none.
+    /// Text of a label or a mark; `None` when there is none.
     fn note(&self, path: &Path) -> Result<Option<String>> {
         let read = || -> io::Result<Option<String>> {
             match fs::symlink_metadata(path) {
@@ -285,7 +284,7 @@ impl FileSnapshot {
     }
 }
 
-/// What tells a file or directory from any other that has or had its name.
+/// Identifies a file or directory among all that have or had its name.
 fn identity(path: &Path) -> io::Result<String> {
     let found = match fs::symlink_metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(ABSENT.to_owned()),

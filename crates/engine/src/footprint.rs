@@ -1,4 +1,4 @@
-//! What rows of small tables take on an engine, in its log and in its files.
+//! Bytes of rows of small tables, in an engine's log and files.
 
 /// Bytes of a row, as a line over the bytes of its text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,7 +9,7 @@ pub struct RowBytes {
     pub per_byte: f64,
 }
 
-/// What a row with a number as its primary key and a text takes. The log is that of the engine's records alone, without the whole
+/// Bytes of a row with a number as its primary key and a text. The log is that of the engine's records alone, without the whole
 /// pages that some engines log after a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Footprint {
@@ -31,7 +31,7 @@ pub struct Footprint {
     pub text_bytes_max: u32,
     /// Size of a page, as it stands whole in the log; 0 where none does.
     pub page_image_bytes: f64,
-    /// What a range of rows counts for beyond them: the row behind its end, where the engine counts what it looks at.
+    /// Rows that a range counts beyond its end, where the engine counts rows read.
     pub beyond_range: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a database is before anything is measured in it: who answers, what its user may do there, what a run would
+//! A database before anything is measured in it: who answers, what its user may do there, what a run would
 //! refuse, and which figures it would lack. Finding it out changes nothing.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const ROUND_TRIPS_TIME_MAX: Duration = Duration::from_secs(5);
 /// Looks at the server's clock; the one with the shortest round trip counts.
 const CLOCK_LOOKS: usize = 20;
 
-/// What only a server has that dbdyno starts, and why another one has it not.
+/// Features of servers that dbdyno starts, and why others lack them.
 const OF_OWN_SERVERS: &[(&str, &str)] = &[
     (
         "cold starts",
@@ -29,16 +29,12 @@ const OF_OWN_SERVERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What was found out about a database.
 #[derive(Debug, Clone, Default)]
 pub struct Inspection {
     pub engine: String,
     pub version: String,
-    /// Who is logged in; `None` where nobody logs in.
     pub user: Option<String>,
-    /// What protects the connection; `None` where there is none.
     pub protection: Option<Protection>,
-    /// What stands between dbdyno and the server, in a sentence.
     pub pooler: Option<String>,
     pub round_trip: Option<RoundTrip>,
     pub clock: Option<ClockOffset>,
@@ -54,9 +50,7 @@ pub struct Inspection {
     pub replaced: Vec<Replaced>,
     /// Why a run would be refused, each a sentence with the way out; those of missing rights stand there.
     pub obstacles: Vec<String>,
-    /// What a run would not have or could not do.
     pub gaps: Vec<Gap>,
-    /// What else its reader should know.
     pub notes: Vec<String>,
     pub settings: BTreeMap<String, String>,
     /// The rules by which the settings are judged ([`crate::Target::setting_rules`]).
@@ -82,7 +76,6 @@ impl Inspection {
         self
     }
 
-    /// Whether a run would start.
     pub fn is_fit(&self) -> bool {
         self.obstacles.is_empty() && !self.rights.iter().any(Right::is_obstacle)
     }
@@ -171,7 +164,6 @@ fn not_writable(path: &Path) -> Option<String> {
     ))
 }
 
-/// What protects what is sent to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
     /// It stays on this machine.
@@ -301,16 +293,13 @@ pub struct Right {
     pub name: String,
     pub is_held: bool,
     pub needed_for: &'static str,
-    /// What happens without it.
     pub without: &'static str,
-    /// Whether a run is refused without it.
     pub is_required: bool,
     /// The statement that grants it, for an administrator.
     pub grant: String,
 }
 
 impl Right {
-    /// Whether its absence keeps a run from starting.
     pub fn is_obstacle(&self) -> bool {
         self.is_required && !self.is_held
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{ErrorKind, TargetError};
 
-/// What took no notice of an interruption is interrupted again after this time.
+/// A statement that ignores an interruption is interrupted again after this time.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Does `work`, and interrupts it when it takes longer than the limit; gives the limit where it did.

@@ -22,7 +22,7 @@ pub trait Nonblocking {
     /// When the connection broke.
     fn send(&mut self) -> Result<Sent>;
 
-    /// Whether something that may be sent now waits for room in the socket. [`Nonblocking::receive`] sends as
+    /// True if something that may be sent now waits for room in the socket. [`Nonblocking::receive`] sends as
     /// well, where an engine has to see one answer before it may be sent the next request.
     fn waits_for_room(&self) -> bool;
 
@@ -40,7 +40,7 @@ pub trait Nonblocking {
     /// As there.
     fn await_replies(&mut self, replies: &mut Replies) -> Result<()>;
 
-    /// Whether a transaction is open, failed ones included, when a group has been answered.
+    /// True if a transaction is open, failed ones included, when a group has been answered.
     fn in_transaction(&self) -> bool;
 }
 
@@ -131,7 +131,7 @@ impl Replies {
         self.error.take()
     }
 
-    /// Whether the database rolled back what was meant to be committed.
+    /// True if the database rolled back what was meant to be committed.
     #[inline]
     pub fn rolled_back(&self) -> bool {
         self.rolled_back

@@ -24,7 +24,6 @@ struct Entry {
     cut: Box<dyn Fn() + Send>,
 }
 
-/// Whose sessions they are: those of one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner(u64);
 

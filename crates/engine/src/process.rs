@@ -6,7 +6,6 @@ use std::os::fd::BorrowedFd;
 
 use crate::TimeOnProcessors;
 
-/// What a thread has had of the processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     pub cpu_ns: u64,
@@ -30,7 +29,7 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     Some(schedule(pid)?.cpu_ns)
 }
 
-/// Whether a thread of this machine waits for something else than a processor; `None` where there is none to be seen.
+/// True if a thread of this machine waits for something else than a processor; `None` where there is none to be seen.
 pub fn is_asleep(thread: u32) -> Option<bool> {
     let text = fs::read_to_string(format!("/proc/{thread}/stat")).ok()?;
     // Behind the program's name, which may hold anything.
@@ -77,7 +76,6 @@ pub fn name(pid: u32) -> Option<String> {
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// What a process shows as its command line.
 pub fn title(pid: u32) -> Option<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -6,9 +6,8 @@ use std::hash::{BuildHasher, Hasher};
 
 use crate::{ErrorKind, Identities, OWN_TABLES, Result, Session, TargetError};
 
-/// What stands for the schema in statements that make something.
 pub const SCHEMA_MARK: &str = "{schema}";
-/// What tables begin with that scripts make: they are no reason to refuse a database, and never removed.
+/// Begins tables that scripts make: they are no reason to refuse a database, and never removed.
 const OF_SCRIPTS: &str = "dbdyno_";
 
 /// The columns of the register.
@@ -64,7 +63,7 @@ pub fn stranger(
     Ok(strangers.next().map(|(name, _)| name.clone()))
 }
 
-/// What is said of a table that keeps dbdyno out of `place`; `advice` says what to do.
+/// The error for a table that keeps dbdyno out of `place`; `advice` says what to do.
 pub fn refused(place: &str, table: &str, advice: &str) -> TargetError {
     let why = if table == OWN_TABLES {
         "not the register of this version of dbdyno"
@@ -169,7 +168,7 @@ pub fn drop<S: Session + ?Sized>(session: &mut S, table: &str, lock: &str) -> Re
     ended(session, removed)
 }
 
-/// Whether there is such a table; one that is not dbdyno's is an error.
+/// True if there is such a table; one that is not dbdyno's is an error.
 pub fn is_there_and_ours<S: Session + ?Sized>(session: &mut S, table: &str) -> Result<bool> {
     let Some(identity) = session.relations()?.remove(table) else {
         return Ok(false);
@@ -203,7 +202,6 @@ pub fn foreign<S: Session + ?Sized>(session: &S, table: &str) -> TargetError {
     )
 }
 
-/// What is said where a table was to be made.
 pub fn there_already<S: Session + ?Sized>(session: &S, table: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
@@ -237,7 +235,7 @@ mod tests {
         assert_eq!(stranger(&found("r 3"), is_own, entered).unwrap(), None);
         let other = stranger(&found("r 4"), is_own, entered).unwrap();
         assert_eq!(other.as_deref(), Some("orders"));
-        // Who may not be asked is not asked.
+        // A foreign register is not read.
         let forged = of(&[(OWN_TABLES, "v 1")]);
         let never = || panic!("a register that is a view was read");
         let found = stranger(&forged, is_own, never).unwrap();

@@ -1,4 +1,4 @@
-//! What counts of statements and tables rose by between two moments, for observers of any engine.
+//! Increases of statements' and tables' counters between two moments, for observers of any engine.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,11 @@ use archive::ObservedCell;
 /// So many more statements are asked for than are shown, because an observer's own may be among them.
 const OWN_MAX: usize = 16;
 
-/// What stands for the statements that are not shown.
 const OTHERS: &str = "(all other statements)";
 
 /// Counts by statement: the calls first, then the time.
 pub type Counts<const N: usize> = HashMap<String, [f64; N]>;
 
-/// What the counts of one statement, or of several, rose by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rise<const N: usize> {
     pub counts: [f64; N],
@@ -35,7 +33,7 @@ impl<const N: usize> Rise<N> {
     }
 }
 
-/// What rose, the longest first, enough for so many lines when an observer's own are left out; and the sum of the others.
+/// The increases, longest first, enough for so many lines without an observer's own; and the sum of the others.
 pub struct Risen<const N: usize> {
     pub longest: Vec<(String, Rise<N>)>,
     others: Rise<N>,
@@ -48,7 +46,7 @@ fn fell(before: f64, now: f64) -> bool {
     now < before * (1.0 - 1e-9)
 }
 
-/// Whether all counts were reset: some are gone or have fallen, and none has stayed what it was.
+/// True if all counts were reset: some are gone or have fallen, and none has stayed what it was.
 pub fn all_were_reset<const N: usize>(before: &Counts<N>, now: &Counts<N>) -> bool {
     let fallen = |(key, before): (&String, &[f64; N])| {
         now.get(key).is_none_or(|now| fell(before[0], now[0]))
@@ -123,7 +121,6 @@ pub fn remarks(all: impl IntoIterator<Item = Option<String>>) -> Option<String> 
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// What is said of statements whose own counts alone were reset.
 pub fn some_were_reset(count: usize) -> Option<String> {
     (count > 0).then(|| {
         format!("{count} of the statements were reset, or forgotten and counted again: their rows have what came since")
@@ -240,7 +237,7 @@ mod tests {
             .map(|key| (key.to_owned(), (key.to_owned(), key == "again")))
             .into();
         let row = |text: &str, rise: &Rise<2>| vec![text.into(), rise.counts[0].into()];
-        // What has no text is among the others.
+        // A statement without text is among the others.
         let others = |calls: f64| vec![ObservedCell::from(OTHERS), calls.into()];
         let rows = foreign_rows(&risen, &texts, 1, row);
         assert_eq!(rows, [vec!["new".into(), 1.0.into()], others(10.0)]);

@@ -79,7 +79,7 @@ pub trait Session: Send {
         None
     }
 
-    /// Whether the value of a column (from 0) of a query can be handed out by [`Session::fetch_first`].
+    /// True if the value of a column (from 0) of a query can be handed out by [`Session::fetch_first`].
     ///
     /// # Errors
     /// When it cannot; the sentence says why.
@@ -165,7 +165,7 @@ pub trait Session: Send {
     /// When dbdyno did not make it.
     fn drop_table(&mut self, table: &str) -> Result<bool>;
 
-    /// Whether `table` is entered as dbdyno's, be it there or not.
+    /// True if `table` is entered as dbdyno's, be it there or not.
     ///
     /// # Errors
     /// When the register is not dbdyno's.
@@ -315,7 +315,7 @@ pub trait Target: Send + Sync {
         Some(0)
     }
 
-    /// Whether others may open and close sessions of the server meanwhile, because its user allowed it.
+    /// True if others may open and close sessions of the server meanwhile, because its user allowed it.
     fn others_allowed(&self) -> bool {
         false
     }
@@ -334,7 +334,7 @@ pub trait Target: Send + Sync {
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;
 
-    /// What an engine inside this process counted of its own I/O, out of `counters` of its sessions and of itself over some
+    /// An embedded engine's account of its own I/O, out of `counters` of its sessions and of itself over some
     /// time. Servers tell theirs to whoever watches them.
     fn file_io(&self, _counters: &Counters) -> Vec<FileIo> {
         Vec::new()
@@ -425,12 +425,12 @@ pub trait Target: Send + Sync {
     /// Sets that degree; only with [`Feature::ParallelStatement`].
     fn set_threads(&self, threads: u32) -> Result<()>;
 
-    /// Whether tables are stored compressed as the target is set now; at first as is usual for it.
+    /// True if tables are stored compressed as the target is set now; at first as is usual for it.
     fn compression(&self) -> bool {
         true
     }
 
-    /// Whether tables loaded from now on are stored compressed; only with [`Feature::Compression`].
+    /// True if tables loaded from now on are stored compressed; only with [`Feature::Compression`].
     fn set_compression(&self, compressed: bool) -> Result<()>;
 
     /// A watch over what the sessions wait for, on a connection of its own; `None` where the database
@@ -450,7 +450,7 @@ pub trait Target: Send + Sync {
         Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED))
     }
 
-    /// What published practice advises for the settings of [`Target::record`], as rules for the lint of
+    /// Published advice on the settings of [`Target::record`], as rules for the lint of
     /// `host`; nothing for an engine without such practice.
     fn setting_rules(&self) -> &'static str {
         "rule = []"
@@ -482,7 +482,7 @@ pub trait Backup: Sync {
     /// The methods of its engine, those included for which something is missing here.
     fn methods(&self) -> Vec<BackupMethod>;
 
-    /// What carries a method out; `None` of one that the engine does not have.
+    /// A method by its name; `None` where the engine does not have it.
     fn method(&self, name: &str) -> Option<Box<dyn Method + '_>>;
 
     /// Reads the files of the database, so that a backup finds them in the page cache, as far as they fit.
@@ -491,7 +491,7 @@ pub trait Backup: Sync {
     /// When they cannot be read.
     fn warm(&self) -> Result<()>;
 
-    /// Whether the engine can open a database that is restored into this directory.
+    /// True if the engine can open a database that is restored into this directory.
     ///
     /// # Errors
     /// When its user cannot reach it.
@@ -548,7 +548,7 @@ pub trait Method: Send + Sync {
         Ok(())
     }
 
-    /// What the engine's own verification says is wrong with a backup; `None` where nothing is.
+    /// The fault that the engine's own verification finds in a backup; `None` where it finds none.
     ///
     /// # Errors
     /// When it cannot be carried out.

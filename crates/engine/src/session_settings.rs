@@ -11,7 +11,7 @@ pub type SessionSettings = BTreeMap<String, String>;
 
 /// More than anybody sets for one session.
 const SETTINGS_MAX: usize = 256;
-/// What is so near to a setting of dbdyno's own is a misspelt one.
+/// A name so near to one of dbdyno's own settings is misspelt.
 const MISSPELT_MAX: usize = 2;
 
 /// A setting that sessions of dbdyno replace, whatever role, database and server have set. The lists of the engines are the
@@ -20,7 +20,7 @@ const MISSPELT_MAX: usize = 2;
 pub struct Override {
     pub name: &'static str,
     pub value: &'static str,
-    /// Whether sessions of a user's own SQL replace it as well.
+    /// True if sessions of a user's own SQL replace it as well.
     pub in_scripts: bool,
     pub why: &'static str,
 }
@@ -63,7 +63,7 @@ pub struct Replaced {
     pub value: &'static str,
     /// The value of sessions that do not replace it, and where it was set; `None` where it is the same.
     pub instead_of: Option<(String, String)>,
-    /// Whether sessions of scripts replace it as well, instead of keeping it.
+    /// True if sessions of scripts replace it as well, instead of keeping it.
     pub in_scripts: bool,
     pub why: &'static str,
 }
@@ -191,7 +191,7 @@ pub fn not_in_force(server: &str, name: &str, asked: &str, found: &str) -> Targe
     ))
 }
 
-/// Whether what was read back, in the order of the settings, is what was set.
+/// True if what was read back, in the order of the settings, is what was set.
 ///
 /// # Errors
 /// The first that is not.

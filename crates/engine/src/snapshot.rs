@@ -5,7 +5,7 @@ use crate::{Cooled, Result};
 /// A copy of a whole database beside it. There is one at most. Everything here is to be called with no
 /// session open, and leaves the caches as [`crate::Target::cool`] does.
 pub trait Snapshot {
-    /// What the copy was called when it was taken; `None` when there is none.
+    /// The copy's label; `None` when there is no copy.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -11,7 +11,7 @@ use lexer::{Lexer, Token};
 
 /// Longer texts are cut.
 const CHARACTERS_MAX: usize = 300;
-/// What stands for a value, and for what is left out.
+/// Replaces a value, and omitted parts.
 const VALUE: &str = "?";
 const LEFT_OUT: &str = "…";
 
@@ -26,14 +26,12 @@ const COMMANDS: &str = " ABORT ALTER ANALYSE ANALYZE BACKUP BASE_BACKUP BEGIN BI
     DROP_REPLICATION_SLOT END EXECUTE EXPLAIN FETCH FLUSH GRANT HANDLER HELP IDENTIFY_SYSTEM IMPORT INSTALL KILL LISTEN LOAD LOCK MOVE \
     NOTIFY OPTIMIZE PREPARE PURGE REASSIGN REFRESH REINDEX RELEASE RENAME REPAIR RESET RESTART REVOKE ROLLBACK SAVEPOINT SECURITY SET \
     SHOW SHUTDOWN SIGNAL START START_REPLICATION STOP TRUNCATE UNINSTALL UNLISTEN UNLOCK USE VACUUM XA ";
-/// What a command may be about, as its second word.
 const OBJECTS: &str = " AGGREGATE CAST COLLATION CONVERSION DATABASE DOMAIN EVENT EXTENSION FOREIGN FUNCTION GROUP INDEX INSTANCE LANGUAGE \
     MASTER MATERIALIZED OPERATOR POLICY PROCEDURE PUBLICATION REPLICA REPLICATION ROLE RULE SCHEMA SEQUENCE SERVER SLAVE STATISTICS \
     SUBSCRIPTION SYSTEM TABLE TABLES TABLESPACE TEMPORARY TRANSACTION TRIGGER TYPE UNIQUE USER VIEW ";
 /// A statement that begins with none of the commands.
 const UNKNOWN: &str = "(unknown statement)";
 
-/// What servers show in place of a statement.
 const OF_SERVERS: &[&str] = &["<insufficient privilege>", "<command string not enabled>"];
 
 /// The text with `?` for each literal, comments left out, and one blank between words. Lists of literals become one. Of a statement
@@ -108,7 +106,7 @@ fn begin<'s>(word: &'s str, words: &mut Vec<&'s str>) -> Part {
     part
 }
 
-/// Whether a list, in capitals and with blanks at its ends, has a word.
+/// True if a list, in capitals and with blanks at its ends, has a word.
 fn is_among(list: &str, word: &str) -> bool {
     list.contains(&format!(" {} ", word.to_ascii_uppercase()))
 }

@@ -39,7 +39,7 @@ pub struct TargetUrl {
     pub password: Option<Password>,
 }
 
-/// What can be wrong with a URL, knowable without touching the target.
+/// Errors of a URL that are known without touching the target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     #[error(

@@ -24,7 +24,7 @@ pub enum Value<'a> {
     Date(i32),
 }
 
-/// What a query returned, small enough to be compared after every operation.
+/// Rows and digest of a query, small enough to be compared after every operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fetched {
     /// Rows returned; every one was read by the client.
@@ -96,7 +96,7 @@ impl Counters {
         }
     }
 
-    /// What was added since `before`, unknown where either is or where the counter was reset.
+    /// Increase since `before`, unknown where either is or where the counter was reset.
     #[inline]
     pub fn since(self, before: Counters) -> Counters {
         let sub = |a: Option<u64>, b: Option<u64>| a?.checked_sub(b?);
@@ -108,7 +108,6 @@ impl Counters {
     }
 }
 
-/// What [`crate::Target::cool`] achieved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cooled {
     /// The engine's cache and the kernel's are empty for the data files.
@@ -121,7 +120,7 @@ pub enum Cooled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsLeft {
     pub count: u64,
-    /// What limits it, with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
+    /// The limit with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
     pub limit: String,
     /// How to raise that: "raise it with SET GLOBAL max_connections = N".
     pub how_to_raise: String,

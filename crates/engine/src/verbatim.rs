@@ -1,4 +1,4 @@
-//! What holds no parameters in a statement: quoted texts and comments.
+//! Parts of a statement that hold no parameters: quoted texts and comments.
 
 /// Bytes of the quoted text or comment at the front of `text`, 0 when there is none; `before` is what stands in front of it.
 pub fn verbatim(before: &str, text: &str) -> usize {
@@ -31,7 +31,7 @@ fn ends_with_name(text: &str) -> bool {
     text.ends_with(|c| is_of_name(c) || c == '$')
 }
 
-/// Whether an E makes the text behind it one with backslashes.
+/// True if an E makes the text behind it one with backslashes.
 fn has_escapes(before: &str) -> bool {
     let rest = before.strip_suffix(['e', 'E']);
     rest.is_some_and(|rest| !ends_with_name(rest))
@@ -70,7 +70,7 @@ fn nested(text: &str) -> Option<usize> {
     }
 }
 
-/// Whether the text between two dollar signs makes them a quote: `$$` or `$name$`.
+/// True if the text between two dollar signs makes them a quote: `$$` or `$name$`.
 fn is_tag(text: &str) -> bool {
     text.chars().all(is_of_name) && !text.starts_with(|c: char| c.is_ascii_digit())
 }

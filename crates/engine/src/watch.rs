@@ -1,4 +1,4 @@
-//! What a server tells of its sessions' waits and of its own work: watched on a connection of its own,
+//! A server's counters of its sessions' waits and of its own work: read on a connection of its own,
 //! never in the measured path.
 
 use std::collections::HashMap;
@@ -12,7 +12,6 @@ use crate::file_io::{self, FileIo};
 /// Most different events that a tally keeps apart; servers know some hundred.
 const EVENTS_MAX: usize = 1024;
 
-/// What a session does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WaitClass {
     /// On a processor, or ready to run and waiting for one: the server does not tell them apart.
@@ -108,7 +107,6 @@ fn add<K: std::hash::Hash + Eq>(sums: &mut HashMap<K, f64>, key: K, weight: f64)
 /// Cumulative counters of a server at one moment, or what was added between two.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerCounts {
-    /// What its own processes did: process, event, how much.
     pub background: Vec<(&'static str, &'static str, Counted)>,
     /// Waits of the jobs' sessions that it counts itself.
     pub waits: Vec<(WaitClass, String, Counted)>,
@@ -119,7 +117,7 @@ pub struct ServerCounts {
 }
 
 impl ServerCounts {
-    /// What it counts of one direction on the files of one purpose; nothing where it does not tell.
+    /// Its counters of one direction on the files of one purpose; nothing where it has none.
     pub fn of_files(&self, purpose: Purpose, operation: IoOperation) -> Counted {
         let mut files = self.files.iter();
         let found = files.find(|io| (io.purpose, io.operation) == (purpose, operation));
@@ -127,7 +125,7 @@ impl ServerCounts {
         counted.cloned().unwrap_or_default()
     }
 
-    /// What was added since `before`; what either does not tell, or what was reset, is unknown.
+    /// Increase since `before`; unknown where either is, or where a counter was reset.
     pub fn since(&self, before: &Self) -> Self {
         let of_background = |(process, event, now): &(&'static str, &'static str, Counted)| {
             let then = before

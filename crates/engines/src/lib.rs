@@ -127,7 +127,7 @@ pub fn backup_methods(engine: &str) -> Vec<BackupMethod> {
     engines.flat_map(|e| e.backup_methods()).collect()
 }
 
-/// Whether `?` is an operator in the SQL of an engine, by its name in URLs without `+local`.
+/// True if `?` is an operator in the SQL of an engine, by its name in URLs without `+local`.
 pub fn has_question_mark_operators(engine: &str) -> bool {
     let mut engines = engines().iter();
     engines.any(|e| e.scheme() == engine && e.has_question_mark_operators())

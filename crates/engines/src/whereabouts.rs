@@ -1,4 +1,4 @@
-//! Whether a database runs on this machine, so that this machine's counters are its own.
+//! Tells databases on this machine, whose counters are the machine's, from others.
 
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use engine::TargetUrl;
 
 use crate::{engines, file};
 
-/// Whether the server of `url` runs on this machine: an embedded database, a server of dbdyno's own, a
+/// True if the server of `url` runs on this machine: an embedded database, a server of dbdyno's own, a
 /// Unix socket, or an address of this machine. The near end of a tunnel looks like one as well.
 ///
 /// A name that cannot be looked up counts as elsewhere; opening it will say what is wrong.

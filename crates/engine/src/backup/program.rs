@@ -21,9 +21,7 @@ const COMPLAINT_CHARACTERS_MAX: usize = 300;
 
 /// A program that has ended well.
 pub struct Ran {
-    /// What it took, with its children.
     pub took: ProgramUse,
-    /// What it wrote to both of its outputs.
     pub said: String,
 }
 
@@ -33,7 +31,7 @@ pub struct Ran {
 /// When it cannot be executed, or fails: what it says.
 pub fn run(mut command: Command) -> Result<Ran> {
     let name = Path::new(command.get_program()).display().to_string();
-    // What it writes is worth nothing without dbdyno, which awaits it.
+    // Its output is worth nothing without dbdyno, which awaits it.
     host::die_with_parent(&mut command);
     let Ended { status, took, said } =
         end(command).map_err(|e| failed(&format!("{name} cannot be executed"), &e))?;

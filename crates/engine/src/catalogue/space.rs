@@ -1,15 +1,15 @@
-//! What a table can be read by pieces of, so that a few pieces may stand for all of it.
+//! Addresses by which a sample of a table can be read.
 
 use std::ops::Range;
 
 /// Addresses of the rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    /// What they are, in the plural: blocks, row numbers, values of a key.
+    /// Their name in the plural: blocks, row numbers, values of a key.
     pub unit: String,
     /// From the first to behind the last.
     pub range: Range<u64>,
-    /// Whether rows may be missing between them: keys, that is, and not places.
+    /// True if rows may be missing between them, as between keys.
     pub has_gaps: bool,
 }
 

@@ -9,7 +9,6 @@ const SUMMED_DIGITS_MAX: u8 = 27;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Dialect {
-    /// What a name stands between.
     pub quote: char,
     /// Bytes of a text in UTF-8, with `{}` for the column.
     pub text_bytes: &'static str,

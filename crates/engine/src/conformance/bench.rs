@@ -1,4 +1,4 @@
-//! What the checks of the suite share: the target, a table of their own, and how they end.
+//! Shared by the checks: the target, a table of their own, and how they end.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -55,12 +55,11 @@ pub(super) fn same<T: PartialEq + Debug>(what: &str, expected: T, seen: T) -> Ch
 pub(super) struct Bench<'a> {
     pub target: &'a dyn Target,
     pub names: TypeNames,
-    /// Whether schemas are a server's, not files.
     pub is_server: bool,
 }
 
 impl Bench<'_> {
-    /// What an embedded engine may say that it does not do; a server that refuses it has failed, because those that are
+    /// An embedded engine may offer less; a server that refuses has failed, because those that are
     /// known do it.
     pub(super) fn offered<T>(&self, offer: Result<T>) -> std::result::Result<T, Miss> {
         offer.map_err(|error| match error.kind {
@@ -85,7 +84,7 @@ impl Bench<'_> {
         work: impl FnOnce(&mut dyn Session, &str) -> Checked,
     ) -> Checked {
         let mut session = self.session()?;
-        // What a suite that was killed has left.
+        // A suite that was killed leaves tables.
         session.drop_table(name)?;
         let sql = format!("CREATE TABLE {SCHEMA_MARK}.{name} ({columns})");
         session.create_table(name, &sql)?;

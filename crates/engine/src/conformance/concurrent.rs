@@ -1,4 +1,4 @@
-//! What several sessions do to each other.
+//! Checks of concurrent sessions.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -30,7 +30,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     thread.join().unwrap_or_else(|_| Err(panicked()))
 }
 
-/// What is not committed is nobody else's, be it hidden or locked.
+/// Uncommitted rows are hidden or locked.
 pub(super) fn isolation(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, ROWS, |session, table| {
         let mut other = bench.session()?;

@@ -10,7 +10,6 @@ use crate::{
     TargetUrl,
 };
 
-/// What the tables of checks begin with.
 const OWN: &str = "dbdyno_check_";
 
 /// A place beside the database of a URL, and what was found there.
@@ -78,12 +77,11 @@ impl CheckPlace {
         self.engine.type_names()
     }
 
-    /// Whether schemas are a server's, not files.
     pub(super) fn is_server(&self) -> bool {
         matches!(self.engine.reach(), Reach::Network | Reach::LocalServer)
     }
 
-    /// Whether it is created for a run and goes with it.
+    /// True if it is created for a run and goes with it.
     pub fn is_private(&self) -> bool {
         self.found.place.is_none() || self.engine.reach() == Reach::LocalServer
     }

@@ -1,4 +1,4 @@
-//! What one session does: statements, transactions, errors, and what the engine tells of them.
+//! Checks of one session: statements, transactions, errors, counters.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::{Counters, ErrorKind, Feature, FirstRow, Result, Value};
 
 const ROWS: i64 = 100;
 const TABLE: &str = "dbdyno_check_rows";
-/// What a statement that is ended would take for hours: this many rows, four times joined with themselves.
+/// So many rows, joined four times with themselves, take hours.
 const LONG_ROWS: i64 = 2000;
 const LIMIT: Duration = Duration::from_millis(300);
 
@@ -117,7 +117,7 @@ pub(super) fn commit_and_rollback(bench: &Bench<'_>) -> Checked {
         session.begin()?;
         session.execute(delete, &[Value::Int(10)])?;
         session.commit()?;
-        // What has ended is not rolled back.
+        // A transaction that has ended is not rolled back.
         session.rollback()?;
         let mut other = bench.session()?;
         let seen = number(other.as_mut(), &count(table))?;
@@ -160,7 +160,7 @@ pub(super) fn indexes(bench: &Bench<'_>) -> Checked {
     })
 }
 
-/// Who violates a constraint need not try again, and can go on.
+/// A violated constraint is no conflict, and the session goes on.
 pub(super) fn unique_violation(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, ROWS, |session, table| {
         let insert = session.prepare(&format!("INSERT INTO {table} VALUES (?, 0)"))?;
@@ -265,7 +265,7 @@ pub(super) fn parallel_statements(bench: &Bench<'_>) -> Checked {
 /// Work of every session counts, whether the engine counts by session or as a whole.
 pub(super) fn counters(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, LONG_ROWS, |session, table| {
-        // What one of them does not tell, the other may.
+        // Session or engine counts, not always both.
         let sum = |of_session: Counters| {
             let of_target = bench.target.counters();
             Counters {
@@ -284,7 +284,7 @@ pub(super) fn counters(bench: &Bench<'_>) -> Checked {
                 "the engine counts neither page accesses nor log".into(),
             ));
         }
-        // What is in memory alone needs no log.
+        // A database in memory needs no log.
         let is_logged = bench.target.lacks(Feature::Storage).is_none();
         let log = before.redo_bytes.filter(|_| is_logged);
         for (what, before, rise) in [

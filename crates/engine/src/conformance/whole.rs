@@ -1,4 +1,4 @@
-//! What concerns the database as a whole.
+//! Checks of the database as a whole.
 
 use super::bench::{Bench, Checked, Miss, number, same};
 use super::place;

@@ -159,7 +159,7 @@ fn what_bears_the_names_of_snapshots_stays() {
         ("pipe", pipe),
         ("folder", folder),
     ];
-    // What it is, and what is in it or where it leads.
+    // Kind, and content or destination.
     let seen = |path: &Path| {
         let kind = fs::symlink_metadata(path).unwrap().file_type();
         let text = match kind.is_file() {

@@ -19,11 +19,10 @@ pub(super) enum Token<'s> {
     Word(&'s str),
     /// A literal of any type.
     Value,
-    /// What follows cannot be read with certainty.
     Unclear,
 }
 
-/// Whether a backslash in a string takes the next character with it.
+/// True if a backslash in a string takes the next character with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backslash {
     Escapes,

@@ -133,7 +133,7 @@ fn what_a_sentence_quotes_goes_in_any_language() {
     }
 }
 
-/// What must never be shown: it stands in every literal and comment that is made here, as a word, as digits, and as a name of nobody.
+/// Never shown: they stand in every literal and comment that is made here, as a word, as digits, and as a name of nobody.
 const CANARIES: &[&str] = &["CANARY", "47110815", "110_815"];
 /// A name at the end of a statement, by which the tests see that not everything is left out.
 const LAST_NAME: &str = "the_last_name";

@@ -35,7 +35,7 @@ impl Password {
         &self.text
     }
 
-    /// What to say where a server refuses it: a token may have lost its own escapes in the URL.
+    /// A hint where a server refuses it: a token may have lost its own escapes in the URL.
     pub fn doubt(&self, variable: &str) -> String {
         if self.was_decoded {
             format!(
@@ -181,7 +181,7 @@ pub fn port_of(text: &str) -> Result<u16, String> {
 
 /// Parts a password from the place of a server, so that the place can be shown.
 pub(super) fn without_password(path: &str) -> (String, Option<Password>) {
-    // Who forgot the slashes has a password all the same.
+    // Without the slashes it may have a password all the same.
     let slashes = if path.starts_with("//") { "//" } else { "" };
     let Some((user, place)) = path[slashes.len()..].rsplit_once('@') else {
         return (path.to_owned(), None);

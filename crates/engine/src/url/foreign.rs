@@ -11,7 +11,6 @@ pub struct Foreign {
     pub meaning: Meaning,
 }
 
-/// What a setting of another client means here.
 #[derive(Clone, Copy)]
 pub enum Meaning {
     Same(&'static str),

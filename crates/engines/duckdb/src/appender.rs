@@ -227,7 +227,6 @@ impl<'a> Appender<'a> {
             .map_err(|m| explain("bulk load failed", &m))
     }
 
-    /// Whether all rows that were put are whole groups.
     #[inline]
     pub fn is_between_groups(&self) -> bool {
         self.filled + self.of_group == 0

@@ -1,4 +1,4 @@
-//! What DuckDB cannot do.
+//! Features that DuckDB lacks, with reasons.
 
 use engine::Feature;
 

@@ -335,7 +335,7 @@ impl Answer {
         }
     }
 
-    /// What went wrong while rows were made, of a result that is made as it is fetched.
+    /// The error of a result that is made while it is fetched.
     pub(super) fn failure(&mut self) -> Option<String> {
         // SAFETY: the result is alive and carries its message until it is released.
         let message = unsafe { (self.api.result_error)(&mut self.raw) };

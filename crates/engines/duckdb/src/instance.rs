@@ -29,7 +29,7 @@ pub struct Instance {
     /// `None` in memory, where nothing is logged.
     pub redo: Option<RedoMeter>,
     state: Mutex<State>,
-    /// What is done first where tables of another database are going to be kept.
+    /// Statements that run first for tables of another database.
     attachment: Option<MemoryAttachment>,
     // Given back after the state, and with it the database, is dropped.
     _claim: Option<Claim>,
@@ -44,7 +44,6 @@ pub struct MemoryAttachment {
     pub database: &'static str,
 }
 
-/// What the database is lent for a backup.
 #[derive(Debug, Clone)]
 pub(super) struct Lent {
     /// The one directory in which it can reach other files.
@@ -73,7 +72,7 @@ struct Open {
 pub struct SessionGuard(Arc<Instance>);
 
 impl SessionGuard {
-    /// Whether the session is of an attachment in memory that only this process can reach.
+    /// True if the session is of an attachment in memory that only this process can reach.
     pub(super) fn is_of_memory(&self) -> bool {
         self.0.attachment.is_some()
     }

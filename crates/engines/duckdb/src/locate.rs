@@ -15,7 +15,6 @@ const FILE_NAME: &str = if cfg!(target_os = "macos") {
     "libduckdb.so"
 };
 
-/// What of the process decides where the library is.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Surroundings {
     /// `$DBDYNO_DUCKDB_LIB`.
@@ -87,7 +86,7 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
                  {VERSION_TESTED}"
             ))
         })?;
-    // What is loaded does all that dbdyno may do.
+    // A loaded library may do all that dbdyno may.
     match host::trusted(&found) {
         Ok(_) => Ok(found),
         Err(why) => Err(not_installed(format!(

@@ -16,16 +16,14 @@ use engine::catalogue::Cell;
 use engine::register::quoted;
 use engine::{ErrorKind, Result, TargetError};
 
-/// What stands in every database file of the engine, and where. Other files it would open through whatever fits their names.
+/// The mark of every database file of the engine, and its offset. Other files it would open by whatever fits their names.
 const MAGIC: &[u8] = b"DUCK";
 const MAGIC_AT: usize = 8;
 
-/// What a file of ours says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// Table that holds the mark, and nothing else.
     pub table: &'static str,
-    /// What the file is for; the same in every version.
     pub application: &'static str,
     /// Version of its tables. A file of another version is refused.
     pub version: u32,
@@ -33,7 +31,6 @@ pub struct Mark {
     pub tables: &'static str,
 }
 
-/// What may be done with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read and change it; an absent or empty one is made.
@@ -139,7 +136,7 @@ impl OwnFile {
     /// Runs statements without a result.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn run(&self, sql: &str) -> Result<()> {
         let done = self.connection.query(sql);
         done.map(|_| ())
@@ -159,7 +156,7 @@ impl OwnFile {
     /// A bulk load into one table, in the transaction that is open; [`Rows::finish`] ends it.
     ///
     /// # Errors
-    /// What the engine says.
+    /// When the engine fails.
     pub fn rows(&self, table: &str) -> Result<Rows<'_>> {
         Appender::of_cells(&self.connection, table).map(Rows)
     }
@@ -167,7 +164,7 @@ impl OwnFile {
     /// Writes the rows of a query to a Parquet file.
     ///
     /// # Errors
-    /// What the engine says: the place cannot be written.
+    /// When the place cannot be written.
     pub fn write_parquet(&self, query: &str, path: &Path) -> Result<()> {
         let Some(name) = path.to_str() else {
             return Err(TargetError::new(

@@ -1,4 +1,4 @@
-//! What a URL asks of DuckDB, and the options it is opened with.
+//! Settings of a URL of DuckDB, and the options it is opened with.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub const THREADS_MAX: u32 = 1024;
 /// Less than this holds no working set of a single thread.
 const MEMORY_LIMIT_MB_MIN: u64 = 16;
 
-/// What a URL asked for; `None` leaves it to DuckDB.
+/// Settings of a URL; `None` leaves it to DuckDB.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetUp {
     /// Size of the thread pool.
@@ -81,7 +81,7 @@ pub(super) fn options_read_only() -> Vec<(&'static str, String)> {
     options
 }
 
-/// What DuckDB takes of the machine's memory by default, taken of that of the control group: it does not know every group.
+/// DuckDB's default share of memory, of the control group's: it does not know every group.
 fn of_control_group() -> Option<u64> {
     let bytes = host::memory::limit_bytes()?;
     Some((bytes / 5 * 4 / 1_000_000).max(MEMORY_LIMIT_MB_MIN))

@@ -21,7 +21,6 @@ use engine::{
     TargetError, TargetUrl,
 };
 
-/// What is read back into the record, by DuckDB's own names.
 /// Where the writes of the log are seen.
 const LOG_GROWTH: &str = "growth of the log's file";
 const RECORDED: &str = "'threads', 'memory_limit', 'wal_autocheckpoint', 'force_compression', \

@@ -10,7 +10,6 @@ use engine::plain::put_date;
 pub(super) enum Unread {
     /// There are more than are kept.
     TooMany,
-    /// What DuckDB or a type says.
     Message(String),
 }
 

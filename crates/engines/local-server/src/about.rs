@@ -1,4 +1,4 @@
-//! What a local server adds to the settings that are archived.
+//! Facts about a local server that are archived with its settings.
 
 use super::{LocalServer, process};
 

@@ -19,7 +19,7 @@ pub struct Account {
     pub name: String,
     pub uid: u32,
     pub gid: u32,
-    /// Whether processes must change to it, because dbdyno itself is root.
+    /// True if processes must change to it, because dbdyno itself is root.
     pub is_changed_to: bool,
 }
 
@@ -56,7 +56,7 @@ impl Account {
             })
     }
 
-    /// Whether the permissions of `path` and of every directory above it let the user reach it.
+    /// True if the permissions of `path` and of every directory above it let the user reach it.
     /// Access lists are not looked at, so "no" may be wrong, "yes" hardly.
     pub fn reaches(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! What of a server's files a URL puts apart from its data.
+//! Files of a server that a URL places outside its data directory.
 
 use std::fmt;
 

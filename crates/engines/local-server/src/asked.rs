@@ -1,4 +1,4 @@
-//! What a URL asks of a kind of local server.
+//! Reads the settings of a local server from its URL.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -99,7 +99,6 @@ impl ServerSpec {
     }
 }
 
-/// What `place.KEY` puts apart on a kind of server.
 fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String> {
     if let Some(table) = key.strip_prefix(TABLE).filter(|_| kind.places_tables()) {
         let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';

@@ -27,7 +27,7 @@ const NEW: &str = ".new";
 const OLD: &str = ".old";
 /// More are not kept; the one that was not used for longest goes first.
 const KEPT_MAX: usize = 8;
-/// What takes more room is not kept: the cache is its user's.
+/// A larger copy is not cached: the cache is its user's.
 const KEPT_BYTES_MAX: u64 = 128 << 20;
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -38,7 +38,7 @@ pub(super) struct Blank {
 }
 
 impl Blank {
-    /// What `command` makes for `account` in the data directory of `layout`, which has to lie in the directory of the run, with this text
+    /// The result of `command` for `account` in the data directory of `layout`, which has to lie in the directory of the run, with this text
     /// of its configuration file; `None` where files lie apart, and where nothing can be kept.
     pub fn of(
         layout: &Layout,
@@ -109,7 +109,7 @@ impl Blank {
     }
 }
 
-/// What it depends on: the server's program, whose user runs it, what initialising is told and reads, and since when the machine is up.
+/// Digest of its inputs: program, user, arguments and files of initialising, and the machine's start.
 fn key(
     layout: &Layout,
     command: &Command,

@@ -56,7 +56,7 @@ pub fn warm(directory: &Path) -> io::Result<()> {
     for_each_file(directory, DEPTH_MAX, &read).map(drop)
 }
 
-/// Whether the file system keeps its files in the page cache and nowhere else: then all the machine's
+/// True if the file system keeps its files in the page cache and nowhere else: then all the machine's
 /// caches would be dropped for nothing.
 fn is_memory(directory: &Path) -> io::Result<bool> {
     let state = rustix::fs::statfs(directory)?;

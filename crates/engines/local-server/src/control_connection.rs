@@ -10,7 +10,7 @@ use engine::{ErrorKind, Result, TargetError};
 pub struct ControlConnection<C> {
     /// None while the server rests, and after it was lost.
     connection: Mutex<Option<C>>,
-    /// Whether it is that of a secondary target: the first one holds the lock, and alone restarts the server.
+    /// True if it is that of a secondary target: the first one holds the lock, and alone restarts the server.
     is_secondary: bool,
     server: Option<Arc<LocalServer>>,
 }
@@ -41,7 +41,6 @@ impl<C> ControlConnection<C> {
         }
     }
 
-    /// Whether another target holds the lock.
     pub fn is_secondary(&self) -> bool {
         self.is_secondary
     }

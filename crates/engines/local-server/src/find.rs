@@ -27,7 +27,7 @@ impl Version {
         Some(Self(numbers))
     }
 
-    /// Whether `asked` names this version or a series it belongs to: 15 names 15.18.
+    /// True if `asked` names this version or a series it belongs to: 15 names 15.18.
     pub fn is(&self, asked: &Version) -> bool {
         self.0.starts_with(&asked.0)
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
     pub version: Version,
-    /// What the program says about itself, for the platform's description.
+    /// The program's own title, for the platform's description.
     pub title: String,
     /// The server's program, links resolved.
     pub server: PathBuf,
@@ -54,7 +54,6 @@ pub struct Installation {
     pub root: Option<PathBuf>,
 }
 
-/// What of the process decides where servers are found.
 #[derive(Debug, Default, Clone)]
 pub struct Surroundings {
     /// Root of the file system.

@@ -137,7 +137,7 @@ impl MemoryGroup {
         Ok(group)
     }
 
-    /// What a process writes "0" to in order to enter the group.
+    /// A process enters the group by writing "0" here.
     pub(super) fn entrance(&self) -> io::Result<OwnedFd> {
         let file = OpenOptions::new()
             .write(true)
@@ -166,7 +166,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        // What remains is removed by the next start, which knows the group from its owner's notes.
+        // The next start removes the rest, which it knows from its owner's notes.
         let _ = remove(&self.path);
     }
 }

@@ -1,6 +1,6 @@
 //! Removes what servers leave behind, above all those of a dbdyno that was killed.
 //!
-//! What is removed is known from notes that were made beforehand, never guessed: the directory by its
+//! Everything that it removes is known from notes, never guessed: the directory by its
 //! locked file, processes by program and working directory, the control group and shared memory by name.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What differs between kinds of database server.
+//! The trait of a kind of database server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,12 +78,10 @@ pub trait ServerKind: Sync {
     /// Settings that dbdyno decides, with the reason: a URL must not change them.
     fn reserved(&self) -> &'static [(&'static str, &'static str)];
 
-    /// What it can keep apart from its data.
     fn places(&self) -> &'static [Purpose] {
         &[]
     }
 
-    /// Whether it can keep single tables apart.
     fn places_tables(&self) -> bool {
         false
     }
@@ -107,7 +105,6 @@ pub trait ServerKind: Sync {
 
     fn socket_path(&self, socket_directory: &Path) -> PathBuf;
 
-    /// Whether the server takes connections.
     fn is_ready(&self, layout: &Layout, pid: u32) -> bool;
 
     fn signals(&self) -> Signals;
@@ -118,10 +115,10 @@ pub trait ServerKind: Sync {
     /// The server's own sentence about what went wrong, from its log.
     fn complaint(&self, log: &str) -> Option<String>;
 
-    /// Whether the server did not start because of a setting, by its log: that is for who named it to mend.
+    /// True if the server did not start because of a setting, by its log: that is for who named it to mend.
     fn refuses_a_setting(&self, log: &str) -> bool;
 
-    /// What the server said about settings that it took otherwise than asked, from its log.
+    /// The server's messages about settings that it adjusted, from its log.
     fn adjustments(&self, log: &str) -> Vec<String>;
 
     /// Removes what a dead server left in a data directory that would keep the next one from starting.

@@ -36,9 +36,9 @@ const ABANDON_TIME_MAX: Duration = Duration::from_secs(20);
 /// A server that took its connections with it has ended by then.
 const LOSS_TIME_MAX: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
-/// What is read of a log: its end, where the reasons stand.
+/// Only the end of a log is read, where the reasons stand.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
-/// What a Unix socket's address holds, without the zero at its end.
+/// Longest path in a Unix socket's address, without the zero at its end.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 /// A local server; dropping it stops it and removes everything that is not the user's.
@@ -164,7 +164,6 @@ impl LocalServer {
         self.layout.installation.version.to_string()
     }
 
-    /// What its program says about itself.
     pub fn title(&self) -> &str {
         &self.layout.installation.title
     }
@@ -199,7 +198,7 @@ impl LocalServer {
             .map_or(SESSIONS_USUAL, sessions_under)
     }
 
-    /// What a reader of its figures should know for a load of `sessions` sessions: settings that it took
+    /// Notes for readers of its figures with `sessions` sessions: settings that it took
     /// otherwise than asked, and a memory limit that is too small.
     pub fn notes(&self, sessions: u32) -> Vec<String> {
         let mut notes = self.kind.adjustments(&self.log());
@@ -441,7 +440,7 @@ impl LocalServer {
         self.note_shared_memory(pid)
     }
 
-    /// What would stay if the server were killed, which then nobody could know any more.
+    /// Shared memory would outlive a killed server, and nobody would know of it.
     fn note_shared_memory(&self, pid: u32) -> Result<()> {
         for segment in self.kind.segments(&self.layout.data) {
             let value = format!("{} {}", segment.id, segment.key);
@@ -457,7 +456,7 @@ impl LocalServer {
     /// Ends it without order.
     fn abandon(&self) {
         if let Some(mut running) = self.child().take() {
-            // What does not end is told nobody; removing the directory kills whatever is left.
+            // Nobody waits for an answer; removing the directory kills whatever is left.
             let _ = process::end(&mut running, self.kind.signals().abandon, ABANDON_TIME_MAX);
         }
     }
@@ -479,7 +478,7 @@ impl LocalServer {
         error
     }
 
-    /// What the kernel killed because it outgrew the memory group.
+    /// Processes that the kernel killed because they outgrew the memory group.
     fn kills(&self) -> Option<String> {
         let group = self.group.as_ref()?;
         let kills = group.kills().filter(|kills| *kills > 0)?;

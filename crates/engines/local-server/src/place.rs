@@ -20,16 +20,15 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// The server's own directory inside the given one.
 pub const DATA: &str = "data";
-/// What a new file system holds; a directory with nothing else is empty.
+/// A new file system holds this; a directory with nothing else is empty.
 const LOST_AND_FOUND: &str = "lost+found";
 
 /// Where the data is, and whether it is there already.
 #[derive(Debug)]
 pub struct DataDirectory {
     pub data: PathBuf,
-    /// Whether a server was made in it before.
     pub is_initialised: bool,
-    /// What lay apart from it when it was made, as URLs have it; nothing where the marker is of a time that did not tell.
+    /// Files outside it when it was made, as URLs have them; empty for old markers.
     apart: Vec<String>,
     given: Option<Given>,
 }
@@ -168,7 +167,6 @@ impl DataDirectory {
         Ok(places)
     }
 
-    /// Whether the data stays when the server goes.
     pub(super) fn is_given(&self) -> bool {
         self.given.is_some()
     }

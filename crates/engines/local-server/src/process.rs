@@ -23,7 +23,6 @@ const POLL: Duration = Duration::from_millis(10);
 /// Time that the kernel needs at most to end a killed process, whose pages may be written first.
 const KILL_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What holds a process to dbdyno.
 pub(super) struct Bonds {
     pub account: Account,
     /// Membership file of the control group to enter.
@@ -92,7 +91,7 @@ pub fn signal(pid: u32, signal: libc::c_int) -> bool {
     pid > 0 && unsafe { libc::kill(pid, signal) } == 0
 }
 
-/// Whether a process has ended but nobody has asked how.
+/// True if a process has ended but nobody has asked how.
 pub fn is_zombie(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')')

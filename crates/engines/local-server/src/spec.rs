@@ -1,4 +1,4 @@
-//! What is asked of a local server.
+//! Specification of a local server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ const SESSIONS_RESERVE: u32 = 64;
 /// The setting of all kinds of server that limits sessions.
 pub const MAX_CONNECTIONS: &str = "max_connections";
 
-/// What [`MAX_CONNECTIONS`] has to be for so many sessions of jobs.
+/// Value of [`MAX_CONNECTIONS`] for so many sessions of jobs.
 pub fn connections_for(sessions: u32) -> String {
     sessions.saturating_add(SESSIONS_RESERVE).to_string()
 }
@@ -27,7 +27,7 @@ pub fn sessions_setting(sessions: u32) -> Option<(&'static str, String)> {
     (sessions > SESSIONS_USUAL).then(|| (MAX_CONNECTIONS, connections_for(sessions)))
 }
 
-/// What is asked of a local server; everything else has a default.
+/// Specification of a local server; everything else has a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerSpec {
     /// Where its data lies and stays; `None` for a directory that goes with the server.

@@ -12,7 +12,6 @@ use stats::random::Random;
 
 use engine::{ErrorKind, Result, TargetError, TargetUrl};
 
-/// What a URL may set, with its meaning.
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "service_us",

@@ -37,7 +37,7 @@ pub(super) fn parse(sql: &str) -> Result<Parsed> {
 }
 
 fn wrong(sql: &str, what: &str) -> TargetError {
-    // What is no statement of ours may be long SQL of somebody else's.
+    // A foreign statement may be long.
     let shown: String = sql.trim().chars().take(60).collect();
     TargetError::new(
         ErrorKind::Statement,

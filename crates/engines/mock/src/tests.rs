@@ -71,7 +71,7 @@ fn a_slow_down_slows_down_by_what_it_says() {
     assert!((1.3..1.7).contains(&ratio), "{ratio}");
 }
 
-/// What is drawn has the stated distribution; here no clock is involved, so the tolerance is that of
+/// Draws have the stated distribution; here no clock is involved, so the tolerance is that of
 /// chance alone (eight standard errors).
 #[test]
 fn the_noise_is_what_was_stated() {

@@ -60,11 +60,9 @@ pub(super) struct Access {
     pub user: String,
     /// The database that is dbdyno's own.
     pub database: String,
-    /// Whether sessions write although transactions are read-only by default.
     pub writes_anyway: bool,
     pub password: Option<Password>,
     option_file: Option<PathBuf>,
-    /// Whose sessions are opened with it.
     pub owner: Owner,
     /// How TLS is made, where it is asked for and its files were read.
     pub tls: Option<TlsClient>,
@@ -163,8 +161,6 @@ impl Access {
     }
 }
 
-/// Whether the URL allows that others are active.
-///
 /// # Errors
 /// When it says something else.
 pub(super) fn others_allowed(url: &TargetUrl) -> Result<bool> {

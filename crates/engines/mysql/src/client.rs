@@ -53,7 +53,7 @@ pub struct Client {
     tls: Option<String>,
     /// A connection that broke is not used again.
     is_broken: bool,
-    /// Whether a transaction is open, as the server said last; an error leaves it open in case of doubt.
+    /// True if a transaction is open, as the server said last; an error leaves it open in case of doubt.
     in_transaction: bool,
 }
 
@@ -173,7 +173,6 @@ impl Client {
         self.stream.transport()
     }
 
-    /// What protects what is sent to the server.
     pub fn protection(&self) -> Protection {
         self.stream.protection(self.tls())
     }
@@ -183,7 +182,7 @@ impl Client {
         self.stream.listener()
     }
 
-    /// Whether a transaction is open, or may be: one that the server ended after an error counts as well.
+    /// True if a transaction is open, or may be: one that the server ended after an error counts as well.
     pub fn in_transaction(&self) -> bool {
         self.in_transaction
     }

@@ -1,4 +1,4 @@
-//! What the server says about itself: settings and counters.
+//! Settings and counters of the server.
 
 use std::collections::BTreeMap;
 

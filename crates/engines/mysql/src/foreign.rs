@@ -8,7 +8,7 @@ const fn of(names: &'static [&'static str], meaning: Meaning) -> Foreign {
 
 const OFF: &[&str] = &["false", "0", "off", "no", "disabled"];
 
-/// What each means here; docs/SERVERS.md has the same list for its users.
+/// Their meaning here; docs/SERVERS.md has the same list for users.
 pub(super) const FOREIGN: &[Foreign] = &[
     of(
         &["ssl-mode", "ssl_mode", "sslMode"],

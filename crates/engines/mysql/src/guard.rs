@@ -88,7 +88,7 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
     Err(locked(access))
 }
 
-/// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
+/// True if another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
 pub(super) fn is_locked(client: &mut Client, access: &Access) -> Result<bool> {
     let holder = client.read_one(&format!(
         "SELECT is_used_lock({})",
@@ -105,7 +105,6 @@ pub(super) fn locked(access: &Access) -> TargetError {
     ))
 }
 
-/// Whether there is such a database.
 pub(super) fn is_there(client: &mut Client, database: &str) -> Result<bool> {
     let count = client.read_one(&format!(
         "SELECT count(*) FROM information_schema.schemata WHERE schema_name = {}",
@@ -280,7 +279,7 @@ fn place_of(access: &Access) -> String {
     format!("the database \"{}\" at {}", access.database, access.place)
 }
 
-/// What a table's identity begins with; the rest is its comment.
+/// Begins a table's identity; the rest is its comment.
 pub(super) const TABLE: &str = "BASE TABLE ";
 
 /// Tables and views of a database, and what tells them from others of their names.

@@ -1,4 +1,4 @@
-//! What a run would find on a server: nothing is made, set or locked for it.
+//! Inspects a server without creating, setting or locking anything.
 
 use super::access::{Access, refuse_servers_own};
 use super::client::Client;

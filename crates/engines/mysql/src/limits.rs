@@ -1,4 +1,4 @@
-//! What a server or an account is set to that would end a run in its middle, found before it begins.
+//! Limits of a server or an account that would abort a run, found before it begins.
 
 use super::client::Client;
 use super::flavour::Flavour;
@@ -8,7 +8,7 @@ use super::session_settings::assignment;
 use engine::session_settings::{Override, Replaced};
 use engine::{ErrorKind, Result, TargetError};
 
-/// What the sessions that are measured set beside what all sessions set, and what they have to do without.
+/// Settings of measured sessions alone, and the limits that stay.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Limits {
     pub assignments: Vec<String>,
@@ -38,7 +38,7 @@ impl Limits {
             })?;
         }
         if variable(client, KEYS_REQUIRED.name)? == "1" {
-            // Who may not set it is told so by what is said of the tables.
+            // Without the right to set it, the tables' check reports it.
             if limits.lift(client, &KEYS_REQUIRED, "1").is_err() {
                 limits.keys = Some(no_keys(KEYS_REQUIRED.name));
             }
@@ -66,7 +66,7 @@ fn no_keys(variable: &str) -> String {
     )
 }
 
-/// Whether the server takes no writes, and why: a replica, as a rule. Who has the right to write to it all the same must not,
+/// True if the server takes no writes, and why: a replica, as a rule. Who has the right to write to it all the same must not,
 /// because it would no longer be one.
 pub(super) fn is_read_only(
     client: &mut Client,

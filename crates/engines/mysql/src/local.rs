@@ -147,7 +147,7 @@ impl ServerKind for MariaDbServer {
         let log = format!("{}M", LOG_FILE_BYTES >> 20);
         let connections = connections_for(SESSIONS_USUAL);
         [
-            // What a commit promises: written out, so that nobody has to look up that it is kept.
+            // Durability of commits, written out so that nobody has to look it up.
             ("innodb_flush_log_at_trx_commit", "1"),
             ("innodb_doublewrite", "ON"),
             // The binary log, which is for replicas, is off by default; who switches it on gets a durable one.
@@ -203,7 +203,7 @@ impl ServerKind for MariaDbServer {
         }
         command
             .arg(format!("--datadir={}", layout.data.display()))
-            // Who can enter the socket's directory is dbdyno's user.
+            // Only dbdyno's user can enter the socket's directory.
             .arg("--auth-root-authentication-method=normal")
             .args(["--skip-test-db", "--skip-name-resolve"]);
         set_environment(&mut command, installation);

@@ -25,7 +25,6 @@ pub(super) fn usual() -> Option<PathBuf> {
     Some(Path::new(&home).join(".my.cnf"))
 }
 
-/// Who logs on, as an option file says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub user: Option<String>,

@@ -18,7 +18,7 @@ const YEAR: &str = "31536000";
 /// The largest number of variables of 64 bits.
 const MOST: &str = "18446744073709551615";
 
-/// What every session sets, in this order: `max_join_size` resets `sql_big_selects`.
+/// Settings of every session, in this order: `max_join_size` resets `sql_big_selects`.
 const OVERRIDES: &[Override] = &[
     Override::everywhere(
         "character_set_client",
@@ -78,7 +78,7 @@ const OF_MYSQL: &[Override] = &[
     Override::everywhere("cte_max_recursion_depth", "4294967295", REFUSES),
 ];
 
-/// What sessions set where the server would refuse measured statements otherwise; both need a right that dbdyno has.
+/// Set where the server would refuse measured statements otherwise; both need a right that dbdyno has.
 pub(super) const BINLOG_FORMAT: Override = Override::but_scripts(
     "binlog_format",
     "MIXED",
@@ -106,7 +106,7 @@ fn all(flavour: Flavour) -> impl Iterator<Item = &'static Override> {
     OVERRIDES.iter().chain(more)
 }
 
-/// What a session sets from its beginning; `for_script` leaves the rest as the server has it.
+/// Settings of a new session; `for_script` leaves the rest as the server has it.
 pub(super) fn set_up(flavour: Flavour, for_script: bool, writes_anyway: bool) -> String {
     let all = all(flavour).filter(|of| of.in_scripts || !for_script);
     let lifted = writes_anyway.then(|| (read_only(flavour), "0"));
@@ -155,7 +155,6 @@ pub(super) fn set_up_first(
     Ok(replaced.collect())
 }
 
-/// Whether two spellings are of one value.
 fn is_same(a: &str, b: &str) -> bool {
     let plain = |text: &str| match text {
         "ON" => "1".to_owned(),

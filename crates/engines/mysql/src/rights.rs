@@ -1,4 +1,4 @@
-//! What a user may do, from what the server says of its grants.
+//! Rights of a user, from the server's list of grants.
 
 use super::client::Client;
 use super::flavour::Flavour;
@@ -6,7 +6,7 @@ use super::name;
 use engine::Result;
 use engine::inspection::Right;
 
-/// What dbdyno does with its own database. Who creates stored code may execute it.
+/// Privileges that dbdyno uses on its own database. The creator of stored code may execute it.
 const ON_DATABASE: [&str; 11] = [
     "SELECT",
     "INSERT",
@@ -20,7 +20,7 @@ const ON_DATABASE: [&str; 11] = [
     "CREATE ROUTINE",
     "ALTER ROUTINE",
 ];
-/// What MySQL asks for besides: MariaDB makes foreign keys without.
+/// MySQL alone demands it for foreign keys.
 const ON_DATABASE_OF_MYSQL: &str = "REFERENCES";
 const EVERYTHING: &str = "ALL PRIVILEGES";
 
@@ -41,7 +41,7 @@ impl Grants {
         Ok(Self(lines.filter_map(|line| parsed(&line)).collect()))
     }
 
-    /// Whether all databases are covered by a privilege, as server-wide ones are.
+    /// True if all databases are covered by a privilege, as server-wide ones are.
     pub(super) fn everywhere(&self, privilege: &str) -> bool {
         let mut grants = self.0.iter();
         grants.any(|grant| grant.databases == "%" && grant.has(privilege))
@@ -52,7 +52,6 @@ impl Grants {
         grants.any(|grant| is_like(database, &grant.databases) && grant.has(privilege))
     }
 
-    /// Whether the user is one that may do everything.
     pub(super) fn is_superuser(&self) -> bool {
         self.everywhere(EVERYTHING)
     }
@@ -146,7 +145,7 @@ fn parsed(line: &str) -> Option<Grant> {
     })
 }
 
-/// Whether a name fits a pattern in which `%` stands for anything, `_` for any letter, and `\` takes both their meaning.
+/// True if a name fits a pattern in which `%` stands for anything, `_` for any letter, and `\` takes both their meaning.
 fn is_like(name: &str, pattern: &str) -> bool {
     let mut letters = pattern.chars();
     match letters.next() {

@@ -67,7 +67,7 @@ impl MySqlSession {
         }
     }
 
-    /// What sends a table to a directory of its own; nothing where it lies with the data.
+    /// The clause that places a table in its own directory; empty where it lies with the data.
     fn table_place(&self, table: &str) -> String {
         let place = self.access.table_directories.get(table);
         place.map_or(String::new(), |place| {

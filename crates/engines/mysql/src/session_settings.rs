@@ -173,7 +173,7 @@ fn number(text: &str) -> Option<String> {
     Some(number.to_string())
 }
 
-/// Whether what was read back is what was asked for: a number, a word, yes or no, or flags among all that there are.
+/// True if what was read back is what was asked for: a number, a word, yes or no, or flags among all that there are.
 fn means(found: &str, asked: &str) -> bool {
     let switch = |text: &str| match text.to_ascii_lowercase().as_str() {
         "1" | "on" | "true" => Some(true),

@@ -17,7 +17,6 @@ use engine::catalogue::{
 use engine::open_sessions::break_off_those_of;
 use engine::plain::{days_from, unscaled_of};
 
-/// What the servers call things.
 const DIALECT: Dialect = Dialect {
     quote: '`',
     text_bytes: "length(convert({} using utf8mb4))",
@@ -41,7 +40,7 @@ const CATALOGUE: &str = "SELECT t.table_name, t.table_type, t.engine, t.table_ro
 const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 const DAY_US: i64 = 86_400_000_000;
 
-/// What is said of a table that keeps its own history.
+/// Reason for a table that keeps its own history.
 const VERSIONED: &str = "the table keeps the history of its rows: only the current ones are read, and how much of its size on \
      disk is theirs is unknown";
 /// Types whose text is that of their shape.
@@ -61,7 +60,6 @@ const SHAPES: [&str; 9] = [
 pub(super) struct MySqlSource {
     access: Access,
     url: String,
-    /// Whether its sessions are those of a target.
     is_of_target: bool,
     version: String,
     readers: Mutex<Vec<String>>,

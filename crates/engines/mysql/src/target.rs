@@ -33,7 +33,6 @@ use local_server::{ControlConnection, LocalServer, ServerSpec};
 /// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
 const NO_DATABASE: &str = "information_schema";
 
-/// What its manual advises for its settings.
 pub(super) const RULES: &str = include_str!("rules.toml");
 
 /// Why a server that somebody else started has no methods.
@@ -45,23 +44,21 @@ pub(super) struct MySqlTarget {
     access: Arc<Access>,
     flavour: Flavour,
     version: String,
-    /// What the user may not see.
     /// The TLS of the sessions, for people.
     tls: Option<String>,
     rights_missing: Option<RightsMissing>,
     /// Why the server takes no writes.
     read_only: Option<String>,
-    /// What the server is set to that measured sessions lift or do without.
+    /// Limits of the server that measured sessions lift or bear.
     limits: Limits,
     /// Settings of the server that sessions replace.
     replaced: Vec<Replaced>,
-    /// Whether the server is only looked at.
     is_observed: bool,
     compression: AtomicBool,
     /// Settings of the server for the sessions that are measured, as it writes them.
     session: SessionSettings,
     control: ControlConnection<Client>,
-    /// Whether this target holds the lock on its database, and not another one that is open as long.
+    /// True if this target holds the lock on its database, and not another one that is open as long.
     is_locked: bool,
 }
 
@@ -264,7 +261,7 @@ impl MySqlTarget {
     }
 }
 
-/// What a URL of a running server asks for, with what it refers to.
+/// Access and settings of a running server's URL, with the files that it names.
 pub(super) fn asked_of(url: &TargetUrl) -> Result<(Access, SessionSettings)> {
     let mut access = Access::from_url(url)?;
     access.read_files()?;
@@ -278,7 +275,7 @@ pub(super) fn plain_version(version: &str) -> String {
     version.chars().take_while(is_of_number).collect()
 }
 
-/// Who lacks a right sees nothing where others see figures: that is told, not taken for nothing.
+/// Without a right, views are empty: that is reported, not taken for zero.
 fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<RightsMissing>> {
     let grants = client.read("SHOW GRANTS").unwrap_or_default();
     let may_see = grants.iter().flatten().flatten().any(|grant| {
@@ -442,7 +439,7 @@ impl Target for MySqlTarget {
     }
 
     fn counters(&self) -> Counters {
-        // Who observes reads them beside all others.
+        // An observer reads them with all others.
         if self.is_observed {
             return Counters::default();
         }
@@ -468,7 +465,7 @@ impl Target for MySqlTarget {
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
         let access = self.secondary_access(name)?;
-        // Whether others are at work was looked at when this target was opened.
+        // Other sessions were checked when this target was opened.
         let control = self.control.of_secondary();
         let secondary = Self::open_with(&self.url, access, true, (control, true))?;
         Ok(Arc::new(Self {

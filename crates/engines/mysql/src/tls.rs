@@ -3,7 +3,7 @@
 use engine::{ErrorKind, Result, TargetError, TargetUrl};
 use net::tls::{Said, TlsOptions, Words};
 
-/// What a URL asks for; `None` is a connection without TLS.
+/// TLS options of a URL; `None` is a connection without TLS.
 ///
 /// # Errors
 /// When the settings contradict each other, or ask for TLS through a Unix socket.

@@ -1,4 +1,4 @@
-//! What sessions of MariaDB and MySQL wait for. States of the process list are sampled; what their threads
+//! Waits of sessions of MariaDB and MySQL. States of the process list are sampled; what their threads
 //! use of the processors is the kernel's account, where the server is on this machine; row locks, and with
 //! `performance_schema` the I/O of data files, are what the server counts.
 

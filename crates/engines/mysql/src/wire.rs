@@ -31,7 +31,7 @@ pub const STATEMENTS_MAX: usize = 4096;
 /// Most columns of a result; the server's own limit.
 const COLUMNS_MAX: u64 = 4096;
 
-/// What can be wrong with the conversation itself; after any of these the connection is of no use.
+/// Errors of the protocol; after any of these the connection is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Bytes that are not the protocol.

@@ -106,7 +106,7 @@ impl Stream {
         }
     }
 
-    /// Whether the far end is on another machine, by its address.
+    /// True if the far end is on another machine, by its address.
     pub fn transport(&self) -> Transport {
         let Stream::Tcp(stream, _) = self else {
             return Transport::Local;
@@ -118,7 +118,7 @@ impl Stream {
         }
     }
 
-    /// What protects what is sent, given the TLS that was agreed on.
+    /// Protection of the connection, given the TLS that was agreed on.
     pub fn protection(&self, tls: Option<String>) -> Protection {
         match self {
             Stream::Unix(..) => Protection::UnixSocket,
@@ -203,7 +203,7 @@ fn receive(socket: impl AsFd, into: &mut [u8], wait: bool) -> io::Result<usize> 
     Ok(received)
 }
 
-/// What is left until `deadline`, for a timeout of a socket: at least a little, because no time at all would mean to wait
+/// Time until `deadline` for a socket's timeout: at least a little, because zero would mean to wait
 /// for ever.
 pub fn time_left(deadline: Instant) -> Duration {
     let left = deadline.saturating_duration_since(Instant::now());

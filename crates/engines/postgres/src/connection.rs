@@ -25,7 +25,7 @@ pub(super) use nonblocking::Came;
 /// A server that does not log us in within such a time is not there.
 const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What PgBouncer says of a setting in a logon that it neither knows nor was told to ignore.
+/// PgBouncer's words for a setting in a logon that it neither knows nor ignores.
 const UNSUPPORTED: &str = "unsupported startup parameter";
 
 pub(super) struct Connection {
@@ -239,7 +239,6 @@ impl Connection {
         self.stream.transport()
     }
 
-    /// What protects what is sent to the server.
     pub(super) fn protection(&self) -> Protection {
         self.stream.protection(self.tls())
     }
@@ -259,12 +258,12 @@ impl Connection {
         self.secured.as_ref().map(ToString::to_string)
     }
 
-    /// Whether a digest of the password went where others may have read it.
+    /// True if a digest of the password went where others may have read it.
     pub(super) fn is_weak_logon(&self) -> bool {
         self.is_weak_logon
     }
 
-    /// Whether an error was about a text whose bytes are no characters of its encoding, or of the client's.
+    /// True if an error was about a text whose bytes are no characters of its encoding, or of the client's.
     pub(super) fn met_odd_bytes(&self) -> bool {
         self.met_odd_bytes
     }
@@ -283,7 +282,7 @@ impl Connection {
     /// after everything that came has been taken.
     ///
     /// # Errors
-    /// What the server said about the first statement that failed, or that the connection broke.
+    /// The server's error about the first statement that failed, or that the connection broke.
     #[inline]
     pub(super) fn exchange(
         &mut self,

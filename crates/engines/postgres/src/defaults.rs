@@ -1,4 +1,4 @@
-//! What a URL leaves out, from where libpq looks for it: a service, the environment, and its defaults.
+//! Defaults of a URL, from where libpq looks for them: a service, the environment, and its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

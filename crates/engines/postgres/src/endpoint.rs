@@ -34,19 +34,17 @@ pub(super) struct Endpoint {
     pub database: String,
     /// The schema in it that is dbdyno's own.
     pub schema: String,
-    /// Whether sessions write although their role, database or server is set to read only.
+    /// True if sessions write although their role, database or server is set to read only.
     pub writes_anyway: bool,
     /// Password, when one is known.
     pub password: Option<Password>,
     /// Why the file of passwords was not used.
     pub password_file_unused: Option<String>,
-    /// Whose sessions are opened with it.
     pub owner: Owner,
     /// How TLS is made, where it is asked for.
     pub tls: Option<TlsClient>,
     /// TLS begins without asking the server for it first.
     pub is_tls_direct: bool,
-    /// Whether the logon is bound to the server's certificate.
     pub binding: Binding,
 }
 

@@ -26,7 +26,7 @@ const fn same(names: &'static [&'static str], own: &'static str) -> Foreign {
     Foreign { names, meaning }
 }
 
-/// What each means here; docs/SERVERS.md has the same list for its users.
+/// Their meaning here; docs/SERVERS.md has the same list for users.
 pub(super) const FOREIGN: &[Foreign] = &[
     Foreign {
         names: &["options"],

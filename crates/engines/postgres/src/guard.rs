@@ -25,38 +25,32 @@ const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
 const LOCK: i64 = 0x6462_6479_6e6f;
 /// A dbdyno that was killed leaves sessions behind, which end as soon as they notice.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// What is said where it is another dbdyno's.
 pub(super) const LOCKED: &str = "PostgreSQL: another dbdyno is using this database; wait until it has finished, or name another database";
-/// What is said of a server that only replays what another one writes.
+/// Reason for a server that only replays the log of another one.
 pub(super) const STANDBY: &str =
     "the server is a read-only standby; name its primary, or run only scripts that read";
-/// What to do about a login that others may have read along.
 pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
      scram-sha-256 (password_encryption) or sslmode=verify-full";
 /// Somebody who is active now and a moment later is at work.
 const ACTIVE_APART: Duration = Duration::from_millis(250);
 
-/// What the guard learned about the server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
     pub major: u32,
     /// Parallel workers that the server starts at most.
     pub workers_max: u32,
-    /// Whether sessions go through a pooler.
     pub is_pooled: bool,
     /// The TLS of the sessions, for people.
     pub tls: Option<String>,
-    /// Whether the password went as a digest that can be guessed, where others may have read it.
+    /// True if the password went as a digest that can be guessed, where others may have read it.
     pub is_weak_logon: bool,
-    /// Whether the server is only looked at.
     pub is_observed: bool,
-    /// Whether the server only replays what another one writes.
     pub is_standby: bool,
     /// Why nothing is written here, with the way out.
     pub read_only: Option<String>,
     /// Settings of the role, the database and the server that sessions replace.
     pub replaced: Vec<Replaced>,
-    /// What the user may not see.
+    /// Rights that the user lacks.
     pub rights_missing: Option<RightsMissing>,
 }
 
@@ -105,8 +99,6 @@ pub(super) fn reclaim(connection: &mut Connection, others_allowed: bool) -> Resu
     lock(connection)
 }
 
-/// What can be known of the server without the lock.
-///
 /// # Errors
 /// When it is too old, or the user lacks a right that nothing can be measured without.
 pub(super) fn look(
@@ -207,11 +199,11 @@ pub(super) fn refuse_others(connection: &mut Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether the user is a member of the roles that see everybody's activity, and all settings; and its name.
+/// True if the user is a member of the roles that see everybody's activity, and all settings; and its name.
 const ROLES: &str = "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')::text, \
      pg_has_role(current_user, 'pg_read_all_settings', 'USAGE')::text, quote_ident(current_user)";
 
-/// What the user may not see; of the sessions of others nothing is missing where they are allowed.
+/// Rights that the user lacks; none on sessions of others where they are allowed.
 fn rights_missing(
     connection: &mut Connection,
     others_allowed: bool,
@@ -337,7 +329,7 @@ pub(super) fn relations(connection: &mut Connection, schema: &str) -> Result<Ide
     Ok(register::identities(rows))
 }
 
-/// Whether a relation of this identity is a table of this user's own.
+/// True if a relation of this identity is a table of this user's own.
 fn is_own_table(identity: &str) -> bool {
     identity.starts_with("r ") && !identity.contains(" of ")
 }
@@ -369,7 +361,7 @@ const REVOKE_CREATE: &str = "SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s;'
 const EVENT_TRIGGERS: &str = "SELECT quote_ident(evtname) FROM pg_event_trigger WHERE evtenabled IN ('O', 'A') \
      AND evtevent IN ('ddl_command_start', 'ddl_command_end') AND (evttags IS NULL \
      OR evttags && ARRAY['CREATE SCHEMA', 'CREATE TABLE', 'CREATE TABLE AS']) ORDER BY evtname";
-/// Who owns a schema, or a relation in it, that this user has just made; nobody where all of it is this user's.
+/// Foreign owner of a schema, or of a relation in it, that this user has just made; empty where all of it is this user's.
 const TAKEN_BY: &str = "SELECT min(owner::regrole::text) FROM (SELECT nspowner FROM pg_namespace WHERE nspname = $1 \
      UNION ALL SELECT relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE n.nspname = $1 AND c.relname LIKE 'dbdyno\\_trial\\_%') AS made(owner) \
@@ -411,7 +403,7 @@ fn refuse_event_triggers(connection: &mut Connection, schema: &str, make: &str) 
     ))
 }
 
-/// What depends on tables and types of a schema from outside of it: views, columns, and foreign keys.
+/// Dependents of a schema's tables and types outside of it: views, columns, and foreign keys.
 const DEPENDENTS: &str = "SELECT min(c.oid::regclass::text) FROM pg_class c \
      JOIN pg_namespace n ON n.oid = c.relnamespace, pg_namespace own \
      WHERE own.nspname = $1 AND n.oid <> own.oid AND n.nspname NOT LIKE 'pg\\_%' AND (EXISTS (SELECT FROM pg_rewrite r \
@@ -454,8 +446,6 @@ pub(super) fn remove_own_schema(connection: &mut Connection, schema: &str) -> Re
     }
 }
 
-/// Whether the schema is there.
-///
 /// # Errors
 /// When it is not dbdyno's own, or somebody else has put something into it.
 pub(super) fn is_there_and_own(connection: &mut Connection, schema: &str) -> Result<bool> {
@@ -520,7 +510,7 @@ pub(super) fn enter_anew(connection: &mut Connection, schema: &str) -> Result<()
     Ok(())
 }
 
-/// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
+/// True if another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
 pub(super) fn is_locked(connection: &mut Connection) -> Result<bool> {
     let (upper, lower) = (LOCK >> 32, LOCK & 0xffff_ffff);
     let sql = format!(

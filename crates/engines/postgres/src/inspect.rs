@@ -1,4 +1,4 @@
-//! What a run would find on a server: nothing is made, set or locked for it.
+//! Inspects a server without creating, setting or locking anything.
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
@@ -115,7 +115,6 @@ fn place(
     })
 }
 
-/// Who may not see it gets no row.
 fn data_directory(connection: &mut Connection) -> Result<Option<String>> {
     let sql = "SELECT setting FROM pg_settings WHERE name = 'data_directory'";
     let rows = connection.texts(sql, &[])?;
@@ -163,7 +162,6 @@ fn gaps(found: &mut Inspection, connection: &mut Connection, major: u32) -> Resu
     Ok(())
 }
 
-/// What the user may do.
 struct Role {
     /// As it stands in a GRANT.
     user: String,
@@ -229,7 +227,7 @@ impl Role {
             });
             rights.push(Right {
                 name: "CREATE on the database".into(),
-                // Whose schema is there, it is dbdyno's or refused.
+                // An existing schema is dbdyno's or refused.
                 is_held: self.may_create || self.has_schema,
                 needed_for: "dbdyno's schema",
                 without: "a run is refused",

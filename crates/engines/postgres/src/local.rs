@@ -155,7 +155,7 @@ impl ServerKind for PostgresServer {
         let libraries = spec.settings.get("shared_preload_libraries");
         let samples_waits = libraries.is_some_and(|list| list.contains("pg_wait_sampling"));
         [
-            // What a commit promises: written out, so that nobody has to look up that it is kept.
+            // Durability of commits, written out so that nobody has to look it up.
             ("fsync", "on"),
             ("synchronous_commit", "on"),
             ("full_page_writes", "on"),
@@ -199,7 +199,7 @@ impl ServerKind for PostgresServer {
             .arg(format!("--username={}", self.superuser()))
             // The order of bytes: the same on every system, and that of the embedded engines.
             .args(["--locale=C", "--encoding=UTF8"])
-            // Who can enter the socket's directory is dbdyno's user.
+            // Only dbdyno's user can enter the socket's directory.
             .args(["--auth-local=trust", "--auth-host=reject"])
             // PostgreSQL 18 has them by default; so versions compare.
             .arg("--data-checksums")

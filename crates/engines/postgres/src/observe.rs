@@ -33,7 +33,6 @@ pub(super) struct PostgresActivity {
     account: Option<Account>,
     on_processors: OnProcessors,
     statements: Statements,
-    /// What was counted at the begin, or why not.
     tables: Result<views::TableCounts>,
 }
 
@@ -58,7 +57,7 @@ impl PostgresActivity {
         })
     }
 
-    /// What this session has done is counted from now on, and not seconds later; the server tells nothing of a session that has
+    /// Makes the server count this session's work now, and not seconds later; it reports nothing of a session that has
     /// read no table since.
     fn tell_own_work(&mut self) -> Result<()> {
         if self.facts.major >= VERSION_OF_FLUSH {

@@ -15,7 +15,7 @@ pub(super) const TIMEOUT: &str = "statement_timeout";
 /// Setting of roles, databases and servers that nobody is to write to.
 pub(super) const READ_ONLY: &str = "default_transaction_read_only";
 
-/// What every session sets from its beginning, beside the schemas in which names are looked up.
+/// Settings of every new session, without the schemas in which names are looked up.
 pub(super) const OVERRIDES: [Override; 9] = [
     Override::everywhere("application_name", "dbdyno", "it names dbdyno's sessions"),
     Override::everywhere("idle_in_transaction_session_timeout", "0", ENDS_SESSIONS),
@@ -48,7 +48,7 @@ const LATER: [(u32, Override); 2] = [
     ),
 ];
 
-/// What is set by other values than these: the schema ([`Connection::open`]), and the threads of a target
+/// Settings with other values: the schema ([`Connection::open`]), and the threads of a target
 /// ([`super::set_up::threads_sql`]).
 const BY_TARGET: [Override; 3] = [
     Override::everywhere(
@@ -99,7 +99,6 @@ pub(super) fn set(name: &str, value: &str) -> String {
     format!("SELECT set_config({}, E'{value}', false)", quoted(name))
 }
 
-/// What a session has that set nothing itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inherited {
     pub replaced: Vec<Replaced>,
@@ -108,7 +107,7 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    /// What a session whose settings are still those of its role is asked.
+    /// The query for a session whose settings are still those of its role.
     pub(super) fn query(major: u32) -> String {
         let names = all(major).map(|of| of.name).chain([READ_ONLY]);
         format!(

@@ -17,7 +17,7 @@ pub(super) fn own(connection: &mut Connection) -> Result<Option<u32>> {
     Ok(pid.and_then(|pid| pid.parse().ok()))
 }
 
-/// Whether the process of this number is one of PostgreSQL's here.
+/// True if the process of this number is one of PostgreSQL's here.
 pub(super) fn is_server(pid: u32) -> bool {
     process::name(pid).is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
 }

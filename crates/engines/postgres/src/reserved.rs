@@ -1,4 +1,4 @@
-//! What no URL changes.
+//! Settings that no URL changes.
 
 /// Settings that a URL cannot change, with the reason.
 pub(super) const RESERVED: &[(&[&str], &str)] = &[

@@ -55,7 +55,7 @@ pub(super) struct PostgresSession {
     /// Statements of the group under way without waiting, and whether its end is still to be encoded.
     group: Vec<Option<Statement>>,
     unended: bool,
-    /// Whether the server can be asked to publish a session's counters at once (15 and later).
+    /// True if the server can be asked to publish a session's counters at once (15 and later).
     flushes: bool,
     spaces: Arc<TableSpaces>,
 }

@@ -1,4 +1,4 @@
-//! What a URL asks of a session, and what every session sets itself so that the server's defaults for
+//! Settings of a session by its URL, and those that every session sets so that the server's defaults for
 //! language and time do not matter.
 
 use super::overrides::READ_ONLY;
@@ -56,19 +56,17 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a URL asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SetUp {
-    /// Whether sessions of others may be active.
     pub others_allowed: bool,
-    /// Whether to write although role, database or server are set to read only.
+    /// True if to write although role, database or server are set to read only.
     pub writes_anyway: bool,
     /// Settings of the server for the sessions that are measured, as they were asked for.
     pub session: SessionSettings,
 }
 
 impl SetUp {
-    /// What a server needs that nobody else can reach, and that has the settings of its URL itself.
+    /// For a server that nobody else can reach, and that has the settings of its URL itself.
     pub(super) fn alone() -> Self {
         Self {
             others_allowed: true,

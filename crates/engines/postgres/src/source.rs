@@ -79,7 +79,6 @@ impl PostgresSource {
         Ok(source)
     }
 
-    /// Whether texts of the database may be any bytes.
     fn is_any_bytes(&self) -> bool {
         self.encoding == "SQL_ASCII"
     }
@@ -318,7 +317,6 @@ impl PostgresReader {
     }
 }
 
-/// What is wrong with a number.
 const NO_NUMBER: &str = "not finite or has more digits than its type allows";
 
 fn query(table: &SourceTable, part: &Part) -> String {

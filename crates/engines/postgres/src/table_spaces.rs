@@ -47,7 +47,7 @@ impl TableSpaces {
         }
     }
 
-    /// What moves the indexes of a table that lie elsewhere than they should; nothing where all stay with the data.
+    /// Statements that move a table's indexes to their place; empty where all stay with the data.
     pub(super) fn move_indexes(&self, schema: &str, table: &str) -> String {
         let Some(space) = self.of_indexes(table) else {
             return String::new();
@@ -60,7 +60,7 @@ impl TableSpaces {
         )
     }
 
-    /// What stands behind a statement that makes an index of a table.
+    /// The clause that places a new index of a table.
     pub(super) fn of_new_index(&self, table: &str) -> String {
         let space = self.of_indexes(table);
         space.map_or(String::new(), |space| format!(" TABLESPACE {space}"))

@@ -32,7 +32,6 @@ use engine::{
 use engine::{open_sessions, session_settings};
 use local_server::{ControlConnection, LocalServer, ServerSpec};
 
-/// What its manual advises for its settings.
 pub(super) const RULES: &str = include_str!("rules.toml");
 
 /// Why a server that somebody else started has no methods.
@@ -334,7 +333,7 @@ impl Target for PostgresTarget {
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
-        // Who may not see it gets no row here; asked by name, the server would log an error.
+        // Without the right there is no row here; asked by name, the server would log an error.
         let sql = "SELECT setting FROM pg_settings WHERE name = 'data_directory'";
         let rows = self.with_control(|control| control.texts(sql, &[]));
         let rows = rows.map_err(|error| error.to_string())?;
@@ -405,7 +404,7 @@ impl Target for PostgresTarget {
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
     /// the whole server.
     fn counters(&self) -> Counters {
-        // What asks for them would be among them; who observes reads them beside all others.
+        // This query would be among them; an observer reads them with all others.
         if self.facts.is_observed {
             return Counters::default();
         }

@@ -17,7 +17,7 @@ pub(super) struct TlsSettings {
 }
 
 impl TlsSettings {
-    /// What the URL says, and where it says nothing the variables of libpq. Through a Unix socket (`is_socket`) there is
+    /// Options of the URL, else of libpq's variables. Through a Unix socket (`is_socket`) there is
     /// no TLS: variables do not count there.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What sessions of PostgreSQL wait for, and what the server counts of its own work. PostgreSQL keeps no times
+//! Waits of sessions of PostgreSQL, and the server's counters of its own work. PostgreSQL keeps no times
 //! of waits, so that looking often is the only way: at `pg_stat_activity`, or through the extension
 //! `pg_wait_sampling`, which looks from within where it is loaded.
 

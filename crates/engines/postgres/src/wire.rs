@@ -27,7 +27,7 @@ pub use logon::{Binding, Channel, Logon, LogonError};
 pub use request::{CopyRow, Prepared, RequestError};
 pub use server_error::ServerError;
 
-/// What makes the server's bytes unreadable; the connection is of no use afterwards.
+/// Errors of the protocol; the connection is of no use afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Bytes that are no message of the protocol.

@@ -1,4 +1,4 @@
-//! What SQLite cannot do.
+//! Features that SQLite lacks, with reasons.
 
 use engine::Feature;
 

@@ -1,4 +1,4 @@
-//! What a run would find in a file: it is opened to be read, and one that is not there stays so.
+//! Inspects a file without changing it: it is opened for reading, and one that is missing is not created.
 
 use std::path::Path;
 

@@ -33,7 +33,7 @@ fn resolved(path: &Path) -> Result<PathBuf> {
                 foreign.display()
             ),
         )),
-        // What cannot be looked at cannot be opened either, which says more.
+        // Opening an unreadable file fails with a better message.
         Ok(None) | Err(_) => Ok(real),
     }
 }

@@ -202,7 +202,7 @@ fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
     move || interrupt.interrupt()
 }
 
-/// What is wrong with a query: when it was ended because of its limit, that.
+/// The error of a query, with its limit where that ended it.
 fn told(error: &rusqlite::Error, ended: Option<Duration>) -> TargetError {
     match ended {
         Some(limit) => too_long("SQLite", limit),

@@ -27,7 +27,7 @@ const DIALECT: Dialect = Dialect {
     sum: "sum({} >> 32) || ' ' || sum({} & 4294967295)",
     day: "CAST(julianday({}) - julianday('2000-01-01') AS INTEGER)",
 };
-/// Whether every value of a column is a day as 2026-01-31; null where there are none.
+/// True if every value of a column is a day as 2026-01-31; null where there are none.
 const ALL_DAYS: &str =
     "min({} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND date({}) = {})";
 
@@ -434,7 +434,7 @@ fn cell<'a>(value: ValueRef<'a>, kind: &std::result::Result<Kind, String>) -> Op
     })
 }
 
-/// What is wrong with a value, with the number of its row as the table is read.
+/// The fault of a value, with the number of its row as the table is read.
 fn odd(table: &SourceTable, place: usize, number: u64, value: ValueRef<'_>) -> String {
     let SourceColumn { name, declared, .. } = &table.columns[place];
     let what = match value {

@@ -99,7 +99,6 @@ impl Location {
     }
 }
 
-/// What a URL asked for.
 #[derive(Clone)]
 pub(super) struct SetUp {
     page_bytes: u64,

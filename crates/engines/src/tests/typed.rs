@@ -1,4 +1,4 @@
-//! What is typed for a target, with and without an environment.
+//! Typed targets, with and without an environment.
 
 use crate::{all, parse, with_setting};
 

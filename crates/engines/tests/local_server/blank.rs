@@ -74,7 +74,7 @@ fn the_second_server_begins_with_a_copy() {
     assert!(begins_with_mark("?shared_buffers=16MB"));
     assert_eq!(blanks(cache.path()), kept);
 
-    // What the user keeps is made for him.
+    // A given directory is initialised itself.
     let given = parent.path().join("given");
     assert!(!begins_with_mark(given.to_str().unwrap()));
     assert_eq!(blanks(cache.path()), kept);
@@ -110,7 +110,7 @@ fn a_cache_that_cannot_be_used_is_done_without() {
     let names = names_of_a_server(&parent, kind, "", cache.path());
     assert!(names.iter().any(|name| name == "PG_VERSION"), "{names:?}");
 
-    // What lies there cannot be copied.
+    // The cached copy is broken.
     fs::remove_file(cache.path().join("dbdyno/blank")).unwrap();
     names_of_a_server(&parent, kind, "", cache.path());
     let kept = blanks(cache.path());

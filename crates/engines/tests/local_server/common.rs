@@ -1,4 +1,4 @@
-//! What the tests of local servers share.
+//! Shared by the tests of local servers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,7 +31,7 @@ impl Parent {
         self.0.path()
     }
 
-    /// What a URL's part after the scheme asks for, below this parent.
+    /// Specification of a URL's part after the scheme, below this parent.
     pub fn spec(&self, kind: &dyn ServerKind, rest: &str) -> Result<ServerSpec, TargetError> {
         let url = engines::parse(&format!("test+local:{rest}")).unwrap();
         Ok(ServerSpec {
@@ -83,7 +83,6 @@ pub fn ask(server: &LocalServer, sql: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Whether the server bore it.
 pub fn answers(server: &LocalServer, sql: &str) -> bool {
     client(server, sql).output().unwrap().status.success()
 }

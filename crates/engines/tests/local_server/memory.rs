@@ -72,7 +72,6 @@ fn a_table_larger_than_the_memory_is_read_from_the_device_every_time() {
     }
 }
 
-/// What a process made the devices read.
 fn read_bytes(pid: u32) -> u64 {
     let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
     let line = io

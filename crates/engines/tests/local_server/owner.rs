@@ -104,7 +104,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Whether the kernel still has the segment that a note names.
+/// True if the kernel still has the segment that a note names.
 fn has_segment(note: &str) -> bool {
     let id = note.split(' ').next().unwrap();
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
@@ -182,7 +182,7 @@ fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
             process.kill().unwrap();
             process.wait().unwrap();
         }
-        // What they were just starting has their locks until it runs, or ends with them: on a busy machine for longer than the
+        // A program that they were starting has their locks until it runs, or ends with them: on a busy machine for longer than the
         // next start waits for.
         wait_until("nobody has a file of theirs", || {
             holders_below(parent.path()) == 0

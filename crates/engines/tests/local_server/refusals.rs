@@ -1,4 +1,4 @@
-//! What is refused, and with which sentence.
+//! Refusals, with their sentences.
 
 use std::fs;
 use std::path::Path;

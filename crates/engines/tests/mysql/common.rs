@@ -1,4 +1,4 @@
-//! What the tests of MariaDB share.
+//! Shared by the tests of MariaDB.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ fn no_setting_leads_to_a_table_of_the_same_name() {
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
     let mut session = target.open_session().unwrap();
     for place in ["dbdyno", "shop"] {
-        // What a script may do to its own session.
+        // A script may change its own session.
         session.batch(&format!("USE {place}")).unwrap();
         session.create_table("customer", MAKE).unwrap();
         session.create_index("customer", "customer_x", "x").unwrap();
@@ -208,7 +208,7 @@ fn carry(mut from: UnixStream, mut to: UnixStream, greets: bool) {
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// What a server does with every session of an ordinary user, before that sends anything.
+/// A server runs `init_connect` for an ordinary user before the session sends anything.
 #[test]
 fn an_order_of_the_server_leads_to_no_table_of_another_database() {
     let server = server();

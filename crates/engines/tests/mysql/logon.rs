@@ -1,4 +1,4 @@
-//! Who is let in, how, and what is said otherwise.
+//! Logons, and the errors of refused ones.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

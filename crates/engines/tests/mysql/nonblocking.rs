@@ -248,7 +248,7 @@ fn after_a_deadlock_nothing_more_is_done() {
     assert_eq!(sum, 14, "the other one's values stand");
 }
 
-/// What does not fit into the socket is sent piece by piece, behind an answer as well.
+/// Requests larger than the socket's buffer are sent piece by piece, after an answer as well.
 #[test]
 fn long_requests_behind_others_go_through() {
     let mut stage = stage("&max_allowed_packet=64M");

@@ -1,4 +1,4 @@
-//! What is told of statements whose counts were reset, and of replicas with several sources.
+//! Statements whose counters were reset, and replicas with several sources.
 
 use std::time::Instant;
 

@@ -119,7 +119,7 @@ fn cooled(target: &dyn Target) -> Cooled {
     target.cool().unwrap()
 }
 
-/// What the server has read of the table's file, in bytes; it reads others in the background.
+/// Bytes that the server has read of the table's file; it reads others in the background.
 fn read_of(session: &mut dyn Session, table: &str) -> u64 {
     let sql = format!(
         "SELECT CAST(sum(sum_number_of_bytes_read) AS SIGNED) FROM performance_schema.file_summary_by_instance \

@@ -1,4 +1,4 @@
-//! What a server tells of its waits and of its own work.
+//! A server's waits and counters of its own work.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn weight(tally: &Tally, class: WaitClass) -> f64 {
     of_class.map(|(_, weight)| weight).sum()
 }
 
-/// What is added by some commits, a look at a table that is not in memory, and a checkpoint.
+/// Increase by some commits, a read of a table that is not in memory, and a checkpoint.
 fn rise(target: &dyn Target) -> ServerCounts {
     let mut session = target.open_session().unwrap();
     session

@@ -1,4 +1,4 @@
-//! What the tests of PostgreSQL share.
+//! Shared by the tests of PostgreSQL.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -54,7 +54,7 @@ fn no_setting_leads_to_a_table_of_the_same_name() {
         let target = opened(&url_of(&server, "dbdyno", "")).unwrap();
         let mut session = target.open_session().unwrap();
         work_through(session.as_mut());
-        // What a script may do to its own session.
+        // A script may change its own session.
         session
             .batch("SET search_path = public; CREATE TEMP TABLE customer (x INT)")
             .unwrap();

@@ -58,7 +58,7 @@ fn a_secondary_schema_has_tables_of_the_same_names() {
         .each_mut()
         .map(|session| number(session.as_mut(), "SELECT count(*) FROM dbdyno_same"));
     assert_eq!(counts, [2, 3]);
-    // What is lifted of a target are its own tables.
+    // Only a target's own tables are copied.
     let tables = target.source().unwrap().tables().unwrap();
     let places: Vec<&str> = tables.iter().map(|table| table.schema.as_str()).collect();
     assert_eq!(places, ["dbdyno"]);

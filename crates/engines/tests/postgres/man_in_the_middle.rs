@@ -15,7 +15,6 @@ use crate::common::*;
 use crate::impostor::*;
 use crate::networked::Networked;
 
-/// What the server hears of who leaves.
 const GOODBYE: &[u8] = b"X\0\0\0\x04";
 
 fn url(port: u16, settings: &str) -> String {
@@ -103,7 +102,7 @@ fn who_takes_tls_away_or_puts_bytes_in_front_of_it_is_refused() {
         (b"E", "answered the request for TLS with an error"),
         (b"H", "not PostgreSQL's protocol"),
         (b"", "closed the connection when asked for TLS"),
-        // What the server would have said, in front of TLS (CVE-2021-23222).
+        // Injected before TLS (CVE-2021-23222).
         (
             b"SR\0\0\0\x08\0\0\0\0Z\0\0\0\x05I",
             "unencrypted bytes followed",
@@ -112,7 +111,7 @@ fn who_takes_tls_away_or_puts_bytes_in_front_of_it_is_refused() {
         let impostor = Impostor::answers(move |mut socket| {
             beginning(&mut socket);
             socket.write_all(answer).unwrap();
-            // Who was refused may have gone already.
+            // A refused client may have gone already.
             let _ = socket.shutdown(Shutdown::Write);
             let mut heard = Vec::new();
             let _ = socket.read_to_end(&mut heard);
@@ -237,7 +236,7 @@ fn a_login_that_must_be_bound_is_not_passed_on() {
     is_refused(&url(port, &bound), "does not offer SCRAM-SHA-256-PLUS");
 }
 
-/// What each connection begins with, of those that are carried on to a port.
+/// First bytes of each connection that is forwarded to a port.
 fn beginnings(to: u16) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

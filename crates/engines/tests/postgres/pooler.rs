@@ -10,7 +10,7 @@ const IGNORED: &str = "ignore_startup_parameters = search_path,default_transacti
      default_transaction_read_only,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,\
      client_min_messages";
 
-/// What somebody has in the schema in which names are looked up when a session's settings are ignored.
+/// Tables of somebody in the schema in which names are looked up when a session's settings are ignored.
 fn stage(server: &local_server::LocalServer) {
     psql(
         server,
@@ -51,7 +51,7 @@ fn a_pool_of_sessions_works_and_the_settings_hold_whatever_it_ignores() {
     );
 }
 
-/// What dbdyno sets for its session is not left to whom the pool gives it next, also where the pool leaves sessions as
+/// Settings of dbdyno's session do not reach its next user, also where the pool leaves sessions as
 /// they are.
 #[test]
 fn a_session_goes_back_to_the_pool_as_it_was() {

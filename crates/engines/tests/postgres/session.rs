@@ -1,4 +1,4 @@
-//! What a session does, and that its digests are those of the other engines.
+//! Sessions, and that their digests are those of the other engines.
 
 use engine::{ErrorKind, Session, Value};
 

@@ -63,7 +63,7 @@ fn scripts_keep_the_settings_of_their_role_and_others_replace_and_name_them() {
         }
     }
     assert_eq!(number(script.as_mut(), "SELECT n FROM orders"), 7);
-    // What a script's set-up makes and removes is dbdyno's, whatever else bears the name.
+    // A script's set-up creates and drops dbdyno's tables, whatever else bears the name.
     script
         .batch_in_own_schema("DROP TABLE IF EXISTS orders")
         .unwrap();

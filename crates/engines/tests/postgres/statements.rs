@@ -1,4 +1,4 @@
-//! What is told of statements whose counts were reset, whose extension is old, or whose texts have no characters.
+//! Statements whose counters were reset, whose extension is old, or whose texts have no characters.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -112,7 +112,7 @@ fn an_extension_older_than_the_server_is_read_by_its_own_columns() {
     assert_eq!(table.number(sleep, "active sessions"), None, "{table:#?}");
 }
 
-/// What a user may not read is one remark in a few words, and everything else is there.
+/// Unreadable views are one remark in a few words, and everything else is there.
 #[test]
 fn a_view_that_is_refused_hides_nothing_else() {
     let server = server("");
@@ -210,7 +210,7 @@ fn a_text_without_characters_hides_nothing_else() {
             !remark.contains("SELECT") && !remark.contains(" FROM "),
             "{remark}"
         );
-        // What a text was seen with stays, and other tables as well.
+        // Known texts stay, and other tables as well.
         assert!(
             format!("{:?}", table.rows).contains("caf\u{fffd}"),
             "{table:#?}"

@@ -158,7 +158,7 @@ fn the_limit_of_connections_is_a_clear_sentence() {
     assert_eq!(number(sessions[0].as_mut(), "SELECT 1"), 1);
 }
 
-/// What is larger than the memory that the server is held to comes from the device each time: neither
+/// A table larger than the server's memory limit comes from the device each time: neither
 /// the kernel's cache nor what the load left there may serve it.
 #[test]
 fn a_table_larger_than_the_memory_is_read_from_the_device_twice() {
@@ -199,7 +199,7 @@ fn a_table_larger_than_the_memory_is_read_from_the_device_twice() {
     }
 }
 
-/// Whose processor time is the server's hangs on this number.
+/// The server's processor time is found by this number.
 #[test]
 fn the_servers_first_process_is_found() {
     let own = local("");

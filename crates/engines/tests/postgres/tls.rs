@@ -272,7 +272,7 @@ fn a_client_proves_itself_by_its_certificate() {
         "refused dbdyno's client certificate",
     );
 
-    // What is wrong with the files themselves.
+    // Faults of the files themselves.
     let message = |certificate: &Path, key: &Path| {
         refused(&url(&networked, "localhost", &with(certificate, key))).message
     };

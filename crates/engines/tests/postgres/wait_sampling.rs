@@ -49,7 +49,7 @@ fn wait_for(watch: &mut dyn Watch, wanted: f64) {
     }
 }
 
-/// What each watch saw on average of 2 seconds, both looking at the same load; `between` is called before each
+/// Averages of each watch over 2 seconds, both sampling the same load; `between` is called before each
 /// look.
 fn averages(watches: &mut [&mut Box<dyn Watch>], mut between: impl FnMut(u32)) -> Vec<Tally> {
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! What a server tells of its waits and of its own work, of the oldest and the newest version at hand.
+//! Waits and counters of servers of the oldest and the newest version at hand.
 
 use std::time::{Duration, Instant};
 
@@ -125,7 +125,7 @@ fn tells_io_by_purpose(url: &str) {
     drop(session);
     target.checkpoint().unwrap();
     let mut watch = target.watch().unwrap().unwrap();
-    // What came before is told by then.
+    // Earlier work is counted by then.
     std::thread::sleep(Duration::from_secs(2));
     let before = watch.count().unwrap();
     let mut session = target.open_session().unwrap();

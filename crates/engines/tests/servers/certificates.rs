@@ -23,7 +23,6 @@ pub enum Valid {
     After,
 }
 
-/// Who issues certificates.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     /// Its own certificate, PEM.

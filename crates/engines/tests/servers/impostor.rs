@@ -15,7 +15,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::certificates::Issued;
 
-/// What he does with each connection; what he heard that matters is given back.
+/// Handles each connection, and returns the bytes of interest.
 pub struct Impostor {
     pub port: u16,
     heard: JoinHandle<Vec<u8>>,
@@ -30,7 +30,6 @@ impl Impostor {
         Self { port, heard }
     }
 
-    /// What he heard, when he is done.
     pub fn heard(self) -> Vec<u8> {
         self.heard.join().unwrap()
     }

@@ -1,4 +1,4 @@
-//! What sessions of a server have of the processors.
+//! Processor time of a server's sessions.
 
 use std::process::Child;
 use std::time::{Duration, Instant};

@@ -18,7 +18,6 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Whether its type takes values of a workload.
     pub(super) fn can_load(&self) -> bool {
         use type_id::*;
         [

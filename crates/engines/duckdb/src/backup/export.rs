@@ -12,7 +12,6 @@ use engine::file_snapshot::copy::sync;
 use engine::register::quoted;
 use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
-/// What the files with rows end with.
 const PARQUET: &str = "parquet";
 /// Usual level of zstd in DuckDB.
 const LEVEL_USUAL: u32 = 3;
@@ -57,7 +56,7 @@ impl Method for Exported<'_> {
         self.0.take_back()
     }
 
-    /// Whether every row of every file can be read. Parquet as DuckDB writes it bears no checksums.
+    /// True if every row of every file can be read. Parquet as DuckDB writes it bears no checksums.
     fn verify(&self, from: &Path) -> Result<Option<String>> {
         let bare = Bare::open(self.0.instance.loaded, None, &[])?;
         for file in files(from).map_err(|e| statement(&format!("{}: {e}", from.display())))? {

@@ -1,4 +1,4 @@
-//! What the methods have in common: the directory that a database is lent, and files that no target has open.
+//! Shared by the methods: the directory that a database may use, and files that no target has open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use engine::{BackupOptions, ErrorKind, OWN_TABLES, Restored, Result, Target, Tar
 
 /// The database that a backup becomes.
 pub(super) const RESTORED: &str = "restored.duckdb";
-/// What lets a database reach one directory where other files are closed to it.
+/// The setting that opens one directory where other files are closed to a database.
 const OF_DIRECTORIES: &str = "allowed_directories";
 
 impl DuckDbTarget {
@@ -119,7 +119,7 @@ impl Bare {
         self.run("CHECKPOINT")
     }
 
-    /// What is wrong with the rows of a table, or of what stands for one.
+    /// The fault of a table's rows, or of a file's that stands for one.
     pub(super) fn fault(&self, from: &str) -> Option<String> {
         let read = self
             .connection

@@ -27,7 +27,7 @@ fn a_cooled_table_is_read_from_the_device() {
     assert_eq!(error.kind, ErrorKind::Statement);
     assert!(error.message.contains("1 session"), "{error}");
     drop(session);
-    // What closing it writes goes to the device whatever a sync does.
+    // Closing it writes to the device whatever a sync does.
     target.cool().unwrap();
     testing::sync_all();
     assert_eq!(target.cool().unwrap(), Cooled::Cold);
@@ -45,7 +45,7 @@ fn a_cooled_table_is_read_from_the_device() {
     assert_eq!(digest(&mut *session, scan), cold);
     let again = device_read_bytes() - before;
     assert!(again < read / 4, "{again} bytes came from the device again");
-    // What was set survives closing.
+    // Settings survive closing.
     assert_eq!(target.threads(), 2);
     let settings = target.record().settings;
     assert_eq!(settings["force_compression"], "uncompressed");

@@ -1,4 +1,4 @@
-//! What goes wrong says so, with its kind, and leaves things as they were.
+//! Failures are reported with their kind, and leave things as they were.
 
 use std::os::fd::AsRawFd;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is read is what is there, in every type, and costs no memory.
+//! Rows are read as stored, in every type, and without memory.
 
 use super::*;
 use engine::{Fetched, cell_digest};

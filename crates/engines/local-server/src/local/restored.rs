@@ -13,7 +13,7 @@ use engine::url::PLACE;
 use engine::{ErrorKind, Result, TargetError, TargetUrl};
 
 impl LocalServer {
-    /// Whether the user of the servers can reach a directory.
+    /// True if the user of the servers can reach a directory.
     ///
     /// # Errors
     /// When it cannot.

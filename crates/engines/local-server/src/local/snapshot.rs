@@ -9,7 +9,6 @@ use crate::{Apart, cache, process};
 use engine::file_snapshot::FileSnapshot;
 use engine::{Cooled, ErrorKind, Result, TargetError};
 
-/// What the server started ends with it.
 const ORPHANS_TIME_MAX: Duration = Duration::from_secs(5);
 
 impl LocalServer {
@@ -56,7 +55,7 @@ impl LocalServer {
     /// # Errors
     /// When there is no copy, or the server does not start; it is down then.
     pub fn restore_snapshot(&self) -> Result<Cooled> {
-        // What it would write is going to be thrown away.
+        // The restore discards whatever it would write.
         self.abandon();
         let (data, program) = (&self.layout.data, &self.layout.installation.server);
         process::kill_all(ORPHANS_TIME_MAX, || {
@@ -80,7 +79,7 @@ impl LocalServer {
     fn forget_all(&self) -> Result<Cooled> {
         let files = self.files();
         if files.copy().is_dir() {
-            // What stays of them is little, and not of the data that are measured.
+            // The rest is little, and not of the data that are measured.
             let _ = cache::forget(files.copy());
         }
         self.forget_files()

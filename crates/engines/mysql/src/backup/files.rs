@@ -48,7 +48,7 @@ pub(super) const FILES: Adapter<MySqlTarget> = Adapter {
 struct Files<'t>(&'t MySqlTarget);
 
 impl Files<'_> {
-    /// What is wrong with the tool, which has to be of the server's series and not older than it.
+    /// The tool's fault: it has to be of the server's series and not older.
     fn wrong_version(&self) -> Result<Option<String>> {
         let server = self.0.own_server()?;
         let mut command = self.0.program(TOOL)?;

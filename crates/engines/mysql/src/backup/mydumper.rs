@@ -17,7 +17,6 @@ const TOOL: &str = "mydumper";
 const LOADER: &str = "myloader";
 /// Sizes of the statements that it writes, each a buffer that the loader sends at once; the server takes 16 MiB.
 const STATEMENTS_KIB: (u32, u32) = (64, 8192);
-/// What the tool writes last.
 const METADATA: &str = "metadata";
 const FINISHED: &str = "Finished dump at";
 

@@ -28,13 +28,11 @@ impl Client {
         self.stream.as_raw_fd()
     }
 
-    /// Whether something that may go waits for room.
     #[inline]
     pub(crate) fn waits_for_room(&self) -> bool {
         !self.wire.pending().is_empty()
     }
 
-    /// Whether everything that was asked is answered.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.wire.is_idle()

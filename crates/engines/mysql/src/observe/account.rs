@@ -37,7 +37,7 @@ impl Source {
     }
 }
 
-/// What was entered, and what was open, at one moment.
+/// Entered transactions and open ones at one moment.
 #[derive(Debug)]
 pub(super) struct Account {
     source: Source,
@@ -73,7 +73,7 @@ impl Account {
         }))
     }
 
-    /// What passed until now; nothing where the counters were reset.
+    /// Time passed until now; `None` where the counters were reset.
     pub(super) fn until_now(&self, asking: &mut Asking) -> Result<Option<TimeInStatements>> {
         let end = Self::read(asking, self.source)?;
         Ok(end.and_then(|end| self.until(&end)))

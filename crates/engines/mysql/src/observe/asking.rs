@@ -10,7 +10,7 @@ use engine::Result;
 /// A name in every question of an observer, so that neither it nor another one takes it for somebody's statement.
 pub(super) const OWN: &str = "dbdyno_observe";
 
-/// What an observer's session sets behind what all sessions set: nothing can be written, and nothing waits for long.
+/// An observer's session cannot write and never waits for long.
 fn limits(flavour: Flavour) -> &'static str {
     match flavour {
         Flavour::MariaDb => {

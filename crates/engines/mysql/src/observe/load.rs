@@ -1,4 +1,4 @@
-//! What the server has counted of its load.
+//! Counters of the server's load.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const CHANNEL: usize = 55;
 /// Columns before them where MariaDB shows all connections; the first is the name.
 const BEFORE: usize = 2;
 
-/// What is counted: name, unit, the figure that it is, the status variables that are added, and what they are divided by.
+/// Name, unit, figure, the status variables that are added, and their divisor.
 type Count = (
     &'static str,
     &'static str,
@@ -126,7 +126,7 @@ const REQUESTS: [(&str, &[&str]); 4] = [
     (load_row::ROWS_UPDATED, &["handler_update"]),
     (load_row::ROWS_DELETED, &["handler_delete"]),
 ];
-/// What the observer's own session has read, of the server's own tables.
+/// Reads of the observer's own session from the server's own tables.
 const OWN_READS: &str = "own reads";
 
 pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> {
@@ -198,7 +198,6 @@ pub(super) struct Replicated {
     /// "" for the one without a name.
     pub name: String,
     pub source: String,
-    /// Whether it receives, and whether it applies.
     pub state: String,
     /// How far it is behind; `None` where it does not run.
     pub delay_s: Option<f64>,

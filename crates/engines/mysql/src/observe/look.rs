@@ -16,7 +16,6 @@ const TEXT_MAX: usize = 1000;
 /// InnoDB shows its transactions and their locks anew only when nobody has asked for them for 0.1 s. So looks are further apart, and
 /// each of them sees sessions and locks of the same moment.
 const REST: Duration = Duration::from_millis(150);
-/// What a session with a row lock wait is shown doing.
 const ROW_LOCK: &str = "row lock";
 
 /// A transaction of the storage engine.
@@ -27,12 +26,9 @@ struct Transaction {
     blocked_by: Vec<u64>,
 }
 
-/// What is known between two looks.
 pub(super) struct Looker {
     texts: bool,
-    /// Whether the sessions' threads are this machine's.
     sees_threads: bool,
-    /// Whether this user may see transactions and their locks.
     sees_transactions: bool,
 }
 
@@ -58,7 +54,7 @@ impl Looker {
             .join(", ")
     }
 
-    /// Whether waits for row locks are seen, and need not be taken from counters.
+    /// True if waits for row locks are seen, and need not be taken from counters.
     pub(super) fn sees_row_locks(&self) -> bool {
         self.sees_transactions
     }
@@ -98,7 +94,7 @@ impl Looker {
     }
 }
 
-/// What the state says, unless the thread is at work or waits for a processor: then a wait that is shown is over.
+/// The state's class, unless the thread runs or waits for a processor: then the wait that is shown is over.
 fn what_it_does(session: &SessionSeen, is_asleep: Option<bool>) -> (WaitClass, &str) {
     match (class::of(&session.state), is_asleep) {
         (_, Some(false)) => (WaitClass::Cpu, AT_WORK),
@@ -108,7 +104,7 @@ fn what_it_does(session: &SessionSeen, is_asleep: Option<bool>) -> (WaitClass, &
     }
 }
 
-/// What a row of the process list and the transactions, by session, say of one.
+/// A session from its row of the process list and its transaction.
 fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> SessionSeen {
     let id = text(row.first()).parse().unwrap_or_default();
     let transaction = transactions.get(&id);

@@ -1,4 +1,4 @@
-//! What `performance_schema` counts of statements, where it is on.
+//! Statements by `performance_schema`, where it is on.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ struct Counted {
     since_s: f64,
 }
 
-/// What was counted of each statement when the observation began, or why there is nothing.
+/// Counters of each statement when the observation began, or why there are none.
 pub(super) struct Statements(std::result::Result<Counted, String>);
 
 impl Default for Statements {
@@ -52,7 +52,6 @@ impl Statements {
         Self(refuse_off(asking).and_then(|()| counts(asking).map_err(|error| error.message)))
     }
 
-    /// What rose since, the longest first.
     pub(super) fn risen(&self, asking: &mut Asking, wanted: Wanted) -> Observed {
         let unknown = |why: String| Observed::unknown(About::Statements, SOURCE, why);
         let before = match &self.0 {
@@ -78,7 +77,7 @@ fn longest(asking: &mut Asking, before: &Counted, wanted: Wanted) -> Result<Obse
     Ok(table)
 }
 
-/// What rose between two moments, and what happened to the counts in between.
+/// Increase between two moments, and the fate of the counters in between.
 fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<6>, Option<String>) {
     let elapsed_s = now.at_s - before.at_s;
     // A time of whole seconds is the begin of the second in which it was.

@@ -1,4 +1,4 @@
-//! What the server says of itself, its replication, tables and indexes, and what it does not say.
+//! Views of the server, its replication, tables and indexes, and their gaps.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub(super) fn replication(asking: &mut Asking, is_replica: bool) -> Result<Obser
 /// Rows fetched, inserted, updated and deleted.
 type Counts = [f64; 4];
 
-/// What was counted of the tables at one moment, or why nothing is.
+/// Counters of the tables at one moment, or why there are none.
 #[derive(Default)]
 pub(super) struct TableCounts(Option<std::result::Result<HashMap<String, Counts>, String>>);
 
@@ -164,7 +164,6 @@ pub(super) fn unused_indexes(asking: &mut Asking, lines: usize) -> Result<Observ
     Ok(table)
 }
 
-/// What could not be seen, and what shows it.
 pub(super) fn unseen(
     rights: Option<&RightsMissing>,
     statements: Option<String>,

@@ -11,14 +11,12 @@ pub(super) struct Group {
     /// Rows of the answer that is coming in.
     pub rows: u64,
     pub failed: bool,
-    /// Whether the last request queued begins a transaction.
     pub begins: bool,
-    /// Whether the transaction was begun to read only.
     pub reads_only: bool,
 }
 
 impl Group {
-    /// Whether a request may be sent before the one in front of it is answered.
+    /// True if a request may be sent before the one in front of it is answered.
     #[inline]
     pub fn may_join(&mut self, begins: bool, changes_nothing: bool) -> bool {
         let joins = self.begins || (self.reads_only && changes_nothing);

@@ -9,7 +9,7 @@ use engine::Result;
 
 /// The session of a reader that waits for a lock, with what the server calls it.
 const WAITING: &str = "SELECT id, state FROM information_schema.processlist WHERE state LIKE 'Waiting for%lock%' AND id IN ";
-/// Who holds the lock, by the two views that may know: each is there on some servers only, or switched off.
+/// Holders of the lock by two views, each of which exists on some servers only, or is switched off.
 const HOLDERS: [&str; 2] = [
     "SELECT h.object_name, p.id, p.user, p.command FROM performance_schema.metadata_locks w \
      JOIN performance_schema.metadata_locks h ON h.object_type = w.object_type AND h.object_schema = w.object_schema \

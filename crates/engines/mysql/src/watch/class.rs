@@ -1,8 +1,7 @@
-//! What the states of sessions mean (documentation of MariaDB, "Thread States").
+//! Classes of sessions' states (documentation of MariaDB, "Thread States").
 
 use engine::WaitClass;
 
-/// What a session in a state is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Wait(WaitClass),

@@ -1,4 +1,4 @@
-//! What the server counts itself.
+//! Counters of the server itself.
 
 use archive::WaitHistogram;
 
@@ -31,9 +31,7 @@ const COUNTED: &[&str] = &[
     "Innodb_dblwr_pages_written",
 ];
 
-/// What of it there is for this user.
 pub(crate) struct Source {
-    /// Whether `performance_schema` is on and may be read.
     has_waits: bool,
 }
 
@@ -44,7 +42,7 @@ impl Source {
         }
     }
 
-    /// What is left of the statements' time when processors and counted waits are taken from it.
+    /// Name of the statements' time beyond processors and counted waits.
     pub fn unexplained(&self) -> &'static str {
         match self.has_waits {
             true => "blocked in the server (latches, pages that others read)",
@@ -100,7 +98,7 @@ fn is_on(client: &mut Client) -> bool {
     value.is_ok_and(|value| value.as_deref() == Some("ON"))
 }
 
-/// Whether waits are counted that this user may not see.
+/// True if waits are counted that this user may not see.
 pub(crate) fn is_denied(client: &mut Client) -> bool {
     is_on(client) && log_syncs(client).is_err()
 }

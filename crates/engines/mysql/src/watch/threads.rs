@@ -1,4 +1,4 @@
-//! What the threads of a server on this machine use of its processors, from the kernel's account.
+//! Processor time of a server's threads on this machine, from the kernel's account.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -65,7 +65,7 @@ impl Threads {
         Ok(())
     }
 
-    /// What a session's thread used since it was last asked for; `None` the first time, and when it cannot
+    /// Use of a session's thread since the last call; `None` the first time, and when it cannot
     /// be seen.
     pub fn used(&mut self, session: u64) -> Option<Used> {
         let thread = self.known.get_mut(&session)?;

@@ -57,7 +57,7 @@ impl Plugin {
         }
     }
 
-    /// Whether the first answer to a greeting can use it: the others need the server to ask for them.
+    /// True if the first answer to a greeting can use it: the others need the server to ask for them.
     pub fn can_begin(self) -> bool {
         match self {
             Self::NativePassword | Self::CachingSha2 | Self::UnixSocket => true,
@@ -73,7 +73,7 @@ impl Plugin {
         }
     }
 
-    /// What is sent for `password` where that does not show it; nothing stands for none.
+    /// Proof of `password` that does not reveal it; empty for none.
     pub fn proof(self, password: &[u8], scramble: &[u8]) -> Vec<u8> {
         if password.is_empty() && self != Self::Ed25519 {
             return Vec::new();

@@ -57,7 +57,7 @@ const REQUESTS_USUAL: usize = 8;
 #[derive(Debug, Clone, Copy)]
 struct Behind {
     form: Form,
-    /// Whether it may be sent before those in front of it are answered.
+    /// True if it may be sent before those in front of it are answered.
     joins: bool,
     /// Where its packet begins in the outbox.
     start: usize,
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// What the driver does: moves bytes and asks for events.
+/// For the driver, which moves bytes and takes events.
 impl Wire {
     /// A new connection, waiting for the server's greeting.
     pub fn new(login: Login) -> Self {
@@ -187,7 +187,6 @@ impl Wire {
         }
     }
 
-    /// What the server said about itself.
     pub fn server(&self) -> &Server {
         &self.server
     }

@@ -13,7 +13,6 @@ const TYPE_TEXT: [u8; 2] = [253, 0];
 const TYPE_BLOB: [u8; 2] = [252, 0];
 const TYPE_DECIMAL: [u8; 2] = [246, 0];
 
-/// What is known of a prepared statement.
 #[derive(Debug)]
 pub struct Prepared {
     /// The server's number for it.

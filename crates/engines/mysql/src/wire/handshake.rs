@@ -4,7 +4,7 @@ use super::auth::{Plugin, SCRAMBLE_BYTES};
 use super::bytes::{Reader, put_lenenc_bytes, put_zero_ended};
 use super::{PACKET_BYTES_MAX, WireError, WireResult};
 
-/// What a side can do; the upper half is MariaDB's own.
+/// Capability flags; the upper half is MariaDB's own.
 pub mod capability {
     /// Set by MySQL; a MariaDB server leaves it out to say that the upper half is there.
     pub const MYSQL: u64 = 1;
@@ -32,7 +32,6 @@ use capability as can;
 /// Without these nothing works.
 const NEEDED: u64 =
     can::PROTOCOL_41 | can::SECURE_CONNECTION | can::PLUGIN_AUTH | can::DEPRECATE_EOF;
-/// What is used where the server can do it.
 const WANTED: u64 = NEEDED
     | can::FOUND_ROWS
     | can::LOCAL_FILES
@@ -50,30 +49,26 @@ const PROTOCOL: u8 = 10;
 const VERSION_PREFIX: &str = "5.5.5-";
 const VERSION_BYTES_MAX: usize = 256;
 
-/// Who logs in, and to what.
 #[derive(Clone)]
 pub struct Login {
     pub user: String,
     /// Password; empty for none.
     pub password: Vec<u8>,
     pub database: Option<String>,
-    /// Whether TLS is to begin before anything is said of this.
+    /// True if TLS is to begin before anything is said of this.
     pub with_tls: bool,
-    /// Whether a server without TLS is taken as well.
     pub may_lack_tls: bool,
-    /// Whether nobody can read along and the server has proved who it is, at the time of the login: a Unix socket, or TLS
+    /// True if nobody can read along and the server has proved who it is, at the time of the login: a Unix socket, or TLS
     /// with a check.
     pub is_private: bool,
 }
 
-/// What the server said about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Server {
     /// Version as it says it, without the prefix for old replicas.
     pub version: String,
     /// Number of the connection, which KILL takes.
     pub connection: u32,
-    /// What both sides can do.
     pub(super) capabilities: u64,
 }
 
@@ -88,7 +83,6 @@ pub struct Greeting {
     pub server: Server,
     pub scramble: Vec<u8>,
     pub plugin: Plugin,
-    /// Whether the server can do TLS.
     pub offers_tls: bool,
 }
 
@@ -130,7 +124,7 @@ impl Greeting {
             },
             scramble,
             offers_tls: offered & can::TLS != 0,
-            // What the server would like by default need not be what this user has.
+            // The server's default need not be this user's method.
             plugin: Plugin::named(plugin)
                 .ok()
                 .filter(|plugin| plugin.can_begin())
@@ -156,7 +150,7 @@ impl Greeting {
         }
         put_zero_ended(into, self.plugin.name().as_bytes());
     }
-    /// What both can do, the longest packet and the character set.
+    /// Common capabilities, the longest packet and the character set.
     fn put_capabilities(&mut self, login: &Login, into: &mut Vec<u8>) {
         let mut agreed = self.server.capabilities;
         if login.database.is_some() {

@@ -132,7 +132,6 @@ impl Outbox {
         self.bytes[at..at + HEADER_BYTES].copy_from_slice(&header);
     }
 
-    /// What is still to be written.
     pub fn pending(&self) -> &[u8] {
         let end = self.open.map_or(self.bytes.len(), |open| open.start);
         let end = self.held_from.unwrap_or(end);
@@ -204,7 +203,6 @@ impl Inbox {
         self.end = (self.end + count).min(self.bytes.len());
     }
 
-    /// Whether everything that came was taken out.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }

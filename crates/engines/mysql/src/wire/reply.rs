@@ -29,13 +29,10 @@ const OF_KEYS: &[u16] = &[1062, 1586];
 pub struct Finished {
     pub changed: u64,
     pub warnings: u16,
-    /// Whether another result of the same request follows.
     pub more: bool,
-    /// Whether a transaction is open.
     pub in_transaction: bool,
 }
 
-/// What the server says is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerError {
     /// The server's number, e.g. 1213 for a deadlock.

@@ -26,7 +26,7 @@ const FLAG_UNSIGNED: u16 = 1 << 5;
 /// The null bitmap of a binary row begins with two bits that mean nothing.
 const NULL_BIT_OFFSET: usize = 2;
 
-/// What must be known of a column to read it.
+/// Facts needed to read a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     type_id: u8,
@@ -149,7 +149,7 @@ impl Column {
         })
     }
 
-    /// Whether its values can be handed out one by one: integers, whole decimals and texts.
+    /// True if its values can be handed out one by one: integers, whole decimals and texts.
     pub fn is_plain(self) -> bool {
         !matches!(
             self.type_id,

@@ -20,7 +20,6 @@ const SALT_BYTES_MAX: usize = 64;
 const ITERATIONS_MIN: u32 = 1024;
 /// Most times that it may: a million iterations take half a second, and a hostile server may ask for any number.
 const DOUBLINGS_MAX: u8 = 10;
-/// What the server calls PBKDF2.
 const PBKDF2: u8 = b'P';
 
 /// MariaDB's ed25519: the standard's signature, with a password of any length in the place of 32 random bytes.

@@ -49,7 +49,6 @@ impl Script {
         self.wire.next_event()
     }
 
-    /// What the client said since it was last asked.
     fn hear(&mut self) -> Vec<Vec<u8>> {
         let mut inbox = Inbox::new();
         let bytes = self.wire.pending().to_vec();

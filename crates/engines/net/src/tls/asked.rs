@@ -1,4 +1,4 @@
-//! What a URL or the environment says about TLS, in the words of libpq (`verify-full`) and of MySQL's clients
+//! TLS options of a URL or the environment, in the words of libpq (`verify-full`) and of MySQL's clients
 //! (`VERIFY_IDENTITY`).
 
 use std::path::PathBuf;
@@ -46,7 +46,6 @@ pub enum Roots {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsOptions {
     pub check: Check,
-    /// Whether a server without TLS is taken as well.
     pub is_optional: bool,
     /// There whenever something is checked.
     pub roots: Option<Roots>,
@@ -55,7 +54,7 @@ pub struct TlsOptions {
 }
 
 impl TlsOptions {
-    /// What the words ask for; `None` is a connection without TLS, the default.
+    /// Options of these words; `None` is a connection without TLS, the default.
     ///
     /// # Errors
     /// When they contradict each other.

@@ -1,4 +1,4 @@
-//! What all connections of a target share: settings, trusted authorities, the client's own certificate.
+//! Shared by all connections of a target: settings, trusted authorities, the client's own certificate.
 
 use std::fmt;
 use std::fs;
@@ -37,9 +37,8 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 pub struct TlsClient {
     config: Arc<ClientConfig>,
     check: Check,
-    /// Whether a server without TLS is taken as well.
     pub is_optional: bool,
-    /// Whether a protocol is named within TLS, which the server must confirm.
+    /// True if a protocol is named within TLS, which the server must confirm.
     must_confirm: bool,
 }
 
@@ -93,7 +92,7 @@ impl TlsClient {
         })
     }
 
-    /// Whether a server has proved who it is, so that a password may be told to it.
+    /// True if a server has proved who it is, so that a password may be told to it.
     pub fn is_verified(&self) -> bool {
         self.check != Check::Nothing
     }
@@ -153,12 +152,11 @@ fn is_cut(error: &io::Error) -> bool {
     )
 }
 
-/// What is known of a connection with TLS once it is made.
+/// Facts about an established connection with TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secured {
-    /// Whether the server has proved who it is.
     pub is_verified: bool,
-    /// What binds a login to the server's certificate, where its signature allows that.
+    /// Channel binding of a login to the server's certificate, where its signature allows that.
     pub end_point: Option<Vec<u8>>,
     version: &'static str,
     cipher: &'static str,

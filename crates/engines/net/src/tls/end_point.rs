@@ -1,4 +1,4 @@
-//! What binds a login to the certificate of the server that answers: "tls-server-end-point" of RFC 5929.
+//! Channel binding to the server's certificate: "tls-server-end-point" of RFC 5929.
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
@@ -90,7 +90,7 @@ mod tests {
     fn signed_by(algorithm: &[u8]) -> Vec<u8> {
         let object = [&[OBJECT, algorithm.len() as u8], algorithm].concat();
         let algorithm = [&[SEQUENCE, object.len() as u8], &object[..]].concat();
-        // What is signed is long enough for a length of two bytes.
+        // The signed part is long enough for a length of two bytes.
         let signed = [&[SEQUENCE, 0x81, 200][..], &[7; 200]].concat();
         let body = [signed, algorithm, vec![0x03, 1, 0]].concat();
         let length = (body.len() as u16).to_be_bytes();

@@ -21,7 +21,7 @@ impl From<io::Error> for TlsError {
 }
 
 impl TlsError {
-    /// What rustls says of the server at `host`, as a sentence.
+    /// An error of rustls about the server at `host`, as a sentence.
     pub(super) fn of(error: &Error, host: &str) -> Self {
         Self::Refused(sentence(error, host))
     }
@@ -90,7 +90,6 @@ fn of_certificate(error: &CertificateError, host: &str) -> String {
     }
 }
 
-/// What webpki calls a certificate of version 1.
 const OF_VERSION_1: &str = "UnsupportedCertVersion";
 
 /// The first few of the names in a certificate, as they are: `DnsName("db1")`.
@@ -131,7 +130,7 @@ fn of_alert(alert: AlertDescription) -> String {
     }
 }
 
-/// What went wrong within a connection that had begun, for whoever reads or writes.
+/// An error within an established connection, for its reader or writer.
 pub(super) fn broken(error: &Error) -> io::Error {
     let why = match error {
         Error::AlertReceived(alert) => of_alert(*alert),

@@ -121,7 +121,7 @@ fn bytes_arrive_once_and_in_order_however_the_network_cuts_them() {
         }
         assert!(got == truth, "what was read");
 
-        // What did not go is given again, with more behind it.
+        // Unsent bytes are given again, with more after them.
         server.borrow_mut().heard.clear();
         let (mut gone, mut given) = (0, 0);
         while gone < truth.len() {

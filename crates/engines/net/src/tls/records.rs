@@ -16,7 +16,7 @@ const INCOMING_BYTES: usize = 36 << 10;
 const INCOMING_BYTES_MAX: usize = 128 << 10;
 /// Longest piece that is encrypted at once: four records.
 const PIECE_BYTES_MAX: usize = 64 << 10;
-/// What a record takes beside its content, and a message that may have to go first.
+/// Bytes of a record beyond its content, and of a message that may have to go first.
 const OVERHEAD_BYTES: usize = 256;
 /// No record has more content.
 const RECORD_BYTES_MAX: usize = 16 << 10;
@@ -243,7 +243,6 @@ impl Records {
     }
 }
 
-/// What is to be done next.
 enum Step {
     Again,
     /// Nothing: all that has come is processed.

@@ -53,7 +53,7 @@ impl Trust {
         })
     }
 
-    /// Whether the server's own certificate, of an authority's kind as `openssl req -x509` makes it, is in the list.
+    /// True if the server's own certificate, of an authority's kind as `openssl req -x509` makes it, is in the list.
     fn is_listed(&self, error: &Error, certificate: &CertificateDer<'_>) -> bool {
         // Its dates are looked at before its kind.
         matches!(error, Error::InvalidCertificate(CertificateError::Other(OtherError(why)))
@@ -63,7 +63,7 @@ impl Trust {
 }
 
 impl Trust {
-    /// Whether the server has the key of the certificate that it shows. Nothing else of the certificate is read, so that one of
+    /// True if the server has the key of the certificate that it shows. Nothing else of the certificate is read, so that one of
     /// version 1, or with an odd extension, does where nobody asked for a check; a login may be bound to it all the same.
     fn has_key(
         &self,
@@ -94,7 +94,7 @@ impl Trust {
     }
 }
 
-/// What webpki calls a server whose certificate may sign others.
+/// Webpki's name for a server whose certificate may sign others.
 const CA_AS_SERVER: &str = "CaUsedAsEndEntity";
 
 impl ServerCertVerifier for Trust {

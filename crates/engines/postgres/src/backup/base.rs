@@ -15,12 +15,11 @@ use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
 
 /// How the files are packed.
 struct Packing {
-    /// What the archives are called behind their names; empty of files that lie as they are.
+    /// Ending of the archives' names; empty for plain files.
     end: &'static str,
     /// The arguments, where `{level}` stands for the level.
     arguments: &'static [&'static str],
     usual_level: u32,
-    /// What unpacks the archives: an option of tar.
     unpack: &'static str,
     /// The first version that can, and what it has to be built with.
     needs: Option<(u32, &'static str)>,

@@ -67,7 +67,6 @@ impl Method for Dump<'_> {
         })
     }
 
-    /// Whether everything in it can be read.
     fn verify(&self, from: &Path) -> Result<Option<String>> {
         let mut command = self.0.program("pg_restore")?;
         command.arg("--file=/dev/null").arg(from);

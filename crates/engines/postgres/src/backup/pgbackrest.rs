@@ -24,7 +24,6 @@ const HOW_TO_GET: &str =
     "run `make postgres`, or install it (on Debian: apt-get install pgbackrest)";
 /// Sizes of the buffer that it takes; 1 MiB is its usual one.
 const BUFFERS_KIB: (u32, u32) = (16, 16_384);
-/// What the repository calls the server.
 const STANZA: &str = "--stanza=dbdyno";
 /// The first versions of the tool that know a version of the server, newest first.
 const KNOWN_SINCE: &[(u32, [u32; 2])] =
@@ -83,7 +82,7 @@ impl Rest<'_> {
         Ok(command)
     }
 
-    /// What all commands are told. Nothing of the machine's own pgBackRest is read or written.
+    /// Common arguments. Nothing of the machine's own pgBackRest is read or written.
     fn arguments(&self, repository: &Path) -> Vec<String> {
         vec![
             "--no-config".to_owned(),
@@ -126,7 +125,7 @@ impl Rest<'_> {
         Ok(arguments)
     }
 
-    /// What is wrong with the tool or with the server's settings.
+    /// The fault of the tool or of the server's settings.
     fn obstacle(&self) -> Result<Option<String>> {
         if let Err(error) = trusted(Path::new(PROGRAM)) {
             return Ok(Some(format!(
@@ -202,7 +201,7 @@ impl Method for Rest<'_> {
         })
     }
 
-    /// What follows it is archived at the latest when the server stops.
+    /// Later log is archived at the latest when the server stops.
     fn name_point(&self, name: &str) -> Result<()> {
         let name = name.replace('\'', "''");
         let sql = format!("SELECT pg_create_restore_point('{name}')::text");
@@ -271,7 +270,7 @@ fn took(said: &str) -> Option<Duration> {
     number.parse().ok().map(Duration::from_millis)
 }
 
-/// What `verify` found wrong, which it tells with exit status 0.
+/// The fault that `verify` reports with exit status 0.
 fn fault(said: &str) -> Option<String> {
     let is_fault = |line: &&str| {
         let counted = [

@@ -1,4 +1,4 @@
-//! What the methods have in common: the server's programs, and another server for what is restored.
+//! Shared by the methods: the server's programs, and another server for restored files.
 
 use std::path::Path;
 use std::process::Command;

@@ -11,7 +11,7 @@ use crate::endpoint::Endpoint;
 const CANCEL: u32 = 80_877_102;
 const BYTES: u32 = 16;
 
-/// What cancels the statement of the session with this process and secret, as far as the server takes the request.
+/// A cancellation of the statement of the session with this process and secret, as far as the server takes it.
 pub(super) fn of(
     endpoint: &Endpoint,
     process: i32,

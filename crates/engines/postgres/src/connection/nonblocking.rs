@@ -84,12 +84,11 @@ impl Connection {
         }
     }
 
-    /// Whether something is still to be sent.
     pub(crate) fn waits_for_room(&self) -> bool {
         !self.wire.output().is_empty()
     }
 
-    /// Whether the server is in a transaction, failed ones included.
+    /// True if the server is in a transaction, failed ones included.
     pub(crate) fn in_transaction(&self) -> bool {
         self.transaction != Transaction::Idle
     }

@@ -44,7 +44,7 @@ fn is_tls_given(stream: &mut Stream, is_optional: bool, place: &str) -> Result<b
     stream.write_all(wire.output()).map_err(broken)?;
     let refused = |why: &str| -> Result<bool> { Err(no_tls(place, why)) };
     // More than the answer would be somebody's who wants it taken for what the server says within TLS (CVE-2021-23222).
-    // What comes later meets the handshake, which fails on it.
+    // Later bytes meet the handshake, which fails on them.
     let mut answer = [0; 2];
     match stream.read(&mut answer).map_err(broken)? {
         0 => refused("the server closed the connection when asked for TLS"),

@@ -1,4 +1,4 @@
-//! What is made sure of before a connection is used: whose session it is, and that its settings hold.
+//! Checks of a new connection: its session's user, and that its settings hold.
 //!
 //! A pooler between client and server may ignore the settings of a logon (pgbouncer's
 //! `ignore_startup_parameters`) or refuse them, so that names would be looked up in somebody's schema.
@@ -76,7 +76,7 @@ impl Connection {
         ))
     }
 
-    /// Whether a pooler stands between this session and the server.
+    /// True if a pooler stands between this session and the server.
     pub(crate) fn is_pooled(&self) -> bool {
         self.is_pooled
     }

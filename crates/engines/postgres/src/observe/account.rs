@@ -26,7 +26,7 @@ struct Open {
     before_s: f64,
 }
 
-/// What was entered, and what was open, at one moment.
+/// Entered transactions and open ones at one moment.
 #[derive(Debug)]
 pub(super) struct Account {
     entered_s: f64,
@@ -78,7 +78,7 @@ impl Account {
         }))
     }
 
-    /// What passed until another moment; nothing where the counters were reset, or the clock was set.
+    /// Time passed until another moment; `None` where the counters were reset, or the clock was set.
     pub(super) fn until(&self, end: &Self) -> Option<TimeInStatements> {
         let elapsed_s = end.at_s - self.at_s;
         let by_own_clock_s = (end.read - self.read).as_secs_f64();
@@ -98,7 +98,7 @@ impl Account {
     }
 }
 
-/// What of the time in transactions that were open at one of the two moments may count wrongly. Of a session that is in the same
+/// Uncertainty of the time in transactions that were open at one of the two moments. Of a session that is in the same
 /// statement at both, or idle since the same one, nothing was entered meanwhile.
 fn unclear_s(begin: &HashMap<String, Open>, end: &HashMap<String, Open>) -> f64 {
     let changed = |one: &HashMap<String, Open>, other: &HashMap<String, Open>| -> f64 {

@@ -7,7 +7,6 @@ use super::super::endpoint::Endpoint;
 use super::super::processes;
 use engine::Result;
 
-/// What tells sessions of observers from all others.
 pub(super) const APPLICATION: &str = "dbdyno observe";
 
 /// Settings of an observer's sessions: nothing can be written, and nothing waits for long.

@@ -1,4 +1,4 @@
-//! What the server has counted of its load, all databases together.
+//! Counters of the server's load, all databases together.
 
 use archive::load_row;
 
@@ -76,7 +76,7 @@ pub(super) fn read(asking: &mut Asking, major: u32) -> Result<LoadCounts> {
          FROM pg_stat_database",
         counts.join(", ")
     );
-    // What was asked before this question has been counted.
+    // Earlier statements have been counted.
     let own = asking.asked as f64;
     let row = asking
         .rows("pg_stat_database", &sql)?

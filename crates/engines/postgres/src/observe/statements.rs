@@ -1,4 +1,4 @@
-//! What `pg_stat_statements` counts, where it is there.
+//! Statements by `pg_stat_statements`, where it is installed.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,10 @@ const VERSION_OF_NUMBERS: u32 = 1002;
 const VERSION_OF_EXECUTION: u32 = 1008;
 const VERSION_OF_RESETS: u32 = 1009;
 const VERSION_OF_SINCE: u32 = 1011;
-/// What brings the extension to the version of the server's files.
+/// Updates the extension to the version of the server's files.
 const UPDATE: &str = "ALTER EXTENSION pg_stat_statements UPDATE";
-/// What every question of dbdyno has in it.
 const OWN: &str = "/* dbdyno";
 
-/// What the table shows of each.
 const COLUMNS: [(&str, &str); 10] = [
     ("statement", ""),
     ("time", "s"),
@@ -46,7 +44,6 @@ struct Extension {
     newer: Option<String>,
 }
 
-/// What was counted at one moment.
 struct Counted {
     /// Calls, milliseconds, rows, pages hit, read and temporary, log in bytes.
     counts: risen::Counts<7>,
@@ -64,7 +61,7 @@ struct Moment {
     forgotten: Option<f64>,
 }
 
-/// What was counted of each statement when the observation began, or why there is nothing.
+/// Counters of each statement when the observation began, or why there are none.
 pub(super) struct Statements(std::result::Result<(Extension, Counted), String>);
 
 impl Default for Statements {
@@ -83,7 +80,7 @@ impl Statements {
         }))
     }
 
-    /// What rose since, the longest first. `seen` are texts by number.
+    /// Increases since, the longest first. `seen` are texts by number.
     pub(super) fn risen(
         &self,
         asking: &mut Asking,
@@ -118,7 +115,7 @@ impl Statements {
     }
 }
 
-/// What rose between two moments, and what happened to the counts in between.
+/// Increase between two moments, and the fate of the counters in between.
 fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<7>, Option<String>) {
     let (begin, end) = (before.moment, now.moment);
     let elapsed_s = end.at_s - begin.at_s;
@@ -212,7 +209,7 @@ fn find(asking: &mut Asking) -> Result<std::result::Result<Extension, String>> {
 }
 
 impl Extension {
-    /// What an update shows; `None` where it shows nothing more.
+    /// Columns that an update would add; `None` where it adds none.
     fn old(&self) -> Option<String> {
         let (major, minor) = (self.version / 1000, self.version % 1000);
         let newer = self.newer.as_ref()?;

@@ -1,4 +1,4 @@
-//! What the views say of the server, its replicas, tables and indexes, and what they do not say.
+//! Views of the server, its replicas, tables and indexes, and their gaps.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ pub(super) fn replication(asking: &mut Asking) -> Result<Observed> {
 /// Counts of one table: rows read by scans and through indexes, inserted, updated, deleted, and scans.
 type Counts = [f64; 6];
 
-/// What was counted of the tables of the observed database at one moment.
+/// Counters of the observed database's tables at one moment.
 #[derive(Clone, Default)]
 pub(super) struct TableCounts(HashMap<String, (String, Counts)>);
 
@@ -138,7 +138,6 @@ pub(super) fn unused_indexes(asking: &mut Asking, lines: usize) -> Result<Observ
     Ok(table)
 }
 
-/// What could not be seen, and what shows it.
 pub(super) fn unseen(
     asking: &mut Asking,
     facts: &Facts,

@@ -8,7 +8,7 @@ use super::{DIALECT, PostgresSource, kind_of};
 use engine::catalogue::{SourceColumn, SourceTable, Stored, enter};
 use engine::{Result, Value};
 
-/// What is said of a table with policies that hold for this user.
+/// Reason for a table with policies that hold for this user.
 const ROW_SECURITY: &str = "row security is active for this user: hidden rows are not read, and the size on disk is unknown";
 
 /// Every column of every table, without what only a lock on the table would tell. A domain is its base type.

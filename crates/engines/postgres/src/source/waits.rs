@@ -7,7 +7,7 @@ use super::super::overrides::OF_SESSIONS;
 use super::PostgresSource;
 use engine::{Result, Value};
 
-/// Who blocks processes, and what these wait for. A prepared transaction has no process.
+/// Blockers of processes and the locks that these wait for. A prepared transaction has no process.
 const BLOCKERS: &str = "SELECT coalesce((SELECT l.relation::regclass::text FROM pg_locks l \
        WHERE l.pid = w.pid AND NOT l.granted AND l.relation IS NOT NULL LIMIT 1), 'an object'), \
      p.pid::text, b.usename, b.state, b.application_name \

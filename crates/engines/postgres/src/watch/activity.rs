@@ -1,4 +1,4 @@
-//! What every process does at one moment, from `pg_stat_activity`.
+//! Activity of every process at one moment, from `pg_stat_activity`.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(crate) const BACKGROUND: [&str; 5] = [
 ];
 /// Kinds of waits of the server's own processes that have nothing to do.
 pub(crate) const IDLE_KINDS: [&str; 2] = ["Activity", "Timeout"];
-/// What is shown of one of them that waits for nothing.
+/// Shown for one of them that waits for nothing.
 pub(crate) const CPU: &str = "CPU";
 pub(crate) const SESSION: &str = "client backend";
 pub(crate) const WORKER: &str = "parallel worker";
@@ -82,7 +82,6 @@ impl Seen {
         })
     }
 
-    /// Whether it works for a session.
     pub(super) fn is_worker(&self) -> bool {
         self.kind == WORKER
     }

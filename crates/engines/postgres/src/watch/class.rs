@@ -24,7 +24,7 @@ pub(crate) fn of(wait: Option<&(String, String)>) -> (WaitClass, String) {
     (class, format!("{kind}: {event}"))
 }
 
-/// Whether it is a wait of a statement that has parallel workers, for them or for what they make together.
+/// True if it is a wait of a statement that has parallel workers, for them or for what they make together.
 /// Queues of messages are not among them: who reads the counts of `pg_wait_sampling` waits there as well.
 pub(super) fn is_for_workers((kind, event): &(String, String)) -> bool {
     let name = event.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What PostgreSQL counts of its own work. Its views change with the versions, so that each is read whole
+//! PostgreSQL's counters of its own work. Its views change with the versions, so that each is read whole
 //! and asked for columns by name: one that a version does not have is unknown.
 
 use super::super::connection::Connection;
@@ -56,7 +56,7 @@ fn sql(major: u32) -> String {
 
 pub(crate) fn read(connection: &mut Connection, major: u32) -> Result<ServerCounts> {
     if major >= VERSION_OF_CHECKPOINTER - 2 {
-        // What this session itself counted is of no interest; that the others' is new is.
+        // A snapshot of statistics would hide the others' new counts.
         connection.batch("SELECT /* dbdyno */ pg_stat_clear_snapshot()")?;
     }
     let rows = connection.texts_about("the server's counters", &sql(major))?;

@@ -113,7 +113,7 @@ fn log_without_io_view(row: &Row) -> [FileIo; 2] {
     ]
 }
 
-/// What sorts and hashes spilled in this database, told when their files are closed; and pages of temporary tables, which
+/// Spills of sorts and hashes in this database, counted when their files are closed; and pages of temporary tables, which
 /// are told apart from version 16 on.
 fn temporary_writes(row: &Row, major: u32) -> FileIo {
     let spilled = row.count("database", "temp_bytes");

@@ -1,4 +1,4 @@
-//! What processes waited for between two looks, from the counts of the extension `pg_wait_sampling`, whose
+//! Waits of processes between two samples, from the counts of the extension `pg_wait_sampling`, whose
 //! collector looks a hundred times a second inside the server.
 //!
 //! Its counts alone do not tell everything that a look at `pg_stat_activity` tells, so that each look is at
@@ -37,7 +37,7 @@ const ENTRIES_KEPT: u64 = 1_000;
 /// Without its collector some versions wait for it for ever.
 const ANSWER_TIMEOUT: &str = "30s";
 
-/// What is set on the server, and the schema of the extension. Settings of a library that is not loaded are
+/// Settings of the server, and the schema of the extension. Those of a library that is not loaded are
 /// in nobody's list.
 const FACTS: &str = "SELECT \
     (SELECT setting FROM pg_settings WHERE name = 'pg_wait_sampling.profile_pid'), \
@@ -83,7 +83,6 @@ impl WithoutWait {
     }
 }
 
-/// What was taken into account since the window began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Taken {
     pub collected: u64,
@@ -178,13 +177,12 @@ impl Profile {
         self.collector
     }
 
-    /// What is added from now on is of the measured window.
+    /// The measured window begins now.
     pub(super) fn begin(&mut self) {
         self.taken = Taken::default();
         self.without_wait = WithoutWait::default();
     }
 
-    /// What was added since then.
     pub(super) fn taken(&self) -> Taken {
         self.taken
     }
@@ -235,7 +233,7 @@ impl Profile {
     }
 
     /// Adds what is left since the last look, of sessions that may have ended meanwhile: their counts stay.
-    /// Whether there was anything.
+    /// True if there was anything.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -261,7 +259,7 @@ impl Profile {
         Ok(true)
     }
 
-    /// What was counted; `None` where it cannot be what happened.
+    /// The increase; `None` where it cannot be what happened.
     fn rise(&self, before: &Standing, now: &Standing) -> Option<Rise> {
         let periods = (now.at - before.at).as_millis() as u64 / self.period_ms.max(1);
         // A new process may have the number, and so the counts, of one that has ended.

@@ -1,4 +1,4 @@
-//! What the extension's collector counted between two looks.
+//! Counts of the extension's collector between two samples.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
@@ -45,11 +45,10 @@ pub(super) struct Standing {
     pub most: u64,
 }
 
-/// What was counted between two looks, of groups that had the same processes at both.
+/// Counts between two samples, of groups that had the same processes at both.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rise {
     pub samples: u64,
-    /// Whether what they saw is told of the sessions.
     pub is_of_sessions: bool,
     /// How many processes a group has, and their counts.
     groups: BTreeMap<usize, (u64, Counts)>,
@@ -94,7 +93,6 @@ impl Rise {
         Self { samples, ..self }
     }
 
-    /// Whether a statement had parallel workers meanwhile.
     pub(super) fn has_waits_for_workers(&self) -> bool {
         let sessions = self.groups.get(&group_of(SESSION));
         let mut waits = sessions

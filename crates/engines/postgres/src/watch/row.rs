@@ -1,4 +1,4 @@
-//! What PostgreSQL's views say at one moment.
+//! Rows of PostgreSQL's views at one moment.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,6 @@ impl Row {
         Self(cells.into_iter().collect())
     }
 
-    /// Whether a setting is on.
     pub(super) fn is_on(&self, setting: &str) -> bool {
         let value = self.0.get(&format!("setting.{setting}"));
         value.is_some_and(|value| value == "on")

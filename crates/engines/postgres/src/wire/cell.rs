@@ -96,7 +96,7 @@ pub fn add_row(fetched: &mut Fetched, columns: &[u32], row: Row<'_>) -> Result<(
     Ok(())
 }
 
-/// Whether a value of this type can be kept and be a parameter again as it is.
+/// True if a value of this type can be kept and be a parameter again as it is.
 pub fn is_kept(oid: u32) -> bool {
     use types::*;
     let is_text = matches!(oid, TEXT | VARCHAR | BPCHAR | NAME | UNKNOWN);

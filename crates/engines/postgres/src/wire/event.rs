@@ -1,4 +1,4 @@
-//! What the server says, message by message.
+//! Messages of the server.
 
 use super::WireError;
 use super::reader::Reader;
@@ -69,7 +69,6 @@ pub enum Transaction {
     Failed,
 }
 
-/// What a complete statement says, e.g. "UPDATE 1".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag<'a>(pub &'a [u8]);
 

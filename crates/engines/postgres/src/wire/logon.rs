@@ -41,7 +41,7 @@ pub enum LogonError {
     Unbound(&'static str),
 }
 
-/// Whether a login is bound to the certificate of the server that answers, so that nobody can pass it on.
+/// True if a login is bound to the certificate of the server that answers, so that nobody can pass it on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Binding {
     Never,
@@ -53,7 +53,7 @@ pub enum Binding {
 /// The way on which a login travels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channel {
-    /// Whether nobody can read along and the server has proved who it is: a Unix socket, or TLS with a check.
+    /// True if nobody can read along and the server has proved who it is: a Unix socket, or TLS with a check.
     pub is_private: bool,
     /// The digest of the server's certificate, where there is TLS and the certificate has one.
     pub end_point: Option<Vec<u8>>,
@@ -66,11 +66,10 @@ pub struct Logon<'a> {
     password: Option<&'a Password>,
     channel: Channel,
     scram: Option<ScramSha256>,
-    /// Whether the server proved that it knows the password, where the method has such a proof.
+    /// True if the server proved that it knows the password, where the method has such a proof.
     proven: bool,
-    /// Whether that proof holds for this channel alone.
     is_bound: bool,
-    /// Whether a digest of the password went that can be guessed by whoever read it.
+    /// True if a digest of the password went that can be guessed by whoever read it.
     is_weak: bool,
 }
 
@@ -88,12 +87,11 @@ impl<'a> Logon<'a> {
         }
     }
 
-    /// Whether a digest of the password that can be guessed went where others may have read it.
+    /// True if a digest of the password that can be guessed went where others may have read it.
     pub fn is_weak(&self) -> bool {
         self.is_weak
     }
 
-    /// Whether the login is bound to the server's certificate.
     pub fn is_bound(&self) -> bool {
         self.is_bound && self.proven
     }

@@ -1,4 +1,4 @@
-//! What is asked of the server: requests encoded into the output buffer.
+//! Requests to the server, encoded into the output buffer.
 
 use std::fmt::Write;
 
@@ -130,7 +130,7 @@ impl Wire {
     /// The next rows of a COPY, begun by [`Wire::copy_begin`]: one message with what `fill` appends.
     ///
     /// # Errors
-    /// What `fill` says; the output is then as it was before.
+    /// When `fill` fails; the output is then as it was before.
     pub fn copy_rows<E>(
         &mut self,
         fill: impl FnOnce(&mut CopyRow<'_>) -> Result<(), E>,

@@ -19,7 +19,6 @@ pub struct ServerError {
     pub severity: String,
     /// SQLSTATE, e.g. "40001".
     pub code: String,
-    /// What is wrong, in the server's language.
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
@@ -45,17 +44,16 @@ impl ServerError {
         Ok(error)
     }
 
-    /// Whether the server ends the connection.
     pub fn is_fatal(&self) -> bool {
         self.severity == "FATAL" || self.severity == "PANIC"
     }
 
-    /// Whether the same transaction, tried again, may succeed: a serialization failure or a deadlock.
+    /// True if the same transaction, tried again, may succeed: a serialization failure or a deadlock.
     pub fn is_retryable(&self) -> bool {
         self.code == "40001" || self.code == "40P01"
     }
 
-    /// Whether a text has bytes that are no characters of its encoding, or characters that the other one lacks.
+    /// True if a text has bytes that are no characters of its encoding, or characters that the other one lacks.
     pub fn is_about_bytes(&self) -> bool {
         self.code == "22021" || self.code == "22P05"
     }

@@ -1,4 +1,4 @@
-//! What a column of SQLite holds: its declared type says what is meant, and its first values what is there.
+//! Types of SQLite's columns: the declared type says what is meant, and the first values what is there.
 
 use rusqlite::Connection;
 

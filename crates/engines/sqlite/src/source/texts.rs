@@ -1,4 +1,4 @@
-//! What SQL of SQLite cannot say about texts: their length in UTF-8 whatever the database is encoded in, and a text for
+//! Functions that SQLite lacks for texts: their length in UTF-8 whatever the database is encoded in, and a text for
 //! every value.
 
 use rusqlite::Connection;

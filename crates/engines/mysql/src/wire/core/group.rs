@@ -52,7 +52,6 @@ impl Wire {
         self.phase = Phase::Idle;
     }
 
-    /// Whether nothing is asked that was not answered.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.phase == Phase::Idle

@@ -10,7 +10,7 @@ const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_RESET: u8 = 0x1a;
 
-/// What the driver asks for. Outside a group only one request is on its way at a time; its end is a
+/// Requests of the driver. Outside a group only one is on its way at a time; its end is a
 /// `Event::Finished` without `more`, `Event::Prepared` or `Event::Failed`.
 impl Wire {
     /// Sends statements as text; their results come one after the other.

@@ -10,7 +10,6 @@ use engine::Value;
 /// The largest packet, in a buffer that doubles, and the little that a conversation takes besides.
 const MEMORY_BYTES_MAX: usize = (2 * PACKET_BYTES_MAX) + (1 << 20);
 
-/// What the client is doing while the server talks.
 #[derive(Clone, Copy)]
 enum Talk {
     Query,
@@ -26,7 +25,7 @@ fn column(type_id: u8) -> Vec<u8> {
     column
 }
 
-/// What a server says, packet by packet, from its greeting to the last row, each with its sequence number.
+/// A server's packets from its greeting to the last row, each with its sequence number.
 fn conversation(talk: Talk) -> Vec<(u8, Vec<u8>)> {
     const END: &[u8] = b"\xfe\0\0\x02\0\0\0";
     const PREPARED: &[u8] = b"\0\x01\0\0\0\x03\0\x01\0\0\0\0";

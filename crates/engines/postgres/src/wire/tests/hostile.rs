@@ -33,7 +33,7 @@ fn row(cells: &[&[u8]]) -> Vec<u8> {
     body
 }
 
-/// What a server says from logon to the last row: each kind of message at least once.
+/// A server's messages from logon to the last row: each kind at least once.
 fn conversation() -> Vec<Vec<u8>> {
     let numeric = [0, 2, 0, 1, 0x40, 0, 0, 2, 0, 10, 0x13, 0x88];
     let cells: [&[u8]; 10] = [
