@@ -11,6 +11,8 @@ mod system;
 mod which;
 mod window;
 
+use serde::Serialize;
+
 pub use json::json;
 pub use measure::{CONFIDENCE, Figure, Measure, SYSTEMS_MAX, SYSTEMS_MIN, Shift, resamples};
 pub use mix::{
@@ -34,17 +36,21 @@ pub struct Question {
 }
 
 /// Whether the fleet shifted by the primary measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Call {
     /// The interval lies above no shift.
     Higher,
     /// The interval lies below no shift.
     Lower,
     /// The interval holds no shift: there may be none, or a small one.
+    #[serde(rename = "not shown")]
     NotShown,
     /// Too few systems kept their mix.
+    #[serde(rename = "refused: too few systems")]
     TooFew,
     /// Most systems have another mix than before: what shifted with the update cannot be told from what shifted with the work.
+    #[serde(rename = "refused: other mix")]
     OtherMix,
 }
 
@@ -64,11 +70,15 @@ pub struct Fleet {
     pub which: Which,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ChangedCount {
+    #[serde(rename = "systems")]
     pub any: usize,
+    #[serde(rename = "by_reads")]
     pub reads: usize,
+    #[serde(rename = "by_size")]
     pub size: usize,
+    #[serde(rename = "by_rate")]
     pub rate: usize,
 }
 

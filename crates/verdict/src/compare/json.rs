@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::compare::Design;
 use stats::forecast::Further;
 
-use super::{Between, Comparison, Named, Oddity, Pair, Remedy, Row, Scatter, Within};
+use super::{Comparison, Oddity, Pair, Row, Scatter};
 use crate::metric;
 use crate::outcome::{ratio_and_interval, verdict_word};
 use crate::ramps::Ramps;
@@ -33,15 +33,9 @@ pub fn json(comparison: &Comparison, ramps: &[Ramps], shifts: &[Shift]) -> Value
         "decides": comparison.design.decides(),
         "repetitions_a": comparison.repetitions.0,
         "repetitions_b": comparison.repetitions.1,
-        "primary_named": match comparison.named {
-            Named::InPlan => "in the plan",
-            Named::ByRule => "by rule",
-            Named::Afterwards => "afterwards",
-        },
+        "primary_named": comparison.named,
         "effect_pct": comparison.effect * 100.0,
-        "differences": comparison.differences.iter().map(|d| value!({
-            "subject": d.subject, "a": d.a, "b": d.b,
-        })).collect::<Vec<_>>(),
+        "differences": comparison.differences,
         "cautions": comparison.cautions,
         "metrics": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "ramps": crate::ramps::json(ramps),
@@ -94,24 +88,9 @@ fn row(row: &Row) -> Value {
 }
 
 fn oddity(oddity: &Oddity) -> Value {
-    let mut told = match oddity {
-        Oddity::Order { second_to_first, p } => {
-            value!({ "second_to_first": second_to_first, "p": p })
-        }
-        Oddity::CarryOver {
-            a_first_to_b_first,
-            p,
-        } => value!({ "a_first_to_b_first": a_first_to_b_first, "p": p }),
-        Oddity::Moved { early, late, p } => value!({ "early": early, "late": late, "p": p }),
-        Oddity::Drifted { late_to_early, p } => value!({ "late_to_early": late_to_early, "p": p }),
-        Oddity::Outlier {
-            pair,
-            ratio,
-            others,
-        } => value!({ "pair": pair, "ratio": ratio, "others": others }),
-    };
-    told["code"] = oddity.code().into();
-    told
+    let mut fields = value!(oddity);
+    fields["code"] = oddity.code().into();
+    fields
 }
 
 fn pair(pair: &Pair) -> Value {
@@ -139,24 +118,12 @@ fn scatter(scatter: &Scatter) -> Value {
         "total_pct": components.total * 100.0,
         "within_pct": components.within * 100.0,
         "between_pct": components.between * 100.0,
-        "within": match scatter.within {
-            Within::Slices => "slices",
-            Within::Intervals => "intervals",
-        },
-        "between": match scatter.between {
-            Between::Sessions => "sessions",
-            Between::Instances => "instances",
-            Between::Blocks => "blocks",
-            Between::Pairs => "pairs",
-        },
+        "within": scatter.within,
+        "between": scatter.between,
         "within_share": share.estimate,
         "within_share_low": share.low,
         "within_share_high": share.high,
-        "remedy": match scatter.remedy {
-            Remedy::MoreSeconds => "more seconds",
-            Remedy::MorePairs => "more pairs",
-            Remedy::Either => "either",
-        },
+        "remedy": scatter.remedy,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use archive::{Better, Run};
+use serde::Serialize;
 
 use super::{CompareError, NotComparable, Pairing};
 use crate::metric::{self, Metric};
@@ -13,13 +14,16 @@ const SECONDARY: [&str; 3] = ["response_us_p50", "response_us_p99", "table_memor
 const METRICS_MAX: usize = 2_000;
 
 /// Who named the primary metrics, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Named {
     /// The plan, before the run.
+    #[serde(rename = "in the plan")]
     InPlan,
     /// The rule for plans that name none: the throughput of every test at its best level.
+    #[serde(rename = "by rule")]
     ByRule,
     /// Whoever asked for the comparison, after the run.
+    #[serde(rename = "afterwards")]
     Afterwards,
 }
 

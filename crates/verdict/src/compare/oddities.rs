@@ -1,5 +1,6 @@
 //! What the pairs of a study show beside their ratio: an order that matters, a ratio or a machine that moved, a pair far off.
 
+use serde::Serialize;
 use stats::Warning;
 use stats::rank::{RankTest, mann_whitney, signed_rank, trend};
 use stats::ratio::unpaired;
@@ -21,7 +22,8 @@ const PAIRS_MIN: usize = 6;
 
 /// Something odd about the pairs of a metric. The verdict holds all the same, unless it says otherwise, because the order in each
 /// pair was drawn; but the study measured something else as well.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Oddity {
     /// It matters which block, or slice, of a pair came first, whichever side it was: it leaves something to the next one.
     Order {

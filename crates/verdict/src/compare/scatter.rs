@@ -1,6 +1,7 @@
 //! Where the scatter of a study's pairs comes from, and what would make it less.
 
 use archive::{Arrangement, StudyPart};
+use serde::Serialize;
 use stats::components::{self, Components};
 
 use super::Pair;
@@ -20,7 +21,8 @@ pub struct Scatter {
 }
 
 /// What goes up and down within a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Within {
     /// Pairs of slices beside each other.
     Slices,
@@ -29,7 +31,8 @@ pub enum Within {
 }
 
 /// What is another one in each pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Between {
     /// Sessions on the same database.
     Sessions,
@@ -41,13 +44,16 @@ pub enum Between {
 }
 
 /// What makes the pairs scatter less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Remedy {
     /// Most of the variance comes from within the blocks, with all of its interval.
+    #[serde(rename = "more seconds")]
     MoreSeconds,
     /// Most of it does not.
+    #[serde(rename = "more pairs")]
     MorePairs,
     /// The interval reaches across a half.
+    #[serde(rename = "either")]
     Either,
 }
 

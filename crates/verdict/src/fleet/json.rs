@@ -3,9 +3,8 @@
 use serde_json::{Value, json as value};
 
 use super::measure::{CONFIDENCE, Figure, Measure, Shift, resamples};
-use super::which::{Named, Which};
 use super::window::LIMITS;
-use super::{Call, Fleet};
+use super::Fleet;
 
 /// The fleet without its single systems.
 pub fn json(fleet: &Fleet) -> Value {
@@ -26,24 +25,16 @@ pub fn json(fleet: &Fleet) -> Value {
         "kind": "observational",
         "limits_us": limits_us,
         "primary": name(fleet.question.primary, limits_us),
-        "call": call(fleet.call),
+        "call": fleet.call,
         "confidence": CONFIDENCE,
         "seed": fleet.question.seed,
         "resamples": fleet.shifts.first().map(|shift| resamples(shift.systems)),
         "systems": fleet.systems.len(),
-        "left_out": {
-            "one_sided": fleet.left_out.one_sided,
-            "misordered": fleet.left_out.misordered,
-        },
-        "mix_changed": {
-            "systems": fleet.changed.any,
-            "by_reads": fleet.changed.reads,
-            "by_size": fleet.changed.size,
-            "by_rate": fleet.changed.rate,
-        },
+        "left_out": fleet.left_out,
+        "mix_changed": fleet.changed,
         "shifts": shifts,
         "strata": strata,
-        "which": which(&fleet.which),
+        "which": fleet.which,
     })
 }
 
@@ -53,16 +44,6 @@ fn name(measure: Measure, limits_us: [f64; LIMITS]) -> String {
     match measure.figure {
         Figure::Within(limit) => format!("{operation}.within_{}us", limits_us[limit]),
         Figure::Mean => format!("{operation}.mean"),
-    }
-}
-
-fn call(call: Call) -> &'static str {
-    match call {
-        Call::Higher => "higher",
-        Call::Lower => "lower",
-        Call::NotShown => "not shown",
-        Call::TooFew => "refused: too few systems",
-        Call::OtherMix => "refused: other mix",
     }
 }
 
@@ -84,23 +65,5 @@ fn shift_json(shift: &Shift, limits_us: [f64; LIMITS]) -> Value {
         "shift_high": interval.map(|i| i.high),
         "median": shift.median,
         "smaller": shift.smaller,
-    })
-}
-
-fn which(which: &Which) -> Value {
-    let list = |named: &[Named]| -> Vec<Value> {
-        let one = |n: &Named| {
-            value!({
-                "system": n.name, "before": n.before, "after": n.after,
-                "adjusted_p": n.adjusted_p,
-            })
-        };
-        named.iter().map(one).collect()
-    };
-    value!({
-        "tested": which.tested,
-        "worse": list(&which.worse),
-        "better": list(&which.better),
-        "lowest_without_claim": list(&which.lowest),
     })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::window::{LIMITS, Mix, Operation, Side, Window};
 
 /// The I/Os of one kind of one side of a system.
@@ -43,7 +45,7 @@ impl System {
 }
 
 /// Systems that tell nothing of a shift, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Those with a side that has no I/Os, or none of the same kind on both.
     pub one_sided: Vec<String>,

@@ -1,5 +1,6 @@
 //! Which systems shifted: claimed only where repetitions tell how much a system scatters by itself.
 
+use serde::Serialize;
 use stats::autocorrelation::variance;
 use stats::distribution::student_cdf;
 use stats::multiple::benjamini_hochberg;
@@ -16,8 +17,9 @@ pub const FALSE_SHARE_MAX: f64 = 0.05;
 const LOWEST_MAX: usize = 20;
 
 /// One system in a list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Named {
+    #[serde(rename = "system")]
     pub name: String,
     pub before: f64,
     pub after: f64,
@@ -26,7 +28,7 @@ pub struct Named {
 }
 
 /// Which systems became worse or better by the primary measure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Which {
     /// Systems with [`WINDOWS_MIN`] windows a side that scatter.
     pub tested: usize,
@@ -35,6 +37,7 @@ pub struct Which {
     /// Tested systems that became better.
     pub better: Vec<Named>,
     /// Where none was tested: those with the largest shifts to the worse. No claim: some are there by chance.
+    #[serde(rename = "lowest_without_claim")]
     pub lowest: Vec<Named>,
 }
 

@@ -5,7 +5,6 @@ use stats::Interval;
 
 use super::bill::{Bill, Line, Money};
 use super::change::{Change, Gain};
-use super::limit::NotKnown;
 use super::worth::{What, Worth, disks_15k};
 
 /// A bill and what its run's figures cost.
@@ -65,11 +64,7 @@ fn of_worth(worth: &Worth) -> Value {
         "figure": figure.map(|f| f[0]),
         "figure_low": figure.map(|f| f[1]),
         "figure_high": figure.map(|f| f[2]),
-        "unknown": worth.figure.as_ref().err().map(|why| match why {
-            NotKnown::NoLimit => "no limit",
-            NotKnown::NotSupported => "not supported",
-            NotKnown::NoMemory => "no memory size",
-        }),
+        "unknown": worth.figure.as_ref().err(),
         "price_list": worth.price.map(|prices| prices[0].list),
         "price_net": price(0),
         "price_net_low": price(1),

@@ -1,18 +1,22 @@
 //! The largest number of users that keeps the response-time limit of a run.
 
 use archive::{Point, Run};
+use serde::Serialize;
 use stats::ramp::{Limits, supported};
 
 use crate::ramps::{ERRORS_PCT_MAX, USERS, sound_step_of};
 
 /// Why there is no figure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum NotKnown {
     /// The users had no limit.
+    #[serde(rename = "no limit")]
     NoLimit,
     /// Not even the fewest users kept it in this many repetitions of all.
+    #[serde(rename = "not supported")]
     NotSupported,
     /// The memory of the platform.
+    #[serde(rename = "no memory size")]
     NoMemory,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use archive::{Point, Remark, Run, RunState};
+use serde::Serialize;
 use stats::Interval;
 use stats::interval::median_interval;
 use stats::summary::median;
@@ -88,7 +89,8 @@ pub struct Finding {
 }
 
 /// How sure a judgement is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Surety {
     /// The whole interval lies on the same side of the limit.
     Clear,

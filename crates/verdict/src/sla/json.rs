@@ -3,7 +3,7 @@
 use archive::{Run, RunState};
 use serde_json::{Value, json as value};
 
-use super::hold::{Judgement, Outcome, Row, Surety};
+use super::hold::{Judgement, Outcome, Row};
 use super::levels::dop;
 use crate::metric::unit;
 
@@ -56,7 +56,7 @@ fn row(row: &Row) -> Value {
         "reason": row.limit.reason,
         "outcome": outcome,
         "why": why,
-        "surety": finding.map(|f| surety(f.surety)),
+        "surety": finding.map(|f| f.surety),
         "value": finding.map(|f| f.value),
         "missed_by_pct": row.outcome.missed_by_pct(),
         "interval": interval.map(|i| value!({
@@ -68,13 +68,4 @@ fn row(row: &Row) -> Value {
         })).collect::<Vec<_>>()),
         "steps": finding.map(|f| f.steps.clone()),
     })
-}
-
-fn surety(surety: Surety) -> &'static str {
-    match surety {
-        Surety::Clear => "clear",
-        Surety::WithinNoise => "within_noise",
-        Surety::FewRepetitions => "few_repetitions",
-        Surety::OneRepetition => "one_repetition",
-    }
 }
