@@ -36,20 +36,7 @@ const fn covered(table: &'static str, owner: &'static str, order: &'static str) 
 pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("point", "id", "id"),
     covered("histogram", "point_id", "kind"),
-    covered("sample", "point_id", "seq"),
-    covered("timed_event", "point_id", "seq"),
-    covered("background_event", "point_id", "seq"),
-    covered("wait_histogram", "point_id", "seq"),
     covered("reason", "point_id", "seq"),
-    covered("operation_times", "point_id", "seq"),
-    covered("operation_sample", "point_id", "seq"),
-    covered("transaction_kind", "point_id", "seq"),
-    covered("device", "point_id", "seq"),
-    covered("device_sample", "point_id", "seq"),
-    covered("engine_io", "point_id", "seq"),
-    covered("interface", "point_id", "seq"),
-    covered("execution", "point_id", "seq"),
-    covered("observed", "point_id", "seq"),
 ];
 
 const RUN_TABLES: &[Covered] = &[

@@ -17,8 +17,8 @@ mod run;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
-pub use device::{DeviceSample, DeviceUse, Purpose, Requests, UnknownPurpose};
-pub use engine_io::{EngineIo, IoOperation, IoUnknown, UnknownIoWord};
+pub use device::{DeviceSample, DeviceUse, Purpose, Requests};
+pub use engine_io::{EngineIo, IoOperation, IoUnknown};
 pub use event::{CacheState, EventClass, EventSource};
 pub use execution::Execution;
 pub use figures::{
@@ -26,9 +26,9 @@ pub use figures::{
     OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
 };
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
-pub use interface::{InterfaceKind, InterfaceUse, Traffic, UnknownInterfaceKind};
+pub use interface::{InterfaceKind, InterfaceUse, Traffic};
 pub use inventory::{Advice, Fact, Inventory};
-pub use observed::{About, Observed, ObservedCell, ObservedColumn, UnknownAbout, load_row};
+pub use observed::{About, Observed, ObservedCell, ObservedColumn, load_row};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,

@@ -1,16 +1,11 @@
 //! The archive's file: one SQLite database, every finished point committed before the next begins.
 
 mod annotate;
-mod by_operation;
-mod devices;
-mod engine_io;
+mod document;
 mod error;
-mod executions;
 mod file;
 pub(crate) mod finite;
-mod interfaces;
 mod name;
-mod observed;
 mod read;
 mod rows;
 mod run;
@@ -30,7 +25,7 @@ use file::unreachable;
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use run::{NewRun, RunSummary};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub(crate) use write::{state_name, steady_name};
+pub(crate) use write::state_name;
 
 #[derive(Debug)]
 pub struct Archive {

@@ -1,7 +1,6 @@
 //! Spare cores: how many of the host's may be taken out, by the measured use of its processors.
 
-use archive::{CPU_S_MIN, Figures, Point, Remark, Run};
-use serde_json::{Value, json as value};
+use archive::{CPU_S_MIN, Figures, Point, Remark, Run, export};
 use stats::summary::median;
 
 use crate::price::limit::{NotKnown, orders_at_limit};
@@ -217,55 +216,60 @@ pub fn saved(list: &PriceList, run: &Run, left: &SpareCores) -> Result<Vec<Saved
     }
 }
 
-/// The same for programs; with what it saves where there are prices.
-pub fn json(run: &Run, prices: Option<&PriceList>) -> Value {
+/// The same for exports; with the amounts that they save if there are prices.
+pub fn exported(run: &Run, prices: Option<&PriceList>) -> Vec<export::SpareCores> {
     let all = spare_cores(run);
-    let each = all.iter().map(|left| {
-        let saved = prices.map(|list| (list, saved(list, run, left)));
-        value!({
-            "target": left.target,
-            "test": left.test,
-            "level": match left.level {
+    let each = all.into_iter().map(|left| {
+        let saved = prices.map(|list| saved(list, run, &left).map(|saved| (list, saved)));
+        let (saved, saved_unknown) = match saved {
+            Some(Ok((list, saved))) => (Some(saved_in_all(list, saved)), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        let [busy_cores, busy_cores_low, busy_cores_high] = left.busy;
+        export::SpareCores {
+            level: match left.level {
                 Level::Supported => "supported",
                 Level::Best => "best",
             },
-            "jobs": left.jobs,
-            "threads": left.threads,
-            "cores": left.cores,
-            "threads_per_core": left.threads_per_core,
-            "repetitions": left.repetitions,
-            "busy_cores": left.busy[0],
-            "busy_cores_low": left.busy[1],
-            "busy_cores_high": left.busy[2],
-            "busy_cores_by_database": left.busy_by_database,
-            "busy_cores_by_others": left.busy_by_others,
-            "saturated": left.is_saturated,
-            "headroom_pct": HEADROOM * 100.0,
-            "cores_needed_by_use": left.cores_needed_by_use,
-            "cores_needed_by_threads": left.cores_needed_by_threads,
-            "cores_needed": left.cores_needed(),
-            "spare_cores": left.spare(),
-            "saved": saved.as_ref().and_then(|(list, saved)| {
-                Some(saved_json(list, saved.as_ref().ok()?))
-            }),
-            "saved_unknown": saved.as_ref().and_then(|(_, saved)| saved.as_ref().err()),
-        })
+            jobs: left.jobs,
+            threads: left.threads,
+            cores: left.cores,
+            threads_per_core: left.threads_per_core,
+            repetitions: left.repetitions,
+            busy_cores,
+            busy_cores_low,
+            busy_cores_high,
+            busy_cores_by_database: left.busy_by_database,
+            busy_cores_by_others: left.busy_by_others,
+            saturated: left.is_saturated,
+            headroom_pct: HEADROOM * 100.0,
+            cores_needed_by_use: left.cores_needed_by_use,
+            cores_needed_by_threads: left.cores_needed_by_threads,
+            cores_needed: left.cores_needed(),
+            spare_cores: left.spare(),
+            saved,
+            saved_unknown,
+            target: left.target,
+            test: left.test,
+        }
     });
     each.collect()
 }
 
-/// What fewer cores save, for programs.
-pub fn saved_json(list: &PriceList, saved: &[Saved]) -> Value {
-    let of = |of: &Saved| {
-        value!({
-            "part": of.part, "fewer": of.fewer, "list": of.amount.list, "net": of.amount.net,
-        })
-    };
-    value!({
-        "currency": list.currency,
-        "term_years": list.term_years,
-        "items": saved.iter().map(of).collect::<Vec<_>>(),
-    })
+/// Amounts that fewer cores save, for exports.
+pub fn saved_in_all(list: &PriceList, saved: Vec<Saved>) -> export::Saved {
+    let items = saved.into_iter().map(|saved| export::SavedItem {
+        part: saved.part,
+        fewer: saved.fewer,
+        list: saved.amount.list,
+        net: saved.amount.net,
+    });
+    export::Saved {
+        currency: list.currency.clone(),
+        term_years: list.term_years,
+        items: items.collect(),
+    }
 }
 
 #[cfg(test)]

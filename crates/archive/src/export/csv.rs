@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{json, schema};
-use crate::Run;
+use super::json::row;
+use crate::{Component, Point, PointKey, Run};
 
 /// What spreadsheets begin a formula with, in both widths.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
@@ -15,16 +15,42 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// histograms) is left to the JSON. An unknown value is an empty field. A text that a spreadsheet would execute as a formula
 /// has an apostrophe before it.
 pub fn csv(run: &Run) -> String {
-    let names = schema::flat_names();
+    let names = names();
     let mut text = line(names.iter().cloned());
     for point in &run.points {
-        let row = json::row(run, point);
+        let row = row(run, point);
         text += &line(names.iter().map(|name| match name.as_str() {
             "run" => defused(run.label.clone()),
             _ => field(&row, name),
         }));
     }
     text
+}
+
+/// Names of the columns: every single value of a row, `work` spread out, the run's label first.
+fn names() -> Vec<String> {
+    let key = PointKey {
+        repetition: 1,
+        step: 1,
+        target: 0,
+        test: String::new(),
+        nodes: 1,
+        jobs: 1,
+        threads: 1,
+    };
+    let point = Point::blank(key, String::new(), Component::Cpu);
+    let mut names = vec!["run".to_owned()];
+    for (name, value) in row(&Run::planned(""), &point) {
+        match value {
+            _ if name.ends_with("_histogram") => {}
+            Value::Array(_) if !["reasons", "notes"].contains(&name.as_str()) => {}
+            Value::Object(fields) => {
+                names.extend(fields.keys().map(|inner| format!("{name}.{inner}")));
+            }
+            _ => names.push(name),
+        }
+    }
+    names
 }
 
 fn line(fields: impl Iterator<Item = String>) -> String {

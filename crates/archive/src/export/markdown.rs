@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::json::target;
+use super::rows::target;
 use crate::store::state_name;
 use crate::{Component, Point, PointKey, Run};
 
@@ -76,7 +76,7 @@ pub fn markdown(run: &Run) -> String {
         let group = (key.test.as_str(), key.target);
         if !done.contains(&group) {
             done.push(group);
-            let target = target(run, key.target);
+            let target = target(run, key.target).cloned().unwrap_or_default();
             let _ = write!(
                 text,
                 "\n## {} {} — {} ({} {})\n\n",
@@ -93,13 +93,13 @@ pub fn markdown(run: &Run) -> String {
         text += "\n## Not measured\n\n";
     }
     for m in &run.missing {
-        let name = target(run, m.target).name;
+        let name = target(run, m.target).map_or("", |target| &target.name);
         let _ = writeln!(
             text,
             "- {} {} on {}: {}",
             cell(&m.test),
             cell(&m.title),
-            cell(&name),
+            cell(name),
             cell(&m.reason.to_string())
         );
     }

@@ -1,5 +1,7 @@
 //! Times of the kinds of operation of a point: reads apart from writes, and by whom they were timed.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramError, HistogramSnapshot};
 
 /// What is known of a point's operations by their kind; empty for work whose operations are all of one kind.
@@ -14,13 +16,13 @@ pub struct ByOperation {
 }
 
 /// What the transactions of one kind did, of those that were completed in the time that counts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionKind {
-    /// Its name in the script.
+    /// Name of the kind in the script.
     pub name: String,
-    /// How many were completed.
+    /// Number completed.
     pub completed: u64,
-    /// Rows that they returned or changed.
+    /// Rows returned or changed.
     pub rows: u64,
 }
 
@@ -32,23 +34,28 @@ impl TransactionKind {
 }
 
 /// How long the operations of one kind took, by one who timed them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationTimes {
-    /// Who timed: one of [`OperationTimes::OBSERVERS`].
+    /// Observer: dbdyno, the kernel at the block device, or the array itself.
+    #[schemars(extend("enum" = Self::OBSERVERS))]
     pub observer: String,
-    /// What was timed: the block device or the array by its name; empty for all the driver did.
+    /// The device or array; empty for the driver.
     pub subject: String,
-    /// "read", "write", "flush" or "discard".
+    /// Kind of operation.
+    #[schemars(extend("enum" = ["read", "write", "flush", "discard"]))]
     pub operation: String,
-    /// Part of the time: "service" and "response" of the driver's, "whole", "queue" and "device" of requests.
+    /// Part of the time: "service" and "response" of the driver's operations, the others of requests of the device.
+    #[schemars(extend("enum" = ["service", "response", "whole", "queue", "device"]))]
     pub phase: String,
-    /// How many.
+    /// Number of operations.
     pub count: Option<u64>,
-    /// Arithmetic mean, µs, as exact as the observer tells it.
+    /// Arithmetic mean, µs.
     pub mean_us: Option<f64>,
-    /// Where it comes from, what it was held against, or why nothing more is known.
+    /// Where the times come from, what they were compared with, or why there are no more.
     pub remark: String,
-    /// The distribution as the archive keeps it; `None` where only the mean is known.
+    /// HdrHistogram V2, deflated, in nanoseconds; null where only the mean is known.
+    #[serde(rename = "histogram", with = "base64_text")]
+    #[schemars(with = "Option<String>", extend("contentEncoding" = "base64"))]
     encoded: Option<Vec<u8>>,
 }
 
@@ -91,14 +98,16 @@ impl OperationTimes {
         self
     }
 
-    /// These times with a distribution as [`Histogram::encode`] wrote it.
+    /// Removes a distribution that cannot be decoded.
     ///
     /// # Errors
-    /// When it is none.
-    pub(crate) fn with_encoded(mut self, bytes: Vec<u8>) -> Result<Self, HistogramError> {
-        HistogramSnapshot::decode(&bytes)?;
-        self.encoded = Some(bytes);
-        Ok(self)
+    /// Why it cannot.
+    pub(crate) fn check(&mut self) -> Result<(), HistogramError> {
+        let decoded = self.encoded.as_deref().map(HistogramSnapshot::decode);
+        decoded
+            .transpose()
+            .map(drop)
+            .inspect_err(|_| self.encoded = None)
     }
 
     /// The distribution. It is kept encoded, because a run of thousands of points has many more of them.
@@ -118,18 +127,44 @@ impl OperationTimes {
     }
 }
 
+/// Bytes as text in base64, unknown ones as null.
+mod base64_text {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD as BASE64;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(
+        bytes: &Option<Vec<u8>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        bytes
+            .as_ref()
+            .map(|bytes| BASE64.encode(bytes))
+            .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<u8>>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let bytes = text.map(|text| BASE64.decode(text)).transpose();
+        bytes.map_err(D::Error::custom)
+    }
+}
+
 /// One kind of operation in one interval of the time series.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSample {
     /// End of the interval, in seconds from the start of the point.
     pub at_s: f64,
-    /// "read" or "write".
+    /// Kind of operation.
+    #[schemars(extend("enum" = ["read", "write"]))]
     pub operation: String,
-    /// How many completed.
+    /// Number completed in the interval.
     pub operations: u64,
-    /// Mean service time, µs; `None` where none completed.
+    /// Mean service time, µs; null if none was completed.
     pub service_us_mean: Option<f64>,
-    /// Mean response time, µs; `None` where none completed.
+    /// Mean response time, µs; null if none was completed.
     pub response_us_mean: Option<f64>,
 }
 
@@ -149,6 +184,11 @@ mod tests {
         let exact = OperationTimes::of("device", "vda", "read", "whole").counted(5, Some(2.25));
         let times = exact.with(&histogram);
         assert_eq!((times.count, times.mean_us), (Some(5), Some(2.25)));
-        assert!(OperationTimes::default().with_encoded(vec![1]).is_err());
+        let mut broken = OperationTimes {
+            encoded: Some(vec![1]),
+            ..OperationTimes::default()
+        };
+        assert!(broken.check().is_err() && broken.histogram().is_none());
+        assert!(broken.check().is_ok());
     }
 }

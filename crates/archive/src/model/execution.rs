@@ -1,24 +1,24 @@
 //! One execution of a statement, in points that keep each of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one execution took.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     /// Round over all statements of the point, from 1.
     pub round: u32,
     /// Code of the statement, e.g. "Q14".
     pub statement: String,
-    /// Time until its last row was there; `None` where it failed.
+    /// Time until its last row arrived, µs; null if it failed.
     pub elapsed_us: Option<u64>,
     /// Fingerprint of its plan, without numbers that change from one execution to the next.
     pub plan: Option<String>,
-    /// What the block devices under the database read meanwhile, for whomever.
+    /// Bytes that the block devices under the database read meanwhile, for any program.
     pub device_read_bytes: Option<u64>,
-    /// Pages asked of the engine's own cache.
+    /// Pages requested from the engine's own cache.
     pub buffer_gets: Option<u64>,
-    /// … of which the engine had to fetch from elsewhere, because the cache did not have them.
+    /// Of these, pages that the cache did not have.
     pub pages_read: Option<u64>,
 }
 

@@ -1,5 +1,6 @@
 //! What held a point back: the sentence, what the server did in the background, and how long waits lasted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EventSource;
@@ -14,7 +15,8 @@ pub struct Bottleneck {
 }
 
 /// What can hold a point back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Resource {
     /// Nothing was at its end.
     None,
@@ -25,6 +27,7 @@ pub enum Resource {
     /// The device under the data.
     Device,
     /// Writing and syncing the log.
+    #[serde(rename = "log sync")]
     LogSync,
     /// Locks on rows, tables and other things a user knows.
     Lock,
@@ -39,6 +42,7 @@ pub enum Resource {
     /// The driver itself.
     Driver,
     /// A wait of another kind.
+    #[serde(rename = "other wait")]
     OtherWait,
     /// Several resources, none of which took most of the time.
     Several,
@@ -99,19 +103,19 @@ pub struct HeldBack {
 }
 
 /// One line of "background events": what the server's own processes did during the point.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundEvent {
-    /// Process or thread of the server, e.g. "checkpointer", "log".
+    /// Process or thread of the server, e.g. "checkpointer".
     pub process: String,
-    /// What it did, e.g. "log syncs".
+    /// Its action, e.g. "log syncs".
     pub event: String,
     /// How often.
     pub count: Option<u64>,
-    /// Time it took altogether, in seconds.
+    /// Total time, in seconds.
     pub time_s: Option<f64>,
     /// 10^6 bytes moved by it.
     pub mb: Option<f64>,
+    /// How it is known.
     pub source: EventSource,
 }
 
@@ -124,13 +128,11 @@ impl BackgroundEvent {
 }
 
 /// How long the waits of one class lasted, in power-of-two milliseconds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitHistogram {
-    /// Class of waits, e.g. "data read", "log sync".
+    /// Class of waits, e.g. "data read".
     pub class: String,
-    /// Waits that lasted less than 1 ms, less than 2 ms, less than 4 ms …; the last bucket holds all
-    /// longer ones as well. `None` when neither engine nor kernel tells.
+    /// Waits below 1 ms, 2 ms, 4 ms …; the last bucket has all others.
     pub counts: Option<Vec<u64>>,
     /// Where the counts come from, or why there are none.
     pub remark: String,

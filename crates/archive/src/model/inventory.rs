@@ -1,48 +1,51 @@
 //! What was known of the machine beyond its basic facts: the inventory as rows, and what was advised.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine's inventory as it is kept with a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Inventory {
-    /// Every known fact, in the order of the inventory; what the machine does not tell is no row.
+    /// Known facts, in the order of the inventory.
     pub facts: Vec<Fact>,
-    /// Every rule of the configuration lint with its outcome.
+    /// Rules of the configuration check with their outcomes.
     pub advice: Vec<Advice>,
 }
 
 /// One fact of the machine.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Fact {
     /// Part of the inventory, e.g. "processor".
     pub section: String,
-    /// Name within the section, e.g. "governor" or "sda scheduler".
+    /// Name of the fact within its section.
     pub name: String,
-    /// Value as people write it.
+    /// Formatted value.
     pub value: String,
-    /// True when the machine did not tell it but its user did (`--platform`).
+    /// Stated by the user (`--platform`) rather than found on the machine.
     pub stated: bool,
 }
 
 /// One rule of the lint, applied to this machine.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Advice {
     /// Name of the rule.
     pub rule: String,
-    /// "important", "advice" or "note".
+    /// How much it matters.
+    #[schemars(extend("enum" = ["important", "advice", "note"]))]
     pub severity: String,
-    /// "ok", "advised_otherwise" or "cannot_be_decided".
+    /// Outcome of the rule.
+    #[schemars(extend("enum" = ["ok", "advised_otherwise", "cannot_be_decided"]))]
     pub decision: String,
-    /// What is looked at, in words.
+    /// The setting or fact that the rule checks.
     pub what: String,
-    /// What was found or stated; empty when nothing was.
+    /// The value that was found or stated; empty if there is none.
     pub found: String,
-    /// What the source advises.
+    /// The advice of the source.
     pub advised: String,
-    /// Why it matters or, when it cannot be decided, why not.
+    /// Why it matters, or why it cannot be decided.
     pub why: String,
     /// Document and place.
     pub source: String,

@@ -1,11 +1,10 @@
 //! What was seen of a database at work: tables, as its server tells them, and what each of them is about.
 
-use std::str::FromStr;
-
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one table of an observation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum About {
     /// Facts of the server: role, version, since when.
@@ -66,21 +65,6 @@ impl About {
     }
 }
 
-/// A word of nobody.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is nothing that is observed")]
-pub struct UnknownAbout(String);
-
-impl FromStr for About {
-    type Err = UnknownAbout;
-
-    fn from_str(word: &str) -> Result<Self, UnknownAbout> {
-        let mut all = Self::ALL.into_iter();
-        let found = all.find(|about| about.name() == word);
-        found.ok_or_else(|| UnknownAbout(word.to_owned()))
-    }
-}
-
 /// Rows of the load that programs read, by the names that stand in their first cell; not every engine has each.
 pub mod load_row {
     pub const TRANSACTIONS: &str = "transactions";
@@ -108,15 +92,16 @@ pub mod load_row {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedColumn {
+    /// Heading of the column.
     pub name: String,
-    /// "" for texts.
+    /// Its unit; empty for texts.
     pub unit: String,
 }
 
 /// A cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ObservedCell {
     Number(f64),
@@ -152,14 +137,17 @@ impl From<&str> for ObservedCell {
 }
 
 /// One table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
+    /// Subject of the table.
     pub about: About,
     /// Where it comes from, as the server calls it.
     pub source: String,
-    /// Why there are no rows, where that does not mean that there was nothing; or what they lack.
+    /// Why there are no rows, or what they lack.
     pub remark: Option<String>,
+    /// Columns with their units.
     pub columns: Vec<ObservedColumn>,
+    /// Cells by row; null where unknown.
     pub rows: Vec<Vec<ObservedCell>>,
 }
 
@@ -219,8 +207,7 @@ mod tests {
         let amounts = table.rows.iter().map(|row| table.number(row, "amount"));
         assert_eq!(amounts.collect::<Vec<_>>(), [Some(1.5), None]);
         for about in About::ALL {
-            assert_eq!(about.name().parse(), Ok(about));
+            assert_eq!(serde_json::to_value(about).unwrap(), about.name());
         }
-        assert!("nothing".parse::<About>().is_err());
     }
 }

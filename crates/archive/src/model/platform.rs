@@ -1,74 +1,77 @@
 //! The basic facts of the machine that stand in every run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The host that was measured. What it does not tell is `None` or empty, never guessed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Platform {
+    /// Name of the host.
     pub host_name: Option<String>,
-    /// Distribution as it calls itself, e.g. "Debian GNU/Linux 12 (bookworm)".
+    /// Name of the distribution, e.g. "Debian GNU/Linux 12 (bookworm)".
     pub distribution: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,
     /// Machine architecture, e.g. "x86_64".
     pub architecture: Option<String>,
-    /// Vendor and product of the machine, as its firmware says.
+    /// Vendor and product of the machine, by its firmware.
     pub product: Option<String>,
-    /// Hypervisor or "none"; `None` when it cannot be told.
+    /// Hypervisor or "none".
     pub virtualisation: Option<String>,
     /// Processor model.
     pub processor: Option<String>,
-    /// Nominal frequency in MHz as the kernel shows it.
+    /// Nominal frequency, MHz.
     pub processor_mhz: Option<f64>,
     /// Processor sockets.
     pub sockets: Option<u32>,
     /// Physical cores.
     pub cores: Option<u32>,
-    /// Hardware threads the kernel schedules on.
+    /// Hardware threads.
     pub threads: Option<u32>,
+    /// NUMA nodes.
     pub numa_nodes: Option<u32>,
-    /// Main memory in bytes.
+    /// Main memory.
     pub memory_bytes: Option<u64>,
-    /// Swap space in bytes.
+    /// Swap space.
     pub swap_bytes: Option<u64>,
-    /// Block devices that hold something.
+    /// Block devices that hold data.
     pub block_devices: Vec<BlockDevice>,
-    /// What the control group of the driver may use of the machine; `None` when it cannot be told.
+    /// Limits of the control group of the driver.
     pub control_group: Option<ControlGroup>,
 }
 
 /// The caps that hold the driver and all that it starts; without any where every field is empty. Of nested groups the tightest counts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ControlGroup {
-    /// Processor time, as how many hardware threads could give it.
+    /// Limit of processor time, in hardware threads.
     pub cpu_max_threads: Option<f64>,
-    /// Hardware threads that may be used where these are not all, as the kernel lists them, e.g. "0-3,8".
+    /// Hardware threads that may be used, e.g. "0-3,8"; null if all.
     pub threads: Option<String>,
-    /// Memory, page cache included, beyond which the group is held back or something is killed.
+    /// Limit of memory with page cache; null without one.
     pub memory_max_bytes: Option<u64>,
-    /// Memory beyond which the group is slowed down.
+    /// Memory beyond which the group is slowed down; null without such a limit.
     pub memory_high_bytes: Option<u64>,
-    /// Swap space.
+    /// Limit of swap space; null without one.
     pub swap_max_bytes: Option<u64>,
-    /// Rates at which block devices may be used.
+    /// Limits of I/O.
     pub devices: Vec<DeviceCap>,
 }
 
 /// Rates at which a control group may use one block device.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DeviceCap {
-    /// Kernel name, e.g. "nvme0n1", or its number where it has none.
+    /// Kernel name, or the number of the device.
     pub name: String,
-    /// Bytes read in a second.
+    /// Limit; null without one.
     pub read_max_bytes_per_s: Option<u64>,
-    /// Bytes written in a second.
+    /// Limit; null without one.
     pub write_max_bytes_per_s: Option<u64>,
-    /// Requests read in a second.
+    /// Limit; null without one.
     pub read_max_iops: Option<u64>,
-    /// Requests written in a second.
+    /// Limit; null without one.
     pub write_max_iops: Option<u64>,
 }
 
@@ -108,11 +111,12 @@ impl ControlGroup {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BlockDevice {
-    /// Kernel name, e.g. "nvme0n1".
+    /// Kernel name.
     pub name: String,
+    /// Size.
     pub size_bytes: Option<u64>,
     /// True for spinning disks.
     pub rotational: Option<bool>,
@@ -120,7 +124,7 @@ pub struct BlockDevice {
     pub scheduler: Option<String>,
     /// Vendor and model.
     pub model: Option<String>,
-    /// Where its file systems are mounted, with their type, e.g. "/ (ext4)".
+    /// Mount points with their file systems, e.g. "/ (ext4)".
     pub mounts: Vec<String>,
 }
 

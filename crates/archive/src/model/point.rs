@@ -1,5 +1,6 @@
 //! One point: one test at one degree of parallelism, measured once. The result row of the design.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramSnapshot};
 
@@ -10,7 +11,7 @@ use super::{
 use crate::remark::Remark;
 
 /// Part of the platform that a test loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Component {
     /// Processor alone.
@@ -73,7 +74,7 @@ impl PointKey {
 }
 
 /// Was the throughput steady?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Steady {
     /// Within the limits.
@@ -85,42 +86,44 @@ pub enum Steady {
 }
 
 /// How much work the point did, and how it was bounded.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WorkDone {
-    /// "work" (a fixed amount per job) or "time" (a fixed duration).
+    /// "work" (a fixed amount per job) or "time".
     pub mode: String,
-    /// Size class that scaled the amount, e.g. "quick".
+    /// Size class that scales the amount of work.
     pub size: String,
-    /// Operations declared for each job ("work" mode).
+    /// Operations declared for each job.
     pub operations_per_job: Option<u64>,
-    /// Seconds declared ("time" mode).
+    /// Seconds declared.
     pub seconds: Option<f64>,
-    /// Schedule: "closed", "open constant 500/s", …
+    /// "closed", "open constant 500/s" …
     pub schedule: String,
-    /// State of the data before the point, e.g. "fresh, analysed".
+    /// State of the data before the point.
     pub state: String,
+    /// State of the caches before the point.
     pub cache: CacheState,
-    /// Percentile of the response times that had to hold a limit, 0 to 100; `None` where none was asked for.
+    /// Percentile of the response times that had to meet a limit.
     pub limit_percentile: Option<f64>,
     /// That limit, µs.
     pub limit_response_us: Option<f64>,
-    /// Degree of parallelism inside a statement that was asked for; the key has the one that the engine took.
+    /// Degree of parallelism requested for a statement; `threads` is the one that the engine used.
     pub threads_asked: Option<u32>,
-    /// When the server was started, RFC 3339 in UTC by its own clock; `None` where it does not tell, and for servers
-    /// that dbdyno starts and stops itself. Of several nodes the latest.
+    /// Start of the server by its own clock, of several nodes the latest; null if unknown, and for servers that
+    /// dbdyno starts itself.
     pub server_since: Option<String>,
-    /// True where I/Os went straight to files or devices: what lies below a database, measured without one.
+    /// True if I/Os went directly to files or devices, without a database.
     pub below_database: bool,
     /// Fingerprint of the statement's plan, without numbers that change from one execution to the next.
     pub plan: Option<String>,
 }
 
 /// One line of "top timed events": where the jobs' time went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimedEvent {
     /// Name of the event, e.g. "DB CPU".
     pub event: String,
+    /// Class of the event.
     pub class: EventClass,
     /// How often it happened.
     pub waits: Option<u64>,
@@ -128,20 +131,20 @@ pub struct TimedEvent {
     pub time_s: f64,
     /// Part of the jobs' time, in percent.
     pub share_pct: f64,
+    /// How it is known.
     pub source: EventSource,
 }
 
 /// One line of the time series beside a point.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// End of the interval, in seconds from the start of the point; in slices, from its first slice on, ramp-up included.
+    /// End of the interval, in seconds from the start of the point; of slices, from its first slice.
     pub at_s: f64,
     /// Operations completed in the interval, per second.
     pub operations_per_s: Option<f64>,
     /// 99th percentile of the response times in the interval, µs.
     pub response_us_p99: Option<f64>,
-    /// Host processors not idle.
+    /// Host processors not idle, in percent.
     pub cpu_pct: Option<f64>,
     /// … of which waiting for I/O.
     pub cpu_iowait_pct: Option<f64>,
@@ -149,17 +152,17 @@ pub struct Sample {
     pub read_iops: Option<f64>,
     /// Device writes per second.
     pub write_iops: Option<f64>,
-    /// Device reads in 10^6 bytes per second.
+    /// Device reads, 10^6 bytes per second.
     pub read_mb_per_s: Option<f64>,
-    /// Device writes in 10^6 bytes per second.
+    /// Device writes, 10^6 bytes per second.
     pub write_mb_per_s: Option<f64>,
     /// Memory in use, 10^6 bytes.
     pub memory_used_mb: Option<f64>,
-    /// Host processors in user mode, nice included.
+    /// Host processors in user mode, with nice.
     pub cpu_user_pct: Option<f64>,
-    /// Host processors in the kernel, interrupts included.
+    /// Host processors in the kernel, with interrupts.
     pub cpu_system_pct: Option<f64>,
-    /// Sent and received by the host's interfaces without loopback, 10^6 bytes per second.
+    /// Received and sent by the host's interfaces without loopback, 10^6 bytes per second.
     pub network_mb_per_s: Option<f64>,
     /// TCP segments retransmitted in the interval.
     pub tcp_retransmits: Option<f64>,
@@ -169,7 +172,7 @@ pub struct Sample {
     pub page_cache_mb: Option<f64>,
     /// Page faults in the interval that had to read from a device.
     pub major_faults: Option<f64>,
-    /// Memory that was swapped in and out in the interval, 10^6 bytes.
+    /// Swapped in and out in the interval, 10^6 bytes.
     pub swap_mb: Option<f64>,
     /// Part of the interval in which some task waited for a processor, in percent.
     pub pressure_cpu_pct: Option<f64>,

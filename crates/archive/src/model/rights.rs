@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that a server shows only to who has a right to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {
     /// Whether others are at work on the server: the guard against them is off.
@@ -55,11 +56,11 @@ impl Unseen {
 }
 
 /// What the user of a target lacks rights for; its words tell what is unknown and what to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RightsMissing {
-    /// What it cannot see.
+    /// Facts that the target's user cannot see.
     pub unseen: Vec<Unseen>,
-    /// The statements that give all of it at once, for the server's administrator.
+    /// The statements that grant all of these rights.
     pub grant: String,
 }
 

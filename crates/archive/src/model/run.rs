@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Inventory, Platform, Point, RightsMissing, StudyPart};
 use crate::remark::Remark;
 
 /// How far a run came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// Begun; also what a killed run looks like until it is resumed.
@@ -20,24 +21,24 @@ pub enum RunState {
 }
 
 /// One database under test, as it was found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TargetRecord {
-    /// Short name used in tables, e.g. "sqlite".
+    /// Short name, as in the points.
     pub name: String,
-    /// The URL without secrets.
+    /// URL without secrets.
     pub url: String,
     /// Kind of database.
     pub engine: String,
-    /// Version as the engine says it.
+    /// Version as the engine reports it.
     pub engine_version: String,
-    /// Nodes when several targets of one engine form a cluster.
+    /// Nodes of the cluster.
     pub nodes: u32,
-    /// Block device under its files, `None` for in-memory or remote targets.
+    /// Block device under its files; null for databases in memory or on another host.
     pub device: Option<String>,
-    /// Settings that were read back from the engine.
+    /// Settings read back from the engine.
     pub settings: BTreeMap<String, String>,
-    /// What its user may not see; `None` where nothing is missing that is known.
+    /// Rights that the target's user lacks; null if none is known to be missing.
     pub rights_missing: Option<RightsMissing>,
 }
 

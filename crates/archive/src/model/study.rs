@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Remark;
@@ -10,30 +11,29 @@ use crate::Remark;
 pub const SIDES_MAX: usize = 16;
 
 /// The part that one run plays in a study of several configurations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StudyPart {
     /// Name of the study, the same in all runs.
     pub name: String,
-    /// This run's configuration: "a", "b", …
+    /// This run's configuration.
+    #[schemars(extend("enum" = StudyPart::letters()))]
     pub side: String,
-    /// Number of configurations; 2 in archives that do not tell.
+    /// Number of configurations.
     pub sides: u32,
-    /// Order in which the repetitions were measured, drawn before the first: of two configurations "abba…", a letter a block and
-    /// as many letters a round as there are configurations.
+    /// Order of the repetitions, a letter per block: abba…
     pub order: String,
-    /// What was set for this side alone, as `KEY=VALUE`.
+    /// Settings of this side only, as KEY=VALUE.
     pub settings: Vec<String>,
-    /// Length of the slices in which both blocks of a pair were measured in turn, in milliseconds; `None` where one was
-    /// measured after the other.
+    /// Length of the slices in which both sides took turns, ms; null if a block followed another.
     pub slice_ms: Option<u32>,
-    /// How the study was looked at before its end; `None` where the number of pairs was fixed.
+    /// Looks of a study that may stop early; null if the number of pairs was fixed.
     pub until: Option<Until>,
-    /// How both sides were measured and why; `None` in archives that do not tell.
+    /// How both sides were measured and why.
     pub arranged: Option<Arranged>,
-    /// Which settings are screened, where the configurations are the rows of a design.
+    /// Settings that are screened, if the configurations are the rows of a design.
     pub screened: Option<Screened>,
-    /// What this configuration is, where each of them is compared with each other one.
+    /// This configuration, if each is compared with each other one.
     pub alternative: Option<Alternative>,
 }
 
@@ -55,71 +55,75 @@ impl Default for StudyPart {
 }
 
 /// One of several configurations that are compared with each other in all pairs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Alternative {
+    /// One of several that are compared in all pairs.
     pub name: String,
-    /// One sentence.
+    /// Description in one sentence.
     pub about: String,
-    /// The layout of its devices, as its file has it, where it has one of its own.
+    /// Its layout, TOML; null without one of its own.
     pub layout: Option<String>,
-    /// What its results must not be read without.
+    /// Remarks without which its results must not be read.
     pub remarks: Vec<Remark>,
 }
 
 /// One configuration of a screening: a row of a two-level design.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Screened {
-    /// The settings, each with two values.
+    /// Settings with two values each.
     pub factors: Vec<Factor>,
-    /// Whether each of them is high in this configuration.
+    /// For each setting, whether this configuration has its second value.
     pub high: Vec<bool>,
 }
 
 /// A setting with two values.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Factor {
+    /// The setting.
     pub key: String,
+    /// Its first value.
     pub low: String,
+    /// Its second value.
     pub high: String,
 }
 
 /// A study that stops at one of several looks, planned in advance.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Until {
-    /// The effect that had to be found or excluded, in percent.
+    /// The effect to find or exclude, in percent.
     pub effect_pct: f64,
     /// Half the practical band of the verdicts that could stop it, in percent.
     pub band_pct: f64,
-    /// Primary metrics that replaced those of the plan.
+    /// Primary metrics that replace those of the plan.
     pub primary: Vec<String>,
-    /// Time after which no pair began, in seconds; `None` without a bound.
+    /// Bound of time, s; null without one.
     pub within_s: Option<f64>,
-    /// Time that the study took so far, in seconds; pauses after an interruption do not count.
+    /// Time that the study took so far, s; pauses after an interruption do not count.
     pub elapsed_s: f64,
-    /// The looks, in order.
+    /// The planned looks, in order.
     pub looks: Vec<PlannedLook>,
-    /// How many of them were taken.
+    /// Looks that were taken.
     pub taken: u32,
-    /// Why the study stopped; `None` while it goes on.
+    /// Why it stopped; null while it goes on.
     pub ended: Option<Ended>,
 }
 
 /// A look at a study.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlannedLook {
-    /// Pairs that are there.
+    /// Pairs at this look.
     pub pairs: u32,
-    /// Share of the error that this look and those before may spend; 1 at the last one.
+    /// Share of the error spent by then; 1 at the last look.
     pub spent: f64,
 }
 
 /// Why a study stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// Every primary metric was answered.
@@ -148,19 +152,20 @@ impl Until {
 }
 
 /// How the blocks of a pair lie beside each other, and what made it so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Arranged {
+    /// Arrangement of the two blocks of a pair.
     pub how: Arrangement,
-    /// Of blocks: how the sides would have been measured in slices in turn; `None` where that is not possible.
+    /// Of blocks: the arrangement in which slices in turn would have been possible.
     #[serde(default)]
     pub in_slices: Option<Arrangement>,
-    /// Of blocks: why that is not possible.
+    /// Of blocks: why slices in turn are not possible.
     #[serde(default)]
     pub obstacle: Option<String>,
 }
 
 /// How two configurations are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
     /// In slices in turn, on the same databases, opened once for each pair.
@@ -218,6 +223,11 @@ impl StudyPart {
         let sides = self.sides as usize;
         let first = number.saturating_sub(1) * sides;
         self.order.get(first..first + sides).unwrap_or_default()
+    }
+
+    /// Letters of all configurations that a study can have.
+    pub(crate) fn letters() -> Vec<char> {
+        (0..SIDES_MAX).map(Self::letter).collect()
     }
 
     /// Letter of the configuration of this number, from 0.

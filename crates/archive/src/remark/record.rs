@@ -18,24 +18,9 @@ HistogramUnreadable { kind: String, error: String } => "{kind} times: {error}";
 ColumnUnreadable { column: String, error: String } => "the archive's column `{column}` cannot be read: {error}";
 /// A bottleneck names an unknown resource.
 ResourceUnknown { word: String } => "bottleneck_resource: unknown resource \"{word}\"";
-/// A distribution of waits cannot be read.
-WaitsUnreadable { class: String, error: String } =>
-    "the archive's histogram of \"{class}\" waits cannot be read: {error}";
 /// A distribution of a kind of operation cannot be read.
 OperationTimesUnreadable { observer: String, operation: String, phase: String, error: String } =>
     "{observer} {operation} {phase} times: {error}";
-/// A list of a device cannot be read.
-DeviceUnreadable { device: String, error: String } =>
-    "what the archive says of the device {device} cannot be read: {error}";
-/// Samples name a device that the point does not have.
-DeviceSamplesStray { samples: u64 } => "{samples} samples of requests belong to no device of the point";
-/// The engine's own account of its I/O has an unknown word.
-EngineIoUnreadable { error: String } => "what the archive says of the engine's own I/O cannot be read: {error}";
-/// What was seen of a database at work cannot be read.
-ObservedUnreadable { error: String } => "what the archive says of an observation cannot be read: {error}";
-/// What an interface is cannot be read.
-InterfaceUnreadable { interface: String, error: String } =>
-    "what the archive says of the network interface {interface} cannot be read: {error}";
 /// A figure was not a number.
 FigureNotANumber { figure: String } => "{figure} was not a number and is unknown";
 /// The declared seconds were not a number.
@@ -57,6 +42,8 @@ InterfacesNotANumber { interfaces: u64 } =>
     "the time of {interfaces} network interfaces was not a number and is unknown";
 /// Latencies beyond the end of the histogram.
 LatenciesClipped { latencies: u64 } => "{latencies} latencies were longer than an hour and count as one hour";
+/// The time series of a point are too long for the archive.
+SeriesThinned { one_of: u64 } => "the time series is too long for the archive: one sample of {one_of} is stored";
 /// A remark that this version does not know, as its sentence.
 Text { text: String } => "{text}";
 

@@ -1,192 +1,117 @@
-//! What is not a number is not a figure: it becomes unknown, and a note says so.
+//! A value that is not a finite number is no figure: it becomes unknown, and a note says so.
 
-use std::borrow::Cow;
+use crate::{DeviceUse, FIGURES, OperationSample, Point, Remark, Requests, Sample};
 
-use crate::{
-    BackgroundEvent, DeviceSample, DeviceUse, EngineIo, FIGURES, OperationSample, Point, Remark,
-    Requests, Sample,
-};
-
-/// The point without what is not a finite number, and with a note for each loss.
+/// The point with finite numbers alone, and a note for each loss.
 ///
-/// A rate over no time is the usual cause. The rest of the point is worth keeping, so it is not
-/// refused; neither JSON nor SQLite could carry the value.
-pub(crate) fn finite(point: &Point) -> Cow<'_, Point> {
-    let mut notes: Vec<Remark> = FIGURES
-        .iter()
-        .filter(|figure| is_odd(point.figures.get(figure.name)))
-        .map(|figure| Remark::FigureNotANumber {
-            figure: figure.name.to_owned(),
-        })
-        .collect();
-    if is_odd(point.work.seconds) {
+/// A rate over no time is the usual cause. The rest of the point is worth storing, so it is not
+/// refused; neither JSON nor SQLite could represent the value.
+pub(crate) fn finite(point: &Point) -> Point {
+    let mut point = point.clone();
+    let mut notes = Vec::new();
+    for name in FIGURES.iter().map(|figure| figure.name) {
+        let mut value = point.figures.get(name);
+        if clean([&mut value]) {
+            point.figures.set(name, value);
+            notes.push(Remark::FigureNotANumber {
+                figure: name.to_owned(),
+            });
+        }
+    }
+    if clean([&mut point.work.seconds]) {
         notes.push(Remark::SecondsNotANumber);
     }
-    let odd_samples = point.samples.iter().filter(|s| !is_finite(s)).count() as u64;
-    if odd_samples > 0 {
-        notes.push(Remark::SamplesNotANumber {
-            samples: odd_samples,
-        });
+    let samples = count(&mut point.samples, |s| {
+        clean(values(s)) | !s.at_s.is_finite()
+    });
+    point.samples.retain(|sample| sample.at_s.is_finite());
+    if samples > 0 {
+        notes.push(Remark::SamplesNotANumber { samples });
     }
-    let odd_events = point.timed_events.len() - finite_events(point).count();
-    if odd_events > 0 {
-        notes.push(Remark::TimedEventsNotANumber {
-            events: odd_events as u64,
-        });
+    let events = point.timed_events.len();
+    (point.timed_events).retain(|e| e.time_s.is_finite() && e.share_pct.is_finite());
+    let events = (events - point.timed_events.len()) as u64;
+    if events > 0 {
+        notes.push(Remark::TimedEventsNotANumber { events });
     }
-    let odd_background = point.held_back.background_events.iter().any(is_odd_event);
-    if odd_background {
+    let background = &mut point.held_back.background_events;
+    if count(background, |e| clean([&mut e.time_s, &mut e.mb])) > 0 {
         notes.push(Remark::BackgroundNotANumber);
     }
-    let by = &point.by_operation;
-    if by.times.iter().any(|times| is_odd(times.mean_us)) || by.samples.iter().any(is_odd_mean) {
+    let by = &mut point.by_operation;
+    let of_sample = |s: &mut OperationSample| {
+        clean([&mut s.service_us_mean, &mut s.response_us_mean]) | !s.at_s.is_finite()
+    };
+    let means = count(&mut by.times, |times| clean([&mut times.mean_us]));
+    if means + count(&mut by.samples, of_sample) > 0 {
         notes.push(Remark::MeanNotANumber);
     }
-    let odd_devices = point.devices.iter().filter(|d| is_odd_device(d)).count() as u64;
-    if odd_devices > 0 {
-        notes.push(Remark::DevicesNotANumber {
-            devices: odd_devices,
-        });
+    by.samples.retain(|sample| sample.at_s.is_finite());
+    let devices = count(&mut point.devices, clean_device);
+    if devices > 0 {
+        notes.push(Remark::DevicesNotANumber { devices });
     }
-    if point.engine_io.iter().any(is_odd_io) {
+    if count(&mut point.engine_io, |io| {
+        clean([&mut io.mb, &mut io.time_s])
+    }) > 0
+    {
         notes.push(Remark::EngineIoNotANumber);
     }
-    let odd_interfaces = point
-        .interfaces
-        .iter()
-        .filter(|i| is_odd(i.elapsed_s))
-        .count() as u64;
-    if odd_interfaces > 0 {
-        notes.push(Remark::InterfacesNotANumber {
-            interfaces: odd_interfaces,
-        });
+    let interfaces = count(&mut point.interfaces, |i| clean([&mut i.elapsed_s]));
+    if interfaces > 0 {
+        notes.push(Remark::InterfacesNotANumber { interfaces });
     }
-    // The histogram keeps a latency beyond its end in its last bucket, but not how many there were.
-    let clipped = point.histograms.service.clipped() + point.histograms.response.clipped();
-    if clipped > 0 {
-        notes.push(Remark::LatenciesClipped { latencies: clipped });
+    // The histogram counts a latency beyond its end in its last bucket.
+    let latencies = point.histograms.service.clipped() + point.histograms.response.clipped();
+    if latencies > 0 {
+        notes.push(Remark::LatenciesClipped { latencies });
     }
-    if notes.is_empty() {
-        return Cow::Borrowed(point);
-    }
-    let mut point = without_odd(point);
     point.notes.append(&mut notes);
-    Cow::Owned(point)
+    point
 }
 
-fn without_odd(point: &Point) -> Point {
-    let mut clean = point.clone();
-    for figure in FIGURES {
-        let value = point.figures.get(figure.name).filter(|v| v.is_finite());
-        clean.figures.set(figure.name, value);
+/// Forgets the values that are not finite; true if there are any.
+fn clean<const N: usize>(values: [&mut Option<f64>; N]) -> bool {
+    let mut is_odd = false;
+    for value in values {
+        if value.is_some_and(|number| !number.is_finite()) {
+            *value = None;
+            is_odd = true;
+        }
     }
-    clean.work.seconds = point.work.seconds.filter(|v| v.is_finite());
-    clean.timed_events = finite_events(point).cloned().collect();
-    for event in &mut clean.held_back.background_events {
-        event.time_s = event.time_s.filter(|v| v.is_finite());
-        event.mb = event.mb.filter(|v| v.is_finite());
-    }
-    for times in &mut clean.by_operation.times {
-        times.mean_us = times.mean_us.filter(|v| v.is_finite());
-    }
-    let samples = &mut clean.by_operation.samples;
-    samples.retain(|sample| sample.at_s.is_finite());
-    for sample in samples {
-        sample.service_us_mean = sample.service_us_mean.filter(|v| v.is_finite());
-        sample.response_us_mean = sample.response_us_mean.filter(|v| v.is_finite());
-    }
-    clean.samples.retain(|sample| sample.at_s.is_finite());
-    for value in clean.samples.iter_mut().flat_map(sample_values_mut) {
-        *value = value.filter(|v| v.is_finite());
-    }
-    clean.devices.iter_mut().for_each(clean_device);
-    for io in &mut clean.engine_io {
-        io.mb = io.mb.filter(|v| v.is_finite());
-        io.time_s = io.time_s.filter(|v| v.is_finite());
-    }
-    for interface in &mut clean.interfaces {
-        interface.elapsed_s = interface.elapsed_s.filter(|v| v.is_finite());
-    }
-    clean
+    is_odd
 }
 
-fn clean_device(device: &mut DeviceUse) {
-    for value in [
+/// Cleans all of a list; gives how many had odd values.
+fn count<T>(list: &mut [T], clean: impl FnMut(&mut T) -> bool) -> u64 {
+    list.iter_mut().map(clean).filter(|is_odd| *is_odd).count() as u64
+}
+
+fn clean_device(device: &mut DeviceUse) -> bool {
+    let mut is_odd = clean([
         &mut device.elapsed_s,
         &mut device.busy_pct,
         &mut device.queue_mean,
-    ] {
-        *value = value.filter(|v| v.is_finite());
+    ]);
+    for of_kind in [&mut device.reads, &mut device.writes] {
+        if let Some(requests) = of_kind {
+            is_odd |= clean([&mut requests.await_ms]) | !requests.mb.is_finite();
+        }
+        *of_kind = of_kind.filter(|requests: &Requests| requests.mb.is_finite());
     }
-    for requests in [&mut device.reads, &mut device.writes] {
-        *requests = requests.filter(|r| r.mb.is_finite()).map(|r| Requests {
-            await_ms: r.await_ms.filter(|v| v.is_finite()),
-            ..r
-        });
-    }
-    device.samples.retain(|sample| sample.at_s.is_finite());
-    for value in device.samples.iter_mut().flat_map(|sample| {
-        [
-            &mut sample.service_us_mean,
-            &mut sample.service_us_p99,
-            &mut sample.service_us_max,
-        ]
-    }) {
-        *value = value.filter(|v| v.is_finite());
-    }
-}
-
-fn is_odd(value: Option<f64>) -> bool {
-    value.is_some_and(|v| !v.is_finite())
-}
-
-fn is_odd_event(event: &BackgroundEvent) -> bool {
-    is_odd(event.time_s) || is_odd(event.mb)
-}
-
-fn is_odd_io(io: &EngineIo) -> bool {
-    is_odd(io.mb) || is_odd(io.time_s)
-}
-
-fn is_odd_mean(sample: &OperationSample) -> bool {
-    !sample.at_s.is_finite() || is_odd(sample.service_us_mean) || is_odd(sample.response_us_mean)
-}
-
-fn is_odd_device(device: &DeviceUse) -> bool {
-    let of_requests = |requests: Option<Requests>| {
-        requests.is_some_and(|r| !r.mb.is_finite() || is_odd(r.await_ms))
-    };
-    let of_sample = |sample: &DeviceSample| {
+    let samples = count(&mut device.samples, |s| {
         let times = [
-            sample.service_us_mean,
-            sample.service_us_p99,
-            sample.service_us_max,
+            &mut s.service_us_mean,
+            &mut s.service_us_p99,
+            &mut s.service_us_max,
         ];
-        !sample.at_s.is_finite() || times.into_iter().any(is_odd)
-    };
-    let values = [device.elapsed_s, device.busy_pct, device.queue_mean];
-    values.into_iter().any(is_odd)
-        || of_requests(device.reads)
-        || of_requests(device.writes)
-        || device.samples.iter().any(of_sample)
+        clean(times) | !s.at_s.is_finite()
+    });
+    device.samples.retain(|sample| sample.at_s.is_finite());
+    is_odd || samples > 0
 }
 
-fn is_finite(sample: &Sample) -> bool {
-    sample.at_s.is_finite() && !sample_values(sample).into_iter().any(is_odd)
-}
-
-fn finite_events(point: &Point) -> impl Iterator<Item = &crate::TimedEvent> {
-    let finite = |e: &&crate::TimedEvent| e.time_s.is_finite() && e.share_pct.is_finite();
-    point.timed_events.iter().filter(finite)
-}
-
-/// The values of a sample in the order of its columns, without `at_s`.
-pub(crate) fn sample_values(sample: &Sample) -> [Option<f64>; 20] {
-    let mut copy = sample.clone();
-    sample_values_mut(&mut copy).map(|value| *value)
-}
-
-fn sample_values_mut(sample: &mut Sample) -> [&mut Option<f64>; 20] {
+fn values(sample: &mut Sample) -> [&mut Option<f64>; 20] {
     [
         &mut sample.operations_per_s,
         &mut sample.response_us_p99,

@@ -1,7 +1,5 @@
 //! Reading: whatever stands in the archive comes out; what does not fit its digest comes out invalid.
 
-mod held_back;
-
 use std::fmt::Display;
 
 use rusqlite::types::Value;
@@ -10,14 +8,11 @@ use serde::de::DeserializeOwned;
 use stats::HistogramSnapshot;
 
 use super::rows::rows;
-use super::{
-    Result, RunName, RunSummary, by_operation, devices, engine_io, executions, interfaces, observed,
-};
+use super::{Result, RunName, RunSummary, document};
 use crate::integrity;
 use crate::{
-    ByOperation, Component, EventSource, FIGURES, Figures, HeldBack, Histograms, Inventory,
-    Missing, Platform, Point, PointKey, Remark, Run, RunState, Sample, Steady, StudyPart,
-    TargetRecord, TimedEvent, WorkDone,
+    Bottleneck, Component, FIGURES, Figures, Histograms, Inventory, Missing, Platform, Point,
+    PointKey, Remark, Resource, Run, RunState, Steady, StudyPart, TargetRecord, WorkDone,
 };
 
 /// The name of a run: that which its user gave it, else its label.
@@ -335,41 +330,43 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
     for figure in FIGURES {
         figures.set(figure.name, row.get(figure.name)?);
     }
-    let point = Point {
-        key: key(row)?,
-        title: row.get("title")?,
-        // The table's CHECK admits the four names alone.
-        component: (Component::ALL.into_iter())
-            .find(|c| c.name() == component)
-            .unwrap_or(Component::Database),
+    // The table's CHECK admits the four names alone.
+    let component = Component::ALL.into_iter().find(|c| c.name() == component);
+    let component = component.unwrap_or(Component::Database);
+    let mut point = Point {
         started_at: row.get("started_at")?,
         seed: number(row, "seed", &mut problems)?,
         configuration: row.get("configuration")?,
         definition: row.get("definition")?,
         work: json::<WorkDone>(row, "work", &mut problems)?,
         figures,
-        histograms: Histograms::default(),
-        by_operation: ByOperation::default(),
         steady: steady.map(|s| match s.as_str() {
             "yes" => Steady::Yes,
             "no" => Steady::No,
             _ => Steady::Trend,
         }),
-        timed_events: Vec::new(),
-        held_back: HeldBack {
-            bottleneck: held_back::bottleneck(row, &mut problems)?,
-            ..HeldBack::default()
-        },
-        samples: Vec::new(),
-        devices: Vec::new(),
-        engine_io: Vec::new(),
-        interfaces: Vec::new(),
-        executions: Vec::new(),
-        observed: Vec::new(),
-        reasons: Vec::new(),
-        notes: Vec::new(),
+        ..Point::blank(key(row)?, row.get("title")?, component)
     };
+    point.held_back.bottleneck = bottleneck(row, &mut problems)?;
+    document::read(row.get_ref("document")?.as_str()?, &mut point, &mut problems);
     Ok((point, problems))
+}
+
+/// The sentence of a point, and its resource, unknown if the word is.
+fn bottleneck(
+    row: &Row<'_>,
+    problems: &mut Vec<Remark>,
+) -> rusqlite::Result<Option<Bottleneck>> {
+    let resource: Option<String> = row.get("bottleneck_resource")?;
+    let sentence: Option<String> = row.get("bottleneck_sentence")?;
+    let Some((word, sentence)) = resource.zip(sentence) else {
+        return Ok(None);
+    };
+    let resource = Resource::named(&word).unwrap_or_else(|| {
+        problems.push(Remark::ResourceUnknown { word });
+        Resource::Unknown
+    });
+    Ok(Some(Bottleneck { resource, sentence }))
 }
 
 /// Adds the point's children, then says what is wrong with it.
@@ -391,28 +388,6 @@ fn complete_point(
     if digest != integrity::point_digest(connection, id)? {
         point.reasons.push(Remark::PointAltered);
     }
-    point.reasons.extend(problems);
-    point.samples = samples(connection, id)?;
-    point.timed_events = timed_events(connection, id)?;
-    point.held_back.background_events = held_back::background_events(connection, id)?;
-    let (histograms, problems) = held_back::wait_histograms(connection, id)?;
-    point.held_back.wait_histograms = histograms;
-    point.reasons.extend(problems);
-    let (by_operation, problems) = by_operation::read(connection, id)?;
-    point.by_operation = by_operation;
-    point.reasons.extend(problems);
-    let (devices, problems) = devices::read(connection, id)?;
-    point.devices = devices;
-    point.reasons.extend(problems);
-    let (engine_io, problems) = engine_io::read(connection, id)?;
-    point.engine_io = engine_io;
-    point.reasons.extend(problems);
-    let (interfaces, problems) = interfaces::read(connection, id)?;
-    point.interfaces = interfaces;
-    point.reasons.extend(problems);
-    point.executions = executions::read(connection, id)?;
-    let (observed, problems) = observed::read(connection, id)?;
-    point.observed = observed;
     point.reasons.extend(problems);
     let (service, service_problem) = histogram(connection, id, "service")?;
     let (response, response_problem) = histogram(connection, id, "response")?;
@@ -455,49 +430,6 @@ fn histogram(
                 error: error.to_string(),
             }),
         ),
-    })
-}
-
-fn samples(connection: &Connection, id: i64) -> Result<Vec<Sample>> {
-    let sql = "SELECT * FROM sample WHERE point_id = ?1 ORDER BY seq";
-    rows(connection, sql, [id], |row| {
-        Ok(Sample {
-            at_s: row.get("at_s")?,
-            operations_per_s: row.get("operations_per_s")?,
-            response_us_p99: row.get("response_us_p99")?,
-            cpu_pct: row.get("cpu_pct")?,
-            cpu_iowait_pct: row.get("cpu_iowait_pct")?,
-            read_iops: row.get("read_iops")?,
-            write_iops: row.get("write_iops")?,
-            read_mb_per_s: row.get("read_mb_per_s")?,
-            write_mb_per_s: row.get("write_mb_per_s")?,
-            memory_used_mb: row.get("memory_used_mb")?,
-            cpu_user_pct: row.get("cpu_user_pct")?,
-            cpu_system_pct: row.get("cpu_system_pct")?,
-            network_mb_per_s: row.get("network_mb_per_s")?,
-            tcp_retransmits: row.get("tcp_retransmits")?,
-            tcp_sockets: row.get("tcp_sockets")?,
-            page_cache_mb: row.get("page_cache_mb")?,
-            major_faults: row.get("major_faults")?,
-            swap_mb: row.get("swap_mb")?,
-            pressure_cpu_pct: row.get("pressure_cpu_pct")?,
-            pressure_memory_pct: row.get("pressure_memory_pct")?,
-            pressure_io_pct: row.get("pressure_io_pct")?,
-        })
-    })
-}
-
-fn timed_events(connection: &Connection, id: i64) -> Result<Vec<TimedEvent>> {
-    let sql = "SELECT * FROM timed_event WHERE point_id = ?1 ORDER BY seq";
-    rows(connection, sql, [id], |row| {
-        Ok(TimedEvent {
-            event: row.get("event")?,
-            class: row.get::<_, String>("class")?.into(),
-            waits: row.get::<_, Option<i64>>("waits")?.map(i64::cast_unsigned),
-            time_s: row.get("time_s")?,
-            share_pct: row.get("share_pct")?,
-            source: EventSource::named(&row.get::<_, String>("source")?),
-        })
     })
 }
 

@@ -6,15 +6,11 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::annotate::refuse_taken;
-use super::finite::{finite, sample_values};
+use super::finite::finite;
 use super::name::{check_label, made_up_label};
-use super::{
-    ArchiveError, NewRun, Result, by_operation, devices, engine_io, executions, interfaces,
-    observed, read,
-};
+use super::{ArchiveError, NewRun, Result, document, read};
 use crate::{
-    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Sample, Steady,
-    Until, integrity,
+    Bottleneck, FIGURES, Missing, Point, PointKey, Remark, RunState, Steady, Until, integrity,
 };
 
 /// Kind of the remarks that make a point invalid.
@@ -135,7 +131,8 @@ pub(super) fn append_points(
 ) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for point in points {
-        let point = finite(point);
+        let mut point = finite(point);
+        let document = document::write(&mut point);
         let key = || Box::new(point.key.clone());
         if read::has_key(&transaction, "point", run_id, &point.key)? {
             return Err(ArchiveError::PointTwice { run_id, key: key() });
@@ -143,7 +140,7 @@ pub(super) fn append_points(
         if !read::has_key(&transaction, "planned", run_id, &point.key)? {
             return Err(ArchiveError::NotPlanned { run_id, key: key() });
         }
-        let id = insert_point(&transaction, run_id, &point)?;
+        let id = insert_point(&transaction, run_id, &point, document)?;
         insert_children(&transaction, id, &point)?;
         seal_point(&transaction, id)?;
     }
@@ -244,7 +241,12 @@ pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Un
     Ok(())
 }
 
-fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Result<i64> {
+fn insert_point(
+    transaction: &Transaction<'_>,
+    run_id: i64,
+    point: &Point,
+    document: String,
+) -> Result<i64> {
     let key = &point.key;
     let bottleneck = |part: fn(&Bottleneck) -> &str| -> Value {
         (point.held_back.bottleneck.as_ref())
@@ -274,6 +276,7 @@ fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Re
         ("bottleneck_resource", bottleneck(|b| b.resource.name())),
         ("bottleneck_sentence", bottleneck(|b| &b.sentence)),
         ("digest", String::new().into()),
+        ("document", document.into()),
     ];
     columns.extend(
         FIGURES
@@ -297,55 +300,10 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     insert.execute(params![id, "service", point.histograms.service.encoded()])?;
     insert.execute(params![id, "response", point.histograms.response.encoded()])?;
 
-    insert_samples(transaction, id, &point.samples)?;
-
-    let sql = "INSERT INTO timed_event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for (seq, e) in point.timed_events.iter().enumerate() {
-        // 2^63 waits cannot be counted in a lifetime; a wrapped counter would be caught here.
-        let waits = e.waits.map(|w| i64::try_from(w).unwrap_or(i64::MAX));
-        insert.execute(params![
-            id,
-            seq as i64,
-            e.event,
-            e.class.name(),
-            waits,
-            e.time_s,
-            e.share_pct,
-            e.source.name()
-        ])?;
-    }
-
-    insert_held_back(transaction, id, &point.held_back)?;
-    by_operation::insert(transaction, id, &point.by_operation)?;
-    devices::insert(transaction, id, &point.devices)?;
-    engine_io::insert(transaction, id, &point.engine_io)?;
-    interfaces::insert(transaction, id, &point.interfaces)?;
-    executions::insert(transaction, id, &point.executions)?;
-    observed::insert(transaction, id, &point.observed)?;
-
     let reasons = point.reasons.iter().map(|reason| (INVALID, reason));
     let notes = point.notes.iter().map(|note| ("note", note));
     for (kind, remark) in reasons.chain(notes) {
         insert_remark(transaction, id, kind, remark)?;
-    }
-    Ok(())
-}
-
-fn insert_samples(transaction: &Transaction<'_>, id: i64, samples: &[Sample]) -> Result<()> {
-    let Some(first) = samples.first() else {
-        return Ok(());
-    };
-    let columns = 3 + sample_values(first).len();
-    let sql = format!(
-        "INSERT INTO sample VALUES ({})",
-        vec!["?"; columns].join(", ")
-    );
-    let mut insert = transaction.prepare_cached(&sql)?;
-    for (seq, sample) in samples.iter().enumerate() {
-        let mut values: Vec<Value> = vec![id.into(), (seq as i64).into(), sample.at_s.into()];
-        values.extend(sample_values(sample).map(Value::from));
-        insert.execute(rusqlite::params_from_iter(values))?;
     }
     Ok(())
 }
@@ -389,31 +347,6 @@ fn insert_missing(transaction: &Transaction<'_>, run_id: i64, missing: &Missing)
     Ok(())
 }
 
-fn insert_held_back(transaction: &Transaction<'_>, id: i64, held: &HeldBack) -> Result<()> {
-    let sql = "INSERT INTO background_event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for (seq, e) in held.background_events.iter().enumerate() {
-        let count = e.count.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        insert.execute(params![
-            id,
-            seq as i64,
-            e.process,
-            e.event,
-            count,
-            e.time_s,
-            e.mb,
-            e.source.name()
-        ])?;
-    }
-    let sql = "INSERT INTO wait_histogram VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for (seq, h) in held.wait_histograms.iter().enumerate() {
-        let counts = h.counts.as_ref().map(json);
-        insert.execute(params![id, seq as i64, h.class, counts, h.remark])?;
-    }
-    Ok(())
-}
-
 pub(super) fn finish_run(
     connection: &mut Connection,
     run_id: i64,
@@ -449,7 +382,7 @@ fn seal_run(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
     Ok(())
 }
 
-fn json(value: &impl serde::Serialize) -> String {
+pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value)
         .expect("the model's structs have string keys and cannot fail to become JSON")
 }
@@ -464,7 +397,7 @@ pub(crate) fn state_name(state: RunState) -> &'static str {
 }
 
 /// Word for a steadiness in the archive and the exports.
-pub(crate) fn steady_name(steady: Steady) -> &'static str {
+fn steady_name(steady: Steady) -> &'static str {
     match steady {
         Steady::Yes => "yes",
         Steady::No => "no",

@@ -1,11 +1,9 @@
-//! What block devices did: kept whole, and read within bounds whatever the file says.
+//! What block devices did: stored whole, and exported.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
-use archive::{Archive, DeviceSample, DeviceUse, Point, Purpose, Remark, Requests, RunName};
+use archive::{DeviceSample, DeviceUse, Purpose, Remark, Requests, RunName};
 use proptest::prelude::*;
-use rusqlite::Connection;
-use testing::peak_bytes;
 
 use crate::common::{empty, key, maybe_number, measure, number, point};
 
@@ -112,84 +110,4 @@ fn what_is_not_a_number_becomes_unknown_and_is_told() {
     run.points = vec![odd];
     let validator = jsonschema::draft202012::new(&json_schema()).unwrap();
     assert!(validator.is_valid(&json(&run)));
-}
-
-/// The point, and how much memory reading it took, after its archive was changed by plain SQL.
-fn after(sql: &str) -> (Point, usize) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
-    let hostile = Connection::open(&path).unwrap();
-    hostile.execute_batch(sql).unwrap();
-    drop(hostile);
-    let archive = Archive::open_read_only(&path).unwrap();
-    let (run, taken) = peak_bytes(|| archive.load_run(&RunName::Last).unwrap());
-    // An export must cope with whatever is left.
-    assert_eq!(json(&run)["run"]["valid"], false, "{sql}");
-    (run.points[0].clone(), taken)
-}
-
-#[test]
-fn odd_lists_are_a_reason_not_a_crash() {
-    for (sql, told) in [
-        ("holds = '7'", "holds: invalid type"),
-        ("holds = '{}'", "holds: invalid type"),
-        ("holds = '[7]'", "holds: invalid type"),
-        ("holds = '[\"redo\"]'", "unknown purpose \"redo\""),
-        ("carries = '[[\"dm-0\"]]'", "carries: invalid type"),
-        (
-            "carries = '[' || replace(hex(zeroblob(50000)), '00', '[],') || '1]'",
-            "carries has 150003 bytes",
-        ),
-    ] {
-        let (point, _) = after(&format!("UPDATE device SET {sql} WHERE seq = 1"));
-        assert_eq!(point.reasons[0], Remark::PointAltered, "{sql}");
-        let said = point.reasons[1].to_string();
-        assert!(said.contains("nvme0n1") && said.contains(told), "{said}");
-        // The others stand as they were.
-        assert_eq!(point.devices[0], crate::common::point(key(1)).devices[0]);
-        assert_eq!(point.devices[1].samples.len(), 2);
-    }
-    // What is known of a list stays.
-    let (point, _) =
-        after("UPDATE device SET holds = '[\"log\", \"redo\", \"data\"]' WHERE seq = 0");
-    assert_eq!(point.devices[0].holds, [Purpose::Log, Purpose::Data]);
-}
-
-#[test]
-fn a_list_that_would_take_all_memory_is_not_read() {
-    // Twenty million empty names, which take half a gigabyte once they are read.
-    let list = "'[' || replace(hex(zeroblob(20000000)), '00', '\"\",') || '\"\"]'";
-    let (point, taken) = after(&format!("UPDATE device SET carries = {list} WHERE seq = 1"));
-    assert!(point.devices[1].carries.is_empty());
-    assert!(taken < 200 << 20, "{taken} bytes");
-}
-
-#[test]
-fn samples_of_no_device_are_told() {
-    let (point, _) = after("DELETE FROM device WHERE seq = 1");
-    let stray = Remark::DeviceSamplesStray { samples: 2 };
-    assert_eq!(point.reasons, [Remark::PointAltered, stray]);
-    assert_eq!(point.devices.len(), 2);
-    // Numbers with gaps find their devices.
-    assert_eq!(point.devices[0].samples.len(), 1);
-    let (point, _) = after("UPDATE device_sample SET device = -1 - seq");
-    let stray = Remark::DeviceSamplesStray { samples: 3 };
-    assert_eq!(point.reasons, [Remark::PointAltered, stray]);
-}
-
-#[test]
-fn what_nobody_counted_is_whole_or_not_there() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
-    let hostile = Connection::open(&path).unwrap();
-    for sql in [
-        "UPDATE device SET read_mb = NULL WHERE seq = 0",
-        "UPDATE device SET write_count = NULL WHERE seq = 0",
-        "UPDATE device SET read_count = -1 WHERE seq = 0",
-        "UPDATE device SET holds = 'data' WHERE seq = 0",
-    ] {
-        assert!(hostile.execute(sql, []).is_err(), "{sql}");
-    }
 }

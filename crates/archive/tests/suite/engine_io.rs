@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
-use archive::{Archive, EngineIo, IoOperation, IoUnknown, Point, Purpose, Remark, RunName};
+use archive::{EngineIo, IoOperation, IoUnknown, Purpose, Remark, RunName};
 use proptest::prelude::*;
-use rusqlite::Connection;
 
 use crate::common::{empty, key, maybe_number, measure, point};
 
@@ -66,41 +65,4 @@ fn what_is_not_a_number_becomes_unknown_and_is_told() {
     );
     assert_eq!(back.engine_io[0].count, Some(1_525));
     assert_eq!(back.engine_io[2], point(key(1)).engine_io[2]);
-}
-
-/// The point after its archive was changed by plain SQL.
-fn after(sql: &str) -> Point {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
-    let hostile = Connection::open(&path).unwrap();
-    hostile.execute_batch(sql).unwrap();
-    drop(hostile);
-    let archive = Archive::open_read_only(&path).unwrap();
-    let run = archive.load_run(&RunName::Last).unwrap();
-    // An export must cope with whatever is left.
-    assert_eq!(json(&run)["run"]["valid"], false, "{sql}");
-    run.points[0].clone()
-}
-
-#[test]
-fn unknown_words_are_a_reason_not_a_crash() {
-    for (sql, told, left) in [
-        ("purpose = 'redo'", "purpose: unknown purpose \"redo\"", 2),
-        ("operation = ''", "operation: unknown word \"\"", 2),
-        ("unknown = 'lost'", "unknown: unknown word \"lost\"", 3),
-    ] {
-        let point = after(&format!("UPDATE engine_io SET {sql} WHERE seq = 1"));
-        let error = told.to_owned();
-        let unreadable = Remark::EngineIoUnreadable { error };
-        assert_eq!(point.reasons, [Remark::PointAltered, unreadable]);
-        assert_eq!(point.engine_io.len(), left, "{sql}");
-        assert_eq!(
-            point.engine_io[0],
-            crate::common::point(key(1)).engine_io[0]
-        );
-    }
-    let point = after("DELETE FROM engine_io");
-    assert_eq!(point.reasons, [Remark::PointAltered]);
-    assert!(point.engine_io.is_empty());
 }

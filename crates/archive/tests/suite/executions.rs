@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::json;
-use archive::{Archive, Execution, RunName};
+use archive::{Execution, RunName};
 use proptest::prelude::*;
-use rusqlite::Connection;
 
 use crate::common::{empty, key, measure, point};
 
@@ -38,16 +37,4 @@ fn an_export_has_every_execution() {
     assert_eq!(executions[0]["pages_read"], 50);
     assert!(executions[1]["elapsed_us"].is_null());
     assert_eq!(executions.as_array().unwrap().len(), 2);
-}
-
-#[test]
-fn a_time_before_the_start_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
-    let hostile = Connection::open(&path).unwrap();
-    for column in ["elapsed_us", "device_read_bytes", "buffer_gets", "round"] {
-        let sql = format!("UPDATE execution SET {column} = -1");
-        assert!(hostile.execute(&sql, []).is_err(), "{column}");
-    }
 }

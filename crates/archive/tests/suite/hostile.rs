@@ -56,9 +56,9 @@ fn what_would_be_carried_out_is_refused() {
     // An endless answer in place of a table, which took all memory.
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, zeroblob(1000) FROM n";
     let view = refused(&format!(
-        "DROP TABLE sample; CREATE VIEW sample AS {endless}"
+        "DROP TABLE reason; CREATE VIEW reason AS {endless}"
     ));
-    assert!(view.contains("its schema has view `sample`"), "{view}");
+    assert!(view.contains("its schema has view `reason`"), "{view}");
     let second = refused("CREATE VIEW mine AS SELECT 1");
     assert!(second.contains("view `mine`"), "{second}");
     let trigger = refused("CREATE TRIGGER t AFTER INSERT ON point BEGIN DELETE FROM run; END");

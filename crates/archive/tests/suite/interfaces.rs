@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
-use archive::{Archive, InterfaceKind, InterfaceUse, Remark, RunName, Traffic};
+use archive::{InterfaceKind, InterfaceUse, Remark, RunName, Traffic};
 use proptest::prelude::*;
-use rusqlite::Connection;
 
 use crate::common::{empty, key, maybe_number, measure, point};
 
@@ -58,31 +57,4 @@ fn a_time_that_is_not_a_number_becomes_unknown_and_is_told() {
     run.points = vec![odd];
     let validator = jsonschema::draft202012::new(&json_schema()).unwrap();
     assert!(validator.is_valid(&json(&run)));
-}
-
-#[test]
-fn a_kind_of_another_version_is_a_reason_not_a_crash() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.dbdyno");
-    measure(&mut Archive::open(&path).unwrap(), None, &[point(key(1))]);
-    let hostile = Connection::open(&path).unwrap();
-    let negative = "UPDATE interface SET sent_bytes = -1";
-    assert!(hostile.execute(negative, []).is_err());
-    hostile
-        .execute("UPDATE interface SET kind = 'bridge' WHERE seq = 0", [])
-        .unwrap();
-    drop(hostile);
-    let archive = Archive::open_read_only(&path).unwrap();
-    let run = archive.load_run(&RunName::Last).unwrap();
-    let [altered, unread] = run.points[0].reasons.as_slice() else {
-        panic!("{:?}", run.points[0].reasons)
-    };
-    assert_eq!(*altered, Remark::PointAltered);
-    let said = unread.to_string();
-    assert!(
-        said.contains("eth0") && said.contains("\"bridge\""),
-        "{said}"
-    );
-    assert_eq!(run.points[0].interfaces[0].received.packets, 46);
-    assert_eq!(run.points[0].interfaces[1], point(key(1)).interfaces[1]);
 }

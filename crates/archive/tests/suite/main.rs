@@ -6,6 +6,7 @@ mod annotate;
 mod array;
 mod common;
 mod devices;
+mod document;
 mod engine_io;
 mod executions;
 mod export;

@@ -59,35 +59,14 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
         "UPDATE point SET work = '{}' WHERE id = 1",
         "UPDATE point SET work = '[7]' WHERE id = 1",
         "UPDATE point SET digest = '' WHERE id = 1",
-        "UPDATE sample SET operations_per_s = 2000 WHERE point_id = 1",
-        "DELETE FROM sample WHERE point_id = 1",
-        "INSERT INTO sample (point_id, seq, at_s) VALUES (1, 7, 2.0)",
-        "UPDATE timed_event SET share_pct = 5 WHERE point_id = 1",
-        "DELETE FROM timed_event WHERE point_id = 1",
-        "UPDATE background_event SET time_s = 0.01 WHERE point_id = 1",
-        "UPDATE wait_histogram SET counts = '[12]' WHERE point_id = 1 AND seq = 0",
         "UPDATE point SET bottleneck_resource = 'none' WHERE id = 1",
         "UPDATE reason SET text = 'SQLite has many writers.' WHERE point_id = 1 AND seq = 1",
         "UPDATE reason SET code = 'serial' WHERE point_id = 1 AND seq = 1",
         "UPDATE reason SET fields = '{\"elapsed_s\":1.0}' WHERE point_id = 1 AND seq = 0",
         "UPDATE reason SET code = 'of a later version' WHERE point_id = 1 AND seq = 0",
         "DELETE FROM reason WHERE point_id = 1 AND seq = 1",
-        "UPDATE transaction_kind SET rows = 61 WHERE point_id = 1 AND seq = 0",
-        "DELETE FROM transaction_kind WHERE point_id = 1 AND seq = 1",
-        "UPDATE sample SET pressure_io_pct = NULL WHERE point_id = 1",
-        "UPDATE sample SET swap_mb = 1 WHERE point_id = 1",
-        "UPDATE device SET read_await_ms = 0.01 WHERE point_id = 1 AND seq = 0",
-        "UPDATE device SET holds = '[\"undo\"]' WHERE point_id = 1 AND seq = 0",
-        "DELETE FROM device WHERE point_id = 1 AND seq = 2",
-        "UPDATE device_sample SET service_us_p99 = 9 WHERE point_id = 1 AND seq = 1",
-        "UPDATE device_sample SET device = 0 WHERE point_id = 1 AND seq = 1",
-        "DELETE FROM device_sample WHERE point_id = 1 AND seq = 2",
-        "UPDATE interface SET received_bytes = 9 WHERE point_id = 1 AND seq = 0",
-        "UPDATE interface SET kind = 'virtual' WHERE point_id = 1 AND seq = 0",
-        "DELETE FROM interface WHERE point_id = 1 AND seq = 1",
-        "UPDATE execution SET elapsed_us = 1 WHERE point_id = 1 AND seq = 0",
-        "UPDATE execution SET plan = NULL WHERE point_id = 1 AND seq = 0",
-        "DELETE FROM execution WHERE point_id = 1 AND seq = 1",
+        "UPDATE point SET document = '{}' WHERE id = 1",
+        "UPDATE point SET document = '[7]' WHERE id = 1",
     ] {
         let run = after_sql(sql);
         assert!(!run.points[0].valid(), "{sql}");
@@ -95,6 +74,43 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
             run.points[0].reasons.contains(&Remark::PointAltered),
             "{sql}"
         );
+    }
+}
+
+#[test]
+fn a_point_is_invalid_whatever_of_its_document_was_changed() {
+    for change in [
+        "json_set(document, '$.samples[0].operations_per_s', 2000)",
+        "json_set(document, '$.samples[0].pressure_io_pct', NULL)",
+        "json_set(document, '$.samples[0].swap_mb', 1)",
+        "json_remove(document, '$.samples[0]')",
+        "json_insert(document, '$.samples[#]', json('{\"at_s\":2.0}'))",
+        "json_set(document, '$.timed_events[0].share_pct', 5)",
+        "json_remove(document, '$.timed_events[0]')",
+        "json_set(document, '$.background_events[0].time_s', 0.01)",
+        "json_set(document, '$.wait_histograms[0].counts', json('[12]'))",
+        "json_set(document, '$.transactions[0].rows', 61)",
+        "json_remove(document, '$.transactions[1]')",
+        "json_set(document, '$.operation_times[1].mean_us', 1)",
+        "json_set(document, '$.operation_times[0].histogram', 'AA==')",
+        "json_set(document, '$.operation_samples[0].operations', 1)",
+        "json_set(document, '$.devices[0].reads.await_ms', 0.01)",
+        "json_set(document, '$.devices[0].holds', json('[\"undo\"]'))",
+        "json_remove(document, '$.devices[2]')",
+        "json_set(document, '$.devices[1].samples[0].service_us_p99', 9)",
+        "json_remove(document, '$.devices[1].samples[1]')",
+        "json_set(document, '$.engine_io[0].mb', 1)",
+        "json_set(document, '$.interfaces[0].received.bytes', 9)",
+        "json_set(document, '$.interfaces[0].kind', 'virtual')",
+        "json_remove(document, '$.interfaces[1]')",
+        "json_set(document, '$.executions[0].elapsed_us', 1)",
+        "json_set(document, '$.executions[0].plan', NULL)",
+        "json_remove(document, '$.executions[1]')",
+        "json_set(document, '$.observed[0].rows[0][1]', 9)",
+    ] {
+        let changed = format!("UPDATE point SET document = {change} WHERE id = 1");
+        let run = after_sql(&changed);
+        assert_eq!(run.points[0].reasons[0], Remark::PointAltered, "{change}");
     }
 }
 

@@ -20,13 +20,11 @@ pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<
     let run = load_run(&arguments.run, archive)?;
     match arguments.format {
         Format::Json => {
-            let left = cores::json(&run, prices.as_ref());
-            let bill = prices.map(|list| price::bill(&list, &run));
-            let priced = bill.map(|bill| price::json(&bill, &price::worth(&bill, &run)));
-            let more: Vec<_> = std::iter::once(("spare_cores", left))
-                .chain(priced.map(|priced| ("prices", priced)))
-                .collect();
-            print_json_with(|out| export::write_json_with(&run, &more, out))?;
+            let bill = prices.as_ref().map(|list| price::bill(list, &run));
+            let mut exported = export::Exported::of(&run);
+            exported.spare_cores = Some(cores::exported(&run, prices.as_ref()));
+            exported.prices = bill.map(|bill| price::json(&bill, &price::worth(&bill, &run)));
+            print_json_with(|out| export::write_json(&exported, out))?;
         }
         _ if prices.is_some() => {
             let why = "--prices needs --format json: the other formats have no place for prices";

@@ -6,7 +6,7 @@ use anyhow::Result;
 use archive::reference;
 use serde_json::{Value, json};
 use stats::Interval;
-use verdict::cores::saved_json;
+use verdict::cores::saved_in_all;
 use verdict::price::{Origin, PriceList, Saved, saved_by_cores};
 use workload::columnar::Level;
 use workload::columnar::memory::words;
@@ -178,7 +178,7 @@ impl<'a> Sizing<'a> {
             })
         };
         let saved = self.saved.as_ref();
-        let saved = saved.map(|(list, saved)| saved_json(list, saved));
+        let saved = saved.map(|(list, saved)| saved_in_all(list, saved.clone()));
         json!({
             "memory_bytes": self.arguments.memory,
             "data_bytes": self.arguments.data,
