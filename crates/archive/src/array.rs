@@ -1,7 +1,6 @@
-//! Histograms of a storage array's own reporter, read from CSV and set beside a run (docs/VDBENCH.md).
+//! Histograms of a storage array's own reporter, read from CSV and attached to a run (docs/VDBENCH.md).
 //!
-//! They are not entered into the archive: a finished point is never changed, and whoever has the file can set it
-//! beside the run again.
+//! They do not enter the archive: a finished point is never changed, and the file can be attached again.
 
 use std::borrow::Cow;
 
@@ -10,32 +9,25 @@ use stats::Histogram;
 use crate::fields::{decimal, separator, split};
 use crate::{OperationTimes, Point, PointKey, Run};
 
-/// Most lines of one file.
 const LINES_MAX: usize = 100_000;
-/// Columns that have to be there.
 const COLUMNS: [&str; 4] = ["run", "operation", "up_to_us", "count"];
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
-/// Why a file cannot be set beside a run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {
-    /// The head is another one.
     #[error("its first line must name the columns run, operation, up_to_us and count, not \"{0}\"")]
     Head(String),
     #[error("line {line}: {what}")]
     Line {
-        /// Its number, from 1.
+        /// From 1.
         line: usize,
-        /// What is wrong, and what would be right.
         what: String,
     },
-    /// There are too many lines.
     #[error("it has more than {LINES_MAX} lines; split it by run")]
     TooLong,
-    /// A name fits no point, or several.
     #[error("line {line}: \"{name}\" matches {found} points of run {run}; use one of: {known}")]
     Name {
-        /// Number of the line, from 1.
+        /// From 1.
         line: usize,
         name: String,
         found: usize,
@@ -44,7 +36,6 @@ pub enum ArrayError {
     },
 }
 
-/// One bucket of one line.
 struct Bucket {
     line: usize,
     run: String,
@@ -54,9 +45,9 @@ struct Bucket {
     count: u64,
 }
 
-/// Sets the histograms of a file beside the points of `run`; `file` is its name, for the remarks.
+/// Attaches the histograms of a file to the points of `run`; `file` is its name, for the remarks.
 ///
-/// An I/O counts as the geometric middle of its bucket: the file does not tell more.
+/// An I/O counts as the geometric middle of its bucket: the file has no more.
 ///
 /// # Errors
 /// [`ArrayError`], and `run` is left as it was.
@@ -103,7 +94,7 @@ fn wrong(line: usize, what: String) -> ArrayError {
     ArrayError::Line { line, what }
 }
 
-/// The buckets, and the columns that say nothing here.
+/// The buckets, and the columns without a meaning here.
 fn parse(text: &str) -> Result<(Vec<Bucket>, Vec<String>), ArrayError> {
     let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let head = lines.next().map_or("", |(_, head)| head);

@@ -1,4 +1,4 @@
-//! The files that SQLite keeps beside a database: it writes over whatever bears their names.
+//! The files that SQLite has next to a database: it overwrites any file with their names.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use crate::lock_file::real_path;
 use crate::open_here::is_open_here;
 
-/// Endings, and how files of SQLite begin.
 const COMPANIONS: [(&str, &[&[u8]]); 3] = [
     ("-wal", &[b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"]),
     // The version of its format, in the machine's order.
@@ -16,11 +15,11 @@ const COMPANIONS: [(&str, &[&[u8]]); 3] = [
     ("-journal", &[b"\xd9\xd5\x05\xf9"]),
 ];
 
-/// What lies beside the database at `path` under a name of SQLite's and is none of its files: a link, a pipe, something
+/// A file next to the database at `path` that has a name of SQLite's and is none of its files: a link, a pipe, a file
 /// with other contents.
 ///
 /// # Errors
-/// When it cannot be looked at.
+/// It cannot be read.
 pub fn foreign(path: &Path) -> io::Result<Option<PathBuf>> {
     for (end, marks) in COMPANIONS {
         let mut name = OsString::from(real_path(path));
@@ -30,7 +29,7 @@ pub fn foreign(path: &Path) -> io::Result<Option<PathBuf>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             found => found?,
         };
-        // What is open here was looked at when it was opened.
+        // A file that is open here was checked when it was opened.
         let is_known = found.is_file() && is_open_here(&found);
         if !is_known && (!found.is_file() || !is_own(&companion, marks)?) {
             return Ok(Some(companion));
@@ -60,7 +59,7 @@ mod tests {
     fn what_sqlite_writes_is_its_own_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
-        // What is open here is not looked at, copies are.
+        // Files that are open here are not checked; copies are.
         let copies_are_own = |mode: &str| {
             let copy = folder.path().join("copy.db");
             for (end, _) in COMPANIONS {
@@ -81,7 +80,7 @@ mod tests {
         }
         for (end, marks) in COMPANIONS {
             let companion = folder.path().join(format!("y.db{end}"));
-            // Cut down to three bytes by somebody who was killed then.
+            // A process that was killed has cut it down to three bytes.
             fs::write(&companion, &marks[0][..3]).unwrap();
             assert_eq!(foreign(&folder.path().join("y.db")).unwrap(), None, "{end}");
             for text in ["precious", "a"] {

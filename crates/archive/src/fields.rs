@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What separates the fields of a file, by its first line: spreadsheets of countries with a decimal comma write semicolons.
+/// The separator of a file by its first line: spreadsheets of countries with a decimal comma write semicolons.
 pub fn separator(head: &str) -> char {
     let others = [';', '\t'].into_iter().find(|other| head.contains(*other));
     others.filter(|_| !head.contains(',')).unwrap_or(',')
@@ -50,15 +50,15 @@ pub fn split(line: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
             }
             continue;
         };
-        let (text, behind) = unquoted(quoted)?;
+        let (text, after) = unquoted(quoted)?;
         fields.push(text.into());
-        let behind = behind.trim_start();
-        match behind.strip_prefix(separator) {
+        let after = after.trim_start();
+        match after.strip_prefix(separator) {
             Some(next) => rest = next,
-            None if behind.is_empty() => return Ok(fields),
+            None if after.is_empty() => return Ok(fields),
             None => {
                 return Err(format!(
-                    "field {} goes on behind its quotes; put quotes around all of it",
+                    "field {} goes on after its quotes; put quotes around all of it",
                     fields.len()
                 ));
             }

@@ -1,8 +1,7 @@
-//! Digests over what was measured: a row or a bucket changed behind the tool's back is noticed.
+//! Digests of measured rows: a row or a bucket that was changed outside dbdyno is noticed.
 //!
-//! A point's digest covers its row and its children, a run's digest its row, its plan and its
-//! missing list. The digest tells a mistake or a retouched figure; it is no signature, since
-//! whoever rewrites rows on purpose can compute it as well.
+//! A point's digest covers its row and its children, a run's digest its row, its plan and its missing list. The digest
+//! shows a mistake or a retouched figure; it is no signature, since it can be computed again after a change on purpose.
 //!
 //! Canonical encoding, fed to SHA-256: for each table in turn its name; for each row, in the order
 //! of its primary key, the byte `R` and for each column in the order of the table that is neither
@@ -18,7 +17,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 use sha2::{Digest, Sha256};
 
-/// A table, the column that says whose its rows are, and the column that orders them.
+/// A table, the column with the owner of its rows, and the column that orders them.
 pub(crate) struct Covered {
     pub table: &'static str,
     owner: &'static str,
@@ -45,18 +44,15 @@ const RUN_TABLES: &[Covered] = &[
     covered("missing", "run_id", "seq"),
 ];
 
-/// Digest of a point as it stands in the archive now.
 pub(crate) fn point_digest(connection: &Connection, point_id: i64) -> rusqlite::Result<String> {
     one(connection, POINT_TABLES, point_id)
 }
 
-/// Digest of a run's record as it stands in the archive now.
 pub(crate) fn run_digest(connection: &Connection, run_id: i64) -> rusqlite::Result<String> {
     one(connection, RUN_TABLES, run_id)
 }
 
-/// The digests of all points of a run as they stand in the archive now, by their numbers. Each table is read once, in the
-/// order of the points.
+/// By number of the point. Each table is read once, in the order of the points.
 pub(crate) fn point_digests(
     connection: &Connection,
     run_id: i64,
@@ -82,12 +78,11 @@ struct Reader<'c> {
     table: &'static str,
     /// Each column's name as it is hashed; `None` for what is not covered.
     names: Vec<Option<Vec<u8>>>,
-    /// Number of the column that says whose a row is.
+    /// Number of the column with the owner of a row.
     owner: usize,
     statement: CachedStatement<'c>,
 }
 
-/// A table's rows, the next at hand.
 struct Cursor<'s> {
     table: &'static str,
     names: &'s [Option<Vec<u8>>],
@@ -135,7 +130,7 @@ fn cursors<'s>(readers: &'s mut [Reader<'_>], id: i64) -> rusqlite::Result<Vec<C
     readers.iter_mut().map(cursor).collect()
 }
 
-/// Over the rows of `id`, which come next; the cursors stand behind them then.
+/// Reads the rows of `id`, which must come next in the cursors.
 fn digest(cursors: &mut [Cursor<'_>], id: i64) -> rusqlite::Result<String> {
     let mut hash = Sha256::new();
     for cursor in cursors {
@@ -168,7 +163,7 @@ fn add_value(hash: &mut Sha256, value: ValueRef<'_>) {
     let (tag, number): (_, [u8; 8]) = match value {
         ValueRef::Null => return,
         ValueRef::Integer(i) => (b"i", i.to_le_bytes()),
-        // SQLite keeps no sign of a zero, so neither does the digest: −0 + 0 = 0.
+        // SQLite stores no sign of a zero, so neither does the digest: −0 + 0 = 0.
         ValueRef::Real(r) => (b"r", (r + 0.0).to_le_bytes()),
         ValueRef::Text(t) => (b"t", (t.len() as u64).to_le_bytes()),
         ValueRef::Blob(b) => (b"b", (b.len() as u64).to_le_bytes()),
@@ -180,12 +175,10 @@ fn add_value(hash: &mut Sha256, value: ValueRef<'_>) {
     }
 }
 
-/// A name as it is hashed.
 fn named(name: &str) -> Vec<u8> {
     [&(name.len() as u32).to_le_bytes(), name.as_bytes()].concat()
 }
 
-/// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,11 +3,11 @@
 //! * [`model`]: runs, points and figures as plain data; the terms of the design.
 //! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
 //! * [`mod@remark`]: why something is invalid or was not measured, and other notes, as values with their sentences.
-//! * [`integrity`]: digests; data altered outside the tool are invalid.
-//! * [`companions`]: what lies beside a database of SQLite must be SQLite's.
-//! * [`lock_file`]: keeps a second process from a run or a database.
+//! * [`integrity`]: digests; data altered outside dbdyno are invalid.
+//! * [`companions`]: files next to a database of SQLite must be SQLite's.
+//! * [`lock_file`]: excludes a second process from a run or a database.
 //! * [`mod@array`]: histograms from a storage array's own reporter, shown with a run.
-//! * [`stream`]: what a run says of itself while it is measured.
+//! * [`stream`]: events of a run while it is measured.
 //! * [`export`]: JSON, CSV and Markdown of one run.
 //! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
 //!

@@ -1,7 +1,7 @@
-//! Files that one process at a time holds: whoever holds the lock of a run or a database is the only dbdyno at it.
+//! Lock files: one dbdyno process at a time measures a run or a database.
 //!
-//! The kernel keeps the lock (`flock`), so it ends with its process, however that ends. The file is only its place: it
-//! is made when missing, removed by its holder, and whatever else bears its name stays as it is.
+//! The kernel has the lock (`flock`), so it ends with its process, however that ends. The file is created when missing
+//! and removed by its holder; any other file of its name stays as it is.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -9,22 +9,16 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What a lock file holds, by which it is known.
 const MAGIC: &[u8] = b"dbdyno lock 1\n";
 /// A file that each time is gone before it is locked has holders that come and go, so it is in use.
 const ATTEMPTS_MAX: usize = 100;
-/// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another process has it, or another owner in this one.
     #[error("it is in use by another dbdyno process")]
     Held,
-    /// What bears the name of the lock file is none.
     #[error("{path} is not a lock file of dbdyno and was not changed; rename or remove it")]
-    Foreign {
-        /// The file, or whatever it is.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// The lock file cannot be made or opened.
     #[error("{path} cannot be locked: {error}")]
     Io { path: PathBuf, error: io::Error },
@@ -37,7 +31,7 @@ pub struct LockFile {
     path: PathBuf,
 }
 
-/// The file beside `path` whose lock stands for it; the same under all its names.
+/// The lock file of `path`; the same under all its names.
 pub fn lock_path(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(real_path(path));
     name.push(end);
@@ -63,7 +57,7 @@ impl LockFile {
     /// Takes the lock of the file at `path`, without waiting for it.
     ///
     /// # Errors
-    /// When somebody else has it, when what is there is no lock file, or when none can be made.
+    /// Another owner has it, the file is not a lock file, or it cannot be created.
     pub fn take(path: &Path) -> Result<Self, LockError> {
         let failed = |error| LockError::Io {
             path: path.to_owned(),
@@ -71,7 +65,7 @@ impl LockFile {
         };
         for _ in 0..ATTEMPTS_MAX {
             let file = match open(path) {
-                // Removed by its holder since it was seen.
+                // Its holder has removed it in the meantime.
                 Err(e) if e.kind() == io::ErrorKind::NotFound && has_folder(path) => continue,
                 opened => opened.map_err(failed)?,
             };
@@ -98,14 +92,14 @@ impl LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Removed before the lock is given back: whoever has opened it by then sees that it is gone, and begins again.
+        // Removed before it is unlocked: a process that has opened it by then sees that it is gone, and begins again.
         if is_at(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The lock file, new or as it is; `None` when what is there is none.
+/// `None` if the file is not a lock file.
 fn open(path: &Path) -> io::Result<Option<File>> {
     match File::create_new(path) {
         Ok(mut file) => {
@@ -129,7 +123,7 @@ fn open(path: &Path) -> io::Result<Option<File>> {
     (&mut file)
         .take(MAGIC.len() as u64 + 1)
         .read_to_end(&mut found)?;
-    // Shorter when its maker is at it, or was killed there.
+    // It is shorter while it is being created, or if its creator was killed.
     Ok(MAGIC.starts_with(&found).then_some(file))
 }
 
@@ -138,7 +132,6 @@ fn has_folder(path: &Path) -> bool {
         .is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }
 
-/// Whether the path still leads to this very file.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(held), Ok(found)) => (held.dev(), held.ino()) == (found.dev(), found.ino()),
@@ -158,7 +151,7 @@ mod tests {
         assert!(matches!(LockFile::take(&path), Err(LockError::Held)));
         drop(held);
         assert!(!path.exists());
-        // Left behind by a killed process: whole, or not yet.
+        // A killed process leaves a file that is whole, or not yet.
         for left in [MAGIC, b"dbdy", b""] {
             fs::write(&path, left).unwrap();
             drop(LockFile::take(&path).unwrap());

@@ -2,13 +2,13 @@
 //!
 //! SQLite's locks are those of fcntl(2): they belong to the process, and closing *any* descriptor of a file gives up all
 //! that the process holds on it (<https://sqlite.org/howtocorrupt.html>, 2.2). Then another process takes itself for the only
-//! one, and truncates the shared memory under our feet. So a database that is open here is never opened beside SQLite.
+//! one, and truncates the shared memory that this one uses. So a database that is open here is opened by SQLite alone.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether this process has the file open. Where `/proc` cannot be read it looks as if it had not.
+/// True if this process has the file open; false also where `/proc` cannot be read.
 pub(crate) fn is_open_here(file: &Metadata) -> bool {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return false;
@@ -21,7 +21,7 @@ pub(crate) fn is_open_here(file: &Metadata) -> bool {
     open.any(|found| found.is_ok_and(is_it))
 }
 
-/// Held from the look at a database's files to when SQLite has them open, so that no thread closes what another one opens.
+/// Held from the check of a database's files until SQLite has them open, so that no thread closes a file that another opens.
 pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     static OPENING: Mutex<()> = Mutex::new(());
     OPENING.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,9 +1,9 @@
 //! Published figures of other platforms (`reference/*.toml`, one file per platform or study, each with its source).
 //!
 //! The files are embedded at compile time. [`list`] names them, [`load`] reads one, [`parse`] reads a text of the
-//! same form from elsewhere. A published row is kept twice: [`ReferencePoint::printed`] as the document prints
+//! same form from elsewhere. A published row is stored twice: [`ReferencePoint::printed`] as the document prints
 //! it, [`ReferencePoint::figures`] in dbdyno's names and units. A contradiction of the document stands as a note
-//! beside its figure; no figure is ever corrected.
+//! with its figure; no figure is ever corrected.
 
 mod convert;
 mod file;
@@ -21,19 +21,15 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../reference");
 /// Longest reference file that is read, in bytes.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
 
-/// Why a reference could not be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReferenceError {
-    /// No embedded file has that name.
     #[error("there is no reference called \"{name}\"{hint}; the references are {known}")]
     Unknown {
-        /// Name that was asked for.
         name: String,
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
         known: String,
     },
-    /// The text is not a reference file.
     #[error("reference \"{name}\" cannot be used: {place}: {what}")]
     Malformed {
         name: String,
@@ -43,7 +39,6 @@ pub enum ReferenceError {
     },
 }
 
-/// Names of the embedded references, sorted.
 pub fn list() -> Vec<&'static str> {
     let mut names: Vec<_> = FILES
         .files()

@@ -1,7 +1,7 @@
 //! Remarks: reasons of invalidity, notes, cautions and obstacles as values, with the one place that has their words.
 //!
-//! The catalogue lies in a file a topic. The archive keeps code and fields, JSON has them with the sentence, and whoever
-//! decides anything looks at the value.
+//! Each topic has a file of the catalogue. The archive stores code and fields, JSON has them with the sentence, and code
+//! decides by the value.
 
 #[macro_use]
 mod driver;

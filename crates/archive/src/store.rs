@@ -31,7 +31,7 @@ pub(crate) use write::state_name;
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
-    /// Runs that nobody else may measure or delete until this is dropped.
+    /// Runs that no other process may measure or delete until this is dropped.
     locks: Vec<(i64, LockFile)>,
 }
 
@@ -235,7 +235,7 @@ impl Archive {
         read::finished(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
-    /// A whole run. What was changed behind the tool's back is there, but invalid, with the reason.
+    /// A whole run. Rows that were changed outside dbdyno are returned, but invalid, with the reason.
     ///
     /// # Errors
     /// An unknown run, or the environment.
@@ -304,7 +304,7 @@ impl Archive {
         let name = name.to_string();
         ArchiveError::UnknownRun {
             path: self.path.clone(),
-            // A hint only: what cannot be read is told by who needs it.
+            // A hint only: an unreadable archive is reported where it is needed.
             alike: read::labels_of_study(&self.connection, &name).unwrap_or_default(),
             name,
         }
@@ -323,7 +323,6 @@ impl Archive {
     }
 }
 
-/// The lock of a run.
 fn lock(archive: &Path, run_id: i64, label: &str) -> Result<LockFile> {
     let path = lock_path(archive, &format!("-run-{run_id}.lock"));
     LockFile::take(&path).map_err(|error| match error {

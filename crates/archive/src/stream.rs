@@ -1,4 +1,4 @@
-//! What a run says of itself while it is measured: one stream of events, which is also made of an archived run.
+//! Events of a run while it is measured, and of an archived run in replay.
 //!
 //! It is written as JSON, one object per event (`--events`, the live page); the archive stays the record.
 
@@ -6,34 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventClass, Figures, Latency, Point, PointKey, Remark, Sample};
 
-/// Something that happened to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum StreamEvent {
-    /// A run was entered into the archive.
     RunBegins {
         run: String,
-        /// When, in UTC.
         at: String,
-        /// Points of the whole run.
         planned: usize,
-        /// Points that are still to be measured.
         todo: usize,
     },
     /// A point begins; its data may be prepared first.
     PointBegins(PointHead),
     /// One interval of the point at work.
     Snapshot(Box<Snapshot>),
-    /// A point is in the archive.
     PointEnds(Box<PointResult>),
     /// Something to know about the run, outside its points.
-    Remark { text: String },
-    /// What a comparison of two sides found.
-    Verdict { text: String },
+    Remark {
+        text: String,
+    },
+    /// Result of a comparison of two sides.
+    Verdict {
+        text: String,
+    },
     RunEnds {
         /// Label of the run; none where it did not begin.
         run: Option<String>,
-        /// Whether all points were measured.
         complete: bool,
         /// Why they were not.
         problem: Option<String>,
@@ -66,21 +63,20 @@ pub struct Snapshot {
     /// The same by kinds of operations, where the point has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_operation: Vec<OperationSnapshot>,
-    /// 99th percentile of the response times, where nothing else is kept (replayed runs).
+    /// 99th percentile of the response times, where nothing else is stored (replayed runs).
     pub response_us_p99: Option<f64>,
-    /// Their mean, where nothing else is kept (I/Os below the database).
+    /// Their mean, where nothing else is stored (I/Os below the database).
     pub response_us_mean: Option<f64>,
     pub users: u32,
     /// Hardware threads of the target's machine.
     pub cores: Option<u32>,
-    /// The machine of the database.
     pub host: Option<Sample>,
     pub devices: Vec<DeviceRates>,
     /// Sessions in each class of waits on average; empty where the engine does not tell.
     pub waits: Vec<(EventClass, f64)>,
 }
 
-/// What ended of one kind of operations in an interval.
+/// Operations of one kind that ended in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationSnapshot {
     pub operation: String,
@@ -92,7 +88,7 @@ pub struct OperationSnapshot {
     pub service_ns: Vec<(u64, u64)>,
 }
 
-/// What a block device did in an interval.
+/// Work of a block device in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRates {
     pub name: String,
@@ -101,14 +97,12 @@ pub struct DeviceRates {
     pub busy_pct: Option<f64>,
 }
 
-/// What became of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
     pub key: PointKey,
     pub title: String,
     pub valid: bool,
     pub reasons: Vec<String>,
-    /// What else is to be known.
     pub notes: Vec<String>,
     pub operations: Option<f64>,
     pub operations_per_s: Option<f64>,
@@ -124,7 +118,6 @@ pub struct PointResult {
 }
 
 impl PointResult {
-    /// Of a point of the archive.
     pub fn of(point: &Point) -> Self {
         let figures: &Figures = &point.figures;
         let sentences = |all: &[Remark]| all.iter().map(ToString::to_string).collect();

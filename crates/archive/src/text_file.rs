@@ -13,7 +13,7 @@ use std::path::Path;
 /// reader waiting for a writer.
 pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     let what = std::fs::metadata(path)?.file_type();
-    // What a shell puts in the place of `<(command)` is a pipe of its own, which has its writer.
+    // A shell replaces `<(command)` by a pipe that has its writer already.
     let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
     if (what.is_fifo() && !is_of_shell) || what.is_socket() {
         let what = "it is a FIFO or a socket; name a regular file";
@@ -33,7 +33,6 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     })
 }
 
-/// What is said of bytes that are not UTF-8 from a place on.
 fn not_utf_8(bytes: &[u8], from: usize) -> String {
     // The mark at its beginning is how editors tell it.
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -46,7 +45,7 @@ fn not_utf_8(bytes: &[u8], from: usize) -> String {
     )
 }
 
-/// What is wrong with `text`, in one line: TOML's own words take several.
+/// TOML's message about `text` in one line instead of several.
 pub fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
     let what = error.message().lines().collect::<Vec<_>>().join("; ");
     let before = error.span().and_then(|span| text.get(..span.start));

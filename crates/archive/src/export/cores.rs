@@ -29,9 +29,9 @@ pub struct SpareCores {
     pub busy_cores_low: f64,
     /// … highest.
     pub busy_cores_high: f64,
-    /// Cores kept busy by the database alone, median.
+    /// Cores used by the database alone, median.
     pub busy_cores_by_database: Option<f64>,
-    /// Cores kept busy by other programs, median.
+    /// Cores used by other programs, median.
     pub busy_cores_by_others: Option<f64>,
     /// True if the processors were saturated: the load may need more cores than the host has.
     pub saturated: bool,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::json::row;
 use crate::{Component, Point, PointKey, Run};
 
-/// What spreadsheets begin a formula with, in both widths.
+/// First characters of a spreadsheet's formula, in both widths.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// The run's points as CSV: a header, then one line a point, in the order they were measured.
@@ -68,7 +68,7 @@ fn field(row: &Map<String, Value>, name: &str) -> String {
     }
 }
 
-/// A text that no spreadsheet takes for a formula, which could run programs or send what it reads elsewhere.
+/// A text that no spreadsheet takes for a formula, which could run programs or send data elsewhere.
 fn defused(text: String) -> String {
     let is_skipped = |c: char| c.is_whitespace() || c.is_control();
     if text.trim_start_matches(is_skipped).starts_with(FORMULA) {
@@ -120,8 +120,8 @@ mod tests {
         let row =
             serde_json::json!({"n": -1.5, "t": "-1.5", "r": [{"text": "=x"}], "w": {"k": "@x"}});
         let row = row.as_object().unwrap();
-        let told = ["n", "t", "r", "w.k", "absent"].map(|name| field(row, name));
-        assert_eq!(told, ["-1.5", "'-1.5", "'=x", "'@x", ""]);
+        let fields = ["n", "t", "r", "w.k", "absent"].map(|name| field(row, name));
+        assert_eq!(fields, ["-1.5", "'-1.5", "'=x", "'@x", ""]);
     }
 
     #[test]

@@ -75,8 +75,12 @@ impl JsonSchema for Figures {
 
 /// An object of these numbers, each with its meaning, all present and some null.
 fn numbers(named: impl Iterator<Item = (String, String)>) -> Schema {
-    let number =
-        |(name, meaning)| (name, json!({ "type": ["number", "null"], "description": meaning }));
+    let number = |(name, meaning)| {
+        (
+            name,
+            json!({ "type": ["number", "null"], "description": meaning }),
+        )
+    };
     let properties: Map<String, Value> = named.map(number).collect();
     let required: Vec<&String> = properties.keys().collect();
     json_schema!({ "type": "object", "required": required, "properties": properties })

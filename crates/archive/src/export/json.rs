@@ -24,7 +24,6 @@ pub fn write_json(exported: &Exported<'_>, mut to: impl Write) -> io::Result<()>
     to.write_all(b"\n")
 }
 
-/// The run as [`write_json`] writes it.
 pub fn json_text(run: &Run) -> String {
     let mut text = Vec::new();
     write_json(&Exported::of(run), &mut text)
@@ -69,7 +68,9 @@ impl<'a> Exported<'a> {
             targets: &run.targets,
             platform: &run.platform,
             inventory: &run.inventory,
-            missing: missing.map(|missing| MissingRow::of(run, missing)).collect(),
+            missing: missing
+                .map(|missing| MissingRow::of(run, missing))
+                .collect(),
             points: Points {
                 run,
                 has_distributions: true,

@@ -109,7 +109,7 @@ pub fn markdown(run: &Run) -> String {
 /// The table of one test on one target. `Run` is the repetition, `Tst` the point's place in the run.
 fn table(run: &Run, group: (&str, u32)) -> String {
     let is_of = |key: &PointKey| (key.test.as_str(), key.target) == group;
-    let is_told = |(_, _, figure): &&Column| {
+    let is_known = |(_, _, figure): &&Column| {
         let mut points = run.points.iter().filter(|point| is_of(&point.key));
         points.any(|point| point.figures.get(figure).is_some())
     };
@@ -119,7 +119,7 @@ fn table(run: &Run, group: (&str, u32)) -> String {
     } else {
         &[]
     };
-    let results = RESULTS.iter().chain(of_storage).filter(is_told);
+    let results = RESULTS.iter().chain(of_storage).filter(is_known);
     let columns: Vec<&Column> = COLUMNS.iter().chain(results).collect();
     let mut text = String::from("| Run | Tst | Code | #N | #J | #T |");
     for (header, unit, _) in &columns {

@@ -100,7 +100,6 @@ impl<'a> MissingRow<'a> {
     }
 }
 
-/// A point, flat.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PointRow<'a> {
     /// Repetition of the whole plan, from 1.
@@ -147,7 +146,7 @@ pub(super) struct PointRow<'a> {
     timed_events: &'a [TimedEvent],
     /// Resource that limited the point; null if not judged.
     bottleneck_resource: Option<Resource>,
-    /// … in one sentence with the numbers behind it.
+    /// … in one sentence with its numbers.
     bottleneck_sentence: Option<&'a str>,
     background_events: &'a [BackgroundEvent],
     wait_histograms: &'a [WaitHistogram],

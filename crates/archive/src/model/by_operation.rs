@@ -1,21 +1,20 @@
-//! Times of the kinds of operation of a point: reads apart from writes, and by whom they were timed.
+//! Times of a point's operations by kind and observer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramError, HistogramSnapshot};
 
-/// What is known of a point's operations by their kind; empty for work whose operations are all of one kind.
+/// A point's operations by kind; empty if all are of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ByOperation {
-    /// Times, one entry for each observer, operation and part of the time.
     pub times: Vec<OperationTimes>,
-    /// Means over time, as the driver saw them.
+    /// Means over time by the driver's clock.
     pub samples: Vec<OperationSample>,
-    /// What each kind of transaction did, in the order in which a script names them.
+    /// In the order of the script.
     pub transactions: Vec<TransactionKind>,
 }
 
-/// What the transactions of one kind did, of those that were completed in the time that counts.
+/// Transactions of one kind that were completed in the measured time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionKind {
     /// Name of the kind in the script.
@@ -27,13 +26,12 @@ pub struct TransactionKind {
 }
 
 impl TransactionKind {
-    /// Rows of one transaction on average; `None` where none was completed.
     pub fn rows_per_transaction(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.rows as f64 / self.completed as f64)
     }
 }
 
-/// How long the operations of one kind took, by one who timed them.
+/// Times of the operations of one kind by one observer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationTimes {
     /// Observer: dbdyno, the kernel at the block device, or the array itself.
@@ -60,10 +58,8 @@ pub struct OperationTimes {
 }
 
 impl OperationTimes {
-    /// Who times: dbdyno itself, the kernel at the block device, the storage array by its own reporter.
     pub const OBSERVERS: [&'static str; 3] = ["driver", "device", "array"];
 
-    /// Times of which nothing is known yet.
     pub fn of(observer: &str, subject: &str, operation: &str, phase: &str) -> Self {
         Self {
             observer: observer.to_owned(),
@@ -74,14 +70,12 @@ impl OperationTimes {
         }
     }
 
-    /// These times with a count and a mean.
     #[must_use]
     pub fn counted(mut self, count: u64, mean_us: Option<f64>) -> Self {
         (self.count, self.mean_us) = (Some(count), mean_us);
         self
     }
 
-    /// These times with what is to be said of them.
     #[must_use]
     pub fn remarked(mut self, remark: String) -> Self {
         self.remark = remark;
@@ -110,9 +104,9 @@ impl OperationTimes {
             .inspect_err(|_| self.encoded = None)
     }
 
-    /// The distribution. It is kept encoded, because a run of thousands of points has many more of them.
+    /// Decoded on demand, because a run of thousands of points has many more of them.
     pub fn histogram(&self) -> Option<HistogramSnapshot> {
-        // What was read from an archive was decoded once, when it was read.
+        // `check` decoded it once if it comes from an archive.
         HistogramSnapshot::decode(self.encoded.as_deref()?).ok()
     }
 
@@ -121,7 +115,6 @@ impl OperationTimes {
         self.encoded.as_deref()
     }
 
-    /// Whether these are the times of this observer, operation and part.
     pub fn is(&self, observer: &str, operation: &str, phase: &str) -> bool {
         self.observer == observer && self.operation == operation && self.phase == phase
     }
@@ -152,7 +145,6 @@ mod base64_text {
     }
 }
 
-/// One kind of operation in one interval of the time series.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSample {
     /// End of the interval, in seconds from the start of the point.

@@ -1,26 +1,27 @@
-//! What each block device did while a point was measured, and what of the database lies on it.
+//! Work of the block devices while a point was measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What of a database lies on a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// Part of a database on a device.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// Tables, and indexes that have no place of their own.
+    /// Tables, and indexes without a location of their own.
     Data,
-    /// Indexes, where they lie apart from their tables.
+    /// Indexes in a separate location.
     Indexes,
     /// The write-ahead or redo log.
     Log,
     /// Sorts, hashes and temporary tables that do not fit into memory.
     Temporary,
-    /// Earlier versions of rows, kept apart from the data.
+    /// Earlier versions of rows, separate from the data.
     Undo,
 }
 
 impl Purpose {
-    /// All purposes in the order of tables.
     pub const ALL: [Self; 5] = [
         Self::Data,
         Self::Indexes,
@@ -29,7 +30,6 @@ impl Purpose {
         Self::Undo,
     ];
 
-    /// Word used in tables, the archive and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -59,7 +59,7 @@ impl Requests {
     }
 }
 
-/// What one block device did while a point was measured.
+/// Work of a block device while a point was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceUse {
     /// Kernel name, e.g. "dm-0".
@@ -83,27 +83,22 @@ pub struct DeviceUse {
 }
 
 impl DeviceUse {
-    /// Reads per second.
     pub fn read_iops(&self) -> Option<f64> {
         self.per_s(self.reads?.count as f64)
     }
 
-    /// Writes per second.
     pub fn write_iops(&self) -> Option<f64> {
         self.per_s(self.writes?.count as f64)
     }
 
-    /// Reads in 10^6 bytes per second.
     pub fn read_mb_per_s(&self) -> Option<f64> {
         self.per_s(self.reads?.mb)
     }
 
-    /// Writes in 10^6 bytes per second.
     pub fn write_mb_per_s(&self) -> Option<f64> {
         self.per_s(self.writes?.mb)
     }
 
-    /// So much of something as a rate over the time that the counters cover.
     pub fn per_s(&self, amount: f64) -> Option<f64> {
         let elapsed_s = self.elapsed_s.filter(|s| *s > 0.0)?;
         Some(amount / elapsed_s)
@@ -129,7 +124,6 @@ pub struct DeviceSample {
 }
 
 impl DeviceSample {
-    /// Kinds of requests that are told apart.
     pub const OPERATIONS: [&'static str; 3] = ["read", "write", "flush"];
 }
 

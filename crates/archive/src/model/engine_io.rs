@@ -1,4 +1,4 @@
-//! What an engine counts of its own I/O while a point is measured, by the purpose of its files.
+//! I/O by an engine's own counters while a point is measured, by the purpose of its files.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Purpose;
 
 /// Direction of I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum IoOperation {
     /// From the file into memory.
@@ -16,10 +18,8 @@ pub enum IoOperation {
 }
 
 impl IoOperation {
-    /// Both, in the order of tables.
     pub const ALL: [Self; 2] = [Self::Read, Self::Write];
 
-    /// Word used in tables, the archive and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -28,23 +28,23 @@ impl IoOperation {
     }
 }
 
-/// Why an engine's account of some I/O has no figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// Why an engine reports no figures of some I/O.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum IoUnknown {
     /// The engine has no counter of it.
     NotCounted,
-    /// The counters were set back, or the server was restarted, in the meantime.
+    /// The counters were reset, or the server was restarted, in the meantime.
     CounterReset,
     /// It is counted, but among the I/O of the data files.
     CountedAsData,
 }
 
 impl IoUnknown {
-    /// All reasons.
     pub const ALL: [Self; 3] = [Self::NotCounted, Self::CounterReset, Self::CountedAsData];
 
-    /// Word used in the archive and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotCounted => "not_counted",
@@ -75,7 +75,6 @@ pub struct EngineIo {
 }
 
 impl EngineIo {
-    /// Of which nothing is known yet.
     pub fn blank(purpose: Purpose, operation: IoOperation) -> Self {
         Self {
             purpose,

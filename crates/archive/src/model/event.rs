@@ -1,4 +1,4 @@
-//! What the jobs' time went to, and how that is known.
+//! Classes and sources of timed events, and states of caches.
 
 use std::fmt;
 
@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum EventClass {
     /// A session on a processor, or ready to run.
     Cpu,
-    /// A session that reads data.
     DataRead,
-    /// A session that writes data.
     DataWrite,
     /// A session that writes or syncs the log.
     LogSync,
@@ -21,28 +19,23 @@ pub enum EventClass {
     Lock,
     /// A session that waits for an internal lock of the server.
     Latch,
-    /// A session that waits for its client.
     Client,
-    /// A session in a wait that is not told.
+    /// A session in a wait of unknown kind.
     Wait,
-    /// Everything else that a session does.
     Other,
     /// Pauses on purpose.
     Idle,
-    /// The driver's own work.
     Driver,
     /// The driver's wait for a processor.
     Scheduler,
-    /// Between driver and server.
     RoundTrip,
-    /// Something in the server that nobody tells.
+    /// Time in the server of unknown kind.
     Unknown,
     /// The word of another version.
     Foreign(String),
 }
 
 impl EventClass {
-    /// All that this version knows.
     const ALL: [Self; 14] = [
         Self::Cpu,
         Self::DataRead,
@@ -60,7 +53,6 @@ impl EventClass {
         Self::Unknown,
     ];
 
-    /// Its word.
     pub fn name(&self) -> &str {
         match self {
             Self::Cpu => "CPU",
@@ -101,16 +93,14 @@ impl From<EventClass> for String {
 pub enum EventSource {
     /// By counters of driver, kernel or server.
     Counted,
-    /// By looking often.
+    /// By periodic samples.
     #[default]
     Sampled,
 }
 
 impl EventSource {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Counted, Self::Sampled];
 
-    /// Word used in archives and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Counted => "counted",
@@ -123,18 +113,17 @@ impl EventSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum CacheState {
-    /// Nothing is said.
     #[default]
     Unsaid,
-    /// What is asked for was read before.
+    /// The data were read before.
     Warm,
-    /// Neither engine nor kernel holds any of it.
+    /// Neither engine nor kernel holds any of the data.
     Cold,
-    /// Meant to be cold, with what stayed and why.
+    /// Meant to be cold; the reason why it is not.
     Lukewarm(String),
-    /// Nobody saw to it.
+    /// No preparation.
     AsItComes,
-    /// Below a database nobody saw to it.
+    /// No preparation, below a database.
     AsFound,
     /// The point failed before.
     Unknown,
@@ -143,7 +132,6 @@ pub enum CacheState {
 }
 
 impl CacheState {
-    /// Those that are one word.
     const PLAIN: [Self; 6] = [
         Self::Unsaid,
         Self::Warm,

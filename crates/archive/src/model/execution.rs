@@ -1,9 +1,9 @@
-//! One execution of a statement, in points that keep each of them.
+//! Single executions of statements.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What one execution took.
+/// One execution of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     /// Round over all statements of the point, from 1.
@@ -23,7 +23,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Pages that the engine's own cache had, in percent of those that were asked for.
+    /// Pages that the engine's own cache had, in percent of those requested.
     pub fn buffer_hit_pct(&self) -> Option<f64> {
         let (gets, read) = (self.buffer_gets?, self.pages_read?);
         (gets > 0 && read <= gets).then(|| 100.0 * (gets - read) as f64 / gets as f64)
@@ -46,7 +46,7 @@ mod tests {
         };
         assert_eq!(hits(Some(200), Some(50)), Some(75.0));
         assert_eq!(hits(Some(200), Some(0)), Some(100.0));
-        // Nothing asked for, more read than asked for (read ahead), unknown.
+        // Nothing requested, more read than requested (read ahead), unknown.
         for unknown in [
             (Some(0), Some(0)),
             (Some(1), Some(2)),

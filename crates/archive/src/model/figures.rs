@@ -6,22 +6,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// More is better (rates).
     Higher,
-    /// Less is better (times, errors).
     Lower,
     /// Describes, does not judge (utilisation, counts).
     Neither,
 }
 
-/// What is known about a figure besides its value.
+/// A figure without its value.
 #[derive(Debug, Clone, Copy)]
 pub struct FigureInfo {
     /// Name in the archive and in every export; the unit stands last.
     pub name: &'static str,
-    /// Unit as printed.
     pub unit: &'static str,
-    /// Which direction is good.
     pub better: Better,
     /// One sentence: what is counted.
     pub meaning: &'static str,
@@ -199,8 +195,7 @@ impl Figures {
         }
     }
 
-    /// Whether other programs took more of the processors, or of the device, than a point should bear; `None` where
-    /// neither is known.
+    /// True if other programs used more of the processors or the device than a point tolerates; `None` if neither is known.
     pub fn is_crowded(&self) -> Option<bool> {
         let io = self.io_by_others_pct().is_some();
         match (self.are_processors_crowded(), self.is_device_crowded()) {
@@ -210,19 +205,18 @@ impl Figures {
         }
     }
 
-    /// Whether other programs took more of the processors than a point should bear; `None` where that is not known.
     pub fn are_processors_crowded(&self) -> Option<bool> {
         self.cpu_by_others_pct.map(|pct| pct > OTHERS_PCT_MAX)
     }
 
-    /// Whether it is known that other programs moved more of the device's bytes than a point should bear.
+    /// False also if the bytes of other programs are unknown.
     pub fn is_device_crowded(&self) -> bool {
         let moved = self.io_by_others_mb_per_s().unwrap_or(0.0);
         let is_much = |pct: f64| pct > OTHERS_IO_PCT_MAX;
         moved > OTHERS_IO_MB_PER_S_MIN && self.io_by_others_pct().is_some_and(is_much)
     }
 
-    /// What others read and wrote together, of all that the device did, in percent.
+    /// Bytes read and written by other programs, in percent of all of the device.
     pub fn io_by_others_pct(&self) -> Option<f64> {
         let others = self.io_by_others_mb_per_s()?;
         let total = self.read_mb_per_s? + self.write_mb_per_s?;

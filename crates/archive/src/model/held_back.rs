@@ -1,26 +1,23 @@
-//! What held a point back: the sentence, what the server did in the background, and how long waits lasted.
+//! The bottleneck of a point: its resource, the server's background work, and durations of waits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EventSource;
 
-/// What kept a point from being faster, or that nothing did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// What took the jobs' time.
     pub resource: Resource,
     /// One sentence with the numbers it rests on.
     pub sentence: String,
 }
 
-/// What can hold a point back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
-    /// Nothing was at its end.
+    /// No resource was saturated.
     None,
-    /// Nobody tells.
+    /// Not reported.
     Unknown,
     /// The processors.
     Cpu,
@@ -49,7 +46,6 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Everything that can be named.
     pub const ALL: [Self; 13] = [
         Self::None,
         Self::Unknown,
@@ -66,7 +62,6 @@ impl Resource {
         Self::Several,
     ];
 
-    /// Word used in the archive and in exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -85,24 +80,21 @@ impl Resource {
         }
     }
 
-    /// The resource of a word; `None` for a word of nobody.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
 }
 
-/// What held a point back, as far as target and machine tell.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeldBack {
-    /// The saturated resource; `None` where nobody judged.
+    /// `None` if it was not judged.
     pub bottleneck: Option<Bottleneck>,
-    /// What the server did besides serving the jobs.
     pub background_events: Vec<BackgroundEvent>,
-    /// How long waits lasted, one entry for each class that matters to the engine.
+    /// One for each class of waits that the engine reports.
     pub wait_histograms: Vec<WaitHistogram>,
 }
 
-/// One line of "background events": what the server's own processes did during the point.
+/// Work of the server's own processes during the point.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundEvent {
     /// Process or thread of the server, e.g. "checkpointer".
@@ -139,10 +131,9 @@ pub struct WaitHistogram {
 }
 
 impl WaitHistogram {
-    /// Buckets that are kept: the last but one ends at 2^15 ms, half a minute.
+    /// The last bucket but one ends at 2^15 ms, half a minute.
     pub const BUCKETS: usize = 17;
 
-    /// A class of which nothing is told, and why.
     pub fn unknown(class: &str, reason: &str) -> Self {
         Self {
             class: class.to_owned(),
@@ -151,14 +142,13 @@ impl WaitHistogram {
         }
     }
 
-    /// All waits; `None` when they are not told.
     pub fn waits(&self) -> Option<u64> {
         let counts = self.counts.as_ref()?.iter();
         Some(counts.fold(0, |sum: u64, count| sum.saturating_add(*count)))
     }
 
-    /// Part of all waits that lasted less than so many µs, in percent. `None` where the limit is not the end of a bucket
-    /// (below 1 ms none is), because nobody knows how many waits of its bucket were shorter; and without waits.
+    /// Part of all waits that were shorter than a limit, in percent. `None` unless the limit is the end of a bucket, which
+    /// none below 1 ms is; and without waits.
     pub fn share_below_us_pct(&self, limit_us: u64) -> Option<f64> {
         let limit_ms = limit_us / 1_000;
         if !limit_us.is_multiple_of(1_000) || !limit_ms.is_power_of_two() {
@@ -175,7 +165,6 @@ impl WaitHistogram {
         (all > 0.0).then(|| 100.0 * shorter / all)
     }
 
-    /// Bucket of a wait of so many nanoseconds.
     pub fn bucket(wait_ns: u64) -> usize {
         let ms = wait_ns / 1_000_000;
         let bits = (u64::BITS - ms.leading_zeros()) as usize;

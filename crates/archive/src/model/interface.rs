@@ -1,29 +1,28 @@
-//! What each network interface of the host carried while a point was measured.
+//! Traffic of the host's network interfaces while a point was measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is behind an interface.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum InterfaceKind {
-    /// A device.
+    /// An interface of a device.
     Physical,
-    /// No device: a bridge, a bond, a VLAN, a tunnel, one end of a container's cable. What it carries may pass another
+    /// An interface without a device: a bridge, bond, VLAN, tunnel or container's end. Its traffic may pass another
     /// interface as well.
     #[default]
     Virtual,
-    /// The host itself.
+    /// The host's loopback.
     Loopback,
-    /// Not one interface, but all that are not listed.
+    /// All interfaces that are not listed.
     Others,
 }
 
 impl InterfaceKind {
-    /// All kinds in the order of tables.
     pub const ALL: [Self; 4] = [Self::Physical, Self::Virtual, Self::Loopback, Self::Others];
 
-    /// Word used in tables, the archive and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Physical => "physical",
@@ -34,7 +33,7 @@ impl InterfaceKind {
     }
 }
 
-/// What an interface carried in one direction.
+/// Traffic in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// Bytes with the frames' heads.
@@ -47,7 +46,7 @@ pub struct Traffic {
     pub drops: u64,
 }
 
-/// What one network interface carried while a point was measured.
+/// Traffic of a network interface while a point was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InterfaceUse {
     /// Kernel name, e.g. "eth0"; "others" for all that are not listed.

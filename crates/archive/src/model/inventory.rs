@@ -1,9 +1,8 @@
-//! What was known of the machine beyond its basic facts: the inventory as rows, and what was advised.
+//! The machine beyond its basic facts: the inventory as rows, and the advice for it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The machine's inventory as it is kept with a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Inventory {
@@ -13,7 +12,6 @@ pub struct Inventory {
     pub advice: Vec<Advice>,
 }
 
-/// One fact of the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Fact {

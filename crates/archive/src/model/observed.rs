@@ -1,17 +1,18 @@
-//! What was seen of a database at work: tables, as its server tells them, and what each of them is about.
+//! Observations of a database at work: tables as its server reports them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What one table of an observation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum About {
-    /// Facts of the server: role, version, since when.
+    /// Facts of the server: role, version, start.
     Server,
     /// Sessions at work by class of wait, interval by interval.
     Activity,
-    /// What was done, per second and per transaction.
+    /// Work done, per second and per transaction.
     Load,
     /// Statements that took most time.
     Statements,
@@ -19,20 +20,19 @@ pub enum About {
     Blockers,
     /// The longest transactions.
     Transactions,
-    /// How far replicas, or this one, are behind.
+    /// Lag of replicas, or of this one.
     Replication,
     /// Tables with most reads and changes.
     Tables,
-    /// Indexes that nobody has used.
+    /// Indexes without use.
     Indexes,
-    /// What observing cost.
+    /// Cost of the observation.
     Cost,
-    /// What could not be seen, and what would show it.
+    /// Facts that could not be observed, and their remedy.
     Unseen,
 }
 
 impl About {
-    /// All, in the order of the page.
     pub const ALL: [Self; 11] = [
         Self::Server,
         Self::Activity,
@@ -47,7 +47,6 @@ impl About {
         Self::Unseen,
     ];
 
-    /// Word used in the archive and in exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
@@ -72,7 +71,7 @@ pub mod load_row {
     /// Those that changed anything.
     pub const WRITING: &str = "transactions that wrote";
     pub const STATEMENTS: &str = "statements";
-    /// However they were found.
+    /// By scans and through indexes.
     pub const ROWS_READ: &str = "rows read";
     /// Rows of scans of whole tables, and entries of indexes.
     pub const ROWS_SCANNED: &str = "rows read by scans";
@@ -83,7 +82,7 @@ pub mod load_row {
     pub const ROWS_DELETED: &str = "rows deleted";
     pub const LOGICAL_READS: &str = "logical reads";
     pub const PHYSICAL_READS: &str = "physical reads";
-    /// What the file system's cache answers is among them.
+    /// With reads that the file system's cache answers.
     pub const PHYSICAL_READS_OR_CACHED: &str = "physical reads, page cache included";
     /// MB.
     pub const LOG: &str = "log";
@@ -91,7 +90,6 @@ pub mod load_row {
     pub const PAGE_IMAGES: &str = "whole pages in the log";
 }
 
-/// A column of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedColumn {
     /// Heading of the column.
@@ -100,7 +98,6 @@ pub struct ObservedColumn {
     pub unit: String,
 }
 
-/// A cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ObservedCell {
@@ -136,7 +133,6 @@ impl From<&str> for ObservedCell {
     }
 }
 
-/// One table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
     /// Subject of the table.
@@ -152,7 +148,6 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// A table with these columns (name and unit), and no rows yet.
     pub fn new(about: About, source: &str, columns: &[(&str, &str)]) -> Self {
         let column = |(name, unit): &(&str, &str)| ObservedColumn {
             name: (*name).to_owned(),
@@ -167,7 +162,6 @@ impl Observed {
         }
     }
 
-    /// One of which nothing is known, and why.
     pub fn unknown(about: About, source: &str, why: String) -> Self {
         Self {
             remark: Some(why),
@@ -175,13 +169,11 @@ impl Observed {
         }
     }
 
-    /// The row that begins with this name.
     pub fn row(&self, name: &str) -> Option<&[ObservedCell]> {
         let is_its = |row: &&Vec<ObservedCell>| matches!(row.first(), Some(ObservedCell::Text(text)) if text == name);
         self.rows.iter().find(is_its).map(Vec::as_slice)
     }
 
-    /// The number in a column of a row.
     pub fn number(&self, row: &[ObservedCell], column: &str) -> Option<f64> {
         let at = self.columns.iter().position(|c| c.name == column)?;
         match row.get(at)? {

@@ -1,9 +1,9 @@
-//! The basic facts of the machine that stand in every run.
+//! Basic facts of the machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The host that was measured. What it does not tell is `None` or empty, never guessed.
+/// The measured host. Unknown facts are `None` or empty, never guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Platform {
@@ -41,7 +41,7 @@ pub struct Platform {
     pub control_group: Option<ControlGroup>,
 }
 
-/// The caps that hold the driver and all that it starts; without any where every field is empty. Of nested groups the tightest counts.
+/// Limits of the driver and all its children; of nested groups the tightest counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ControlGroup {
@@ -76,7 +76,7 @@ pub struct DeviceCap {
 }
 
 impl ControlGroup {
-    /// Every cap that there is, by name and as people write it.
+    /// By name, as people write them.
     #[must_use]
     pub fn caps(&self) -> Vec<(String, String)> {
         let bytes = |value: Option<u64>| value.map(whole_units);
@@ -128,7 +128,7 @@ pub struct BlockDevice {
     pub mounts: Vec<String>,
 }
 
-/// Exactly so many bytes, in the largest unit of which they are a multiple.
+/// In the largest unit of which they are a multiple.
 fn whole_units(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let fits = |(bits, _): &&(u32, &str)| bytes > 0 && bytes.trailing_zeros() >= *bits;

@@ -10,8 +10,9 @@ use super::{
 };
 use crate::remark::Remark;
 
-/// Part of the platform that a test loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Component {
     /// Processor alone.
@@ -25,10 +26,8 @@ pub enum Component {
 }
 
 impl Component {
-    /// All components in the order of the scorecard.
     pub const ALL: [Component; 4] = [Self::Cpu, Self::Server, Self::Storage, Self::Database];
 
-    /// Word used in tables and exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -39,7 +38,6 @@ impl Component {
     }
 }
 
-/// What makes a point unique within its run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PointKey {
     /// Repetition of the whole plan, from 1.
@@ -62,12 +60,11 @@ impl PointKey {
     /// Test code of the points at which a database at work is observed, without a load of ours.
     pub const OBSERVATION: &str = "OBSERVE";
 
-    /// Degree of parallelism: jobs × threads.
     pub fn dop(&self) -> u32 {
         self.jobs * self.threads
     }
 
-    /// Whether a database at work was observed: there are no jobs of ours, whose response times would be known.
+    /// True for an observation: there are no jobs of ours whose response times would be known.
     pub fn is_observation(&self) -> bool {
         self.test == Self::OBSERVATION
     }
@@ -85,7 +82,7 @@ pub enum Steady {
     Trend,
 }
 
-/// How much work the point did, and how it was bounded.
+/// Work of a point, and its bound.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WorkDone {
@@ -118,7 +115,7 @@ pub struct WorkDone {
     pub plan: Option<String>,
 }
 
-/// One line of "top timed events": where the jobs' time went.
+/// Part of the jobs' time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimedEvent {
     /// Name of the event, e.g. "DB CPU".
@@ -135,7 +132,7 @@ pub struct TimedEvent {
     pub source: EventSource,
 }
 
-/// One line of the time series beside a point.
+/// One interval of the time series of a point.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// End of the interval, in seconds from the start of the point; of slices, from its first slice.
@@ -192,7 +189,6 @@ pub struct Histograms {
 }
 
 impl Histograms {
-    /// What was recorded, to be read from now on.
     pub fn of(service: &Histogram, response: &Histogram) -> Self {
         Self {
             service: service.into(),
@@ -204,24 +200,16 @@ impl Histograms {
 /// Percentiles of one distribution as exported, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latency {
-    /// Arithmetic mean.
     pub mean_us: f64,
-    /// Median.
     pub p50_us: f64,
-    /// 90th percentile.
     pub p90_us: f64,
-    /// 95th percentile.
     pub p95_us: f64,
-    /// 99th percentile.
     pub p99_us: f64,
-    /// 99.9th percentile.
     pub p99_9_us: f64,
-    /// Longest.
     pub max_us: f64,
 }
 
 impl Latency {
-    /// Reads the percentiles from a histogram; `None` when it is empty.
     pub fn of(histogram: &HistogramSnapshot) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             mean_us: histogram.mean_us(),
@@ -248,24 +236,17 @@ impl Latency {
     }
 }
 
-/// One measured point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// What makes it unique in its run.
     pub key: PointKey,
-    /// Title of the test.
     pub title: String,
-    /// Component that the test loads.
     pub component: Component,
-    /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
-    /// Seed of everything random in the point.
     pub seed: u64,
     /// Fingerprint of everything that was configured: host, target, test definition, plan.
     pub configuration: String,
     /// Fingerprint of the test definition with its SQL.
     pub definition: String,
-    /// What was done.
     pub work: WorkDone,
     pub figures: Figures,
     /// Service and response times; empty for tests without single operations.
@@ -276,28 +257,25 @@ pub struct Point {
     pub steady: Option<Steady>,
     /// Where the time went, longest first.
     pub timed_events: Vec<TimedEvent>,
-    /// What held it back, and what the server did beside.
     pub held_back: HeldBack,
-    /// Time series.
     pub samples: Vec<Sample>,
-    /// What each block device below the database did; empty where nobody looked.
+    /// Block devices below the database; empty if they were not observed.
     pub devices: Vec<DeviceUse>,
-    /// What the engine counted of its own I/O, by purpose and direction; empty where nobody asked it.
+    /// The engine's own I/O by purpose and direction; empty if it was not queried.
     pub engine_io: Vec<EngineIo>,
-    /// What each network interface of the host carried; empty where nobody looked.
+    /// Network interfaces of the host; empty if they were not observed.
     pub interfaces: Vec<InterfaceUse>,
-    /// Each execution of its statements in their order, where there are few; else empty.
+    /// Executions of its statements in their order, if there are few; else empty.
     pub executions: Vec<Execution>,
-    /// What was seen of a database at work, where that is what the point is about; else empty.
+    /// Tables of an observation; empty for other points.
     pub observed: Vec<Observed>,
     /// Why the point is invalid; empty means valid.
     pub reasons: Vec<Remark>,
-    /// What a reader should know though it does not make the point invalid.
+    /// Remarks that do not make the point invalid.
     pub notes: Vec<Remark>,
 }
 
 impl Point {
-    /// A point of which nothing is known but what it is.
     pub fn blank(key: PointKey, title: String, component: Component) -> Self {
         Self {
             key,
@@ -325,7 +303,6 @@ impl Point {
         }
     }
 
-    /// A figure that failed a check is not a figure.
     pub fn valid(&self) -> bool {
         self.reasons.is_empty()
     }

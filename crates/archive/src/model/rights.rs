@@ -1,28 +1,27 @@
-//! What a target's user may not see.
+//! Rights that a target's user lacks.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that a server shows only to who has a right to it.
+/// A fact that a server shows only to users with a right to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {
-    /// Whether others are at work on the server: the guard against them is off.
+    /// Other active sessions on the server: the check for them is off.
     OthersAtWork,
-    /// What the server's own processes wait for.
+    /// Waits of the server's own processes.
     ServerProcesses,
-    /// Where the data lie, and so their device.
+    /// Location of the data, and so their device.
     DataDirectory,
-    /// How long sessions wait for data files.
+    /// Waits for data files.
     DataFileWaits,
-    /// How compressed a table is.
+    /// Compression of tables.
     Compression,
 }
 
 impl Unseen {
-    /// All of them.
     pub const ALL: [Unseen; 5] = [
         Self::OthersAtWork,
         Self::ServerProcesses,
@@ -31,7 +30,6 @@ impl Unseen {
         Self::Compression,
     ];
 
-    /// Word used in exports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OthersAtWork => "others_at_work",
@@ -55,7 +53,7 @@ impl Unseen {
     }
 }
 
-/// What the user of a target lacks rights for; its words tell what is unknown and what to do.
+/// Rights that the user of a target lacks. As text it names the unknown facts and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RightsMissing {
     /// Facts that the target's user cannot see.
@@ -65,7 +63,7 @@ pub struct RightsMissing {
 }
 
 impl RightsMissing {
-    /// Whether the guard against others at work is off for it.
+    /// The check for other active sessions is off.
     pub fn hides_others(&self) -> bool {
         self.unseen.contains(&Unseen::OthersAtWork)
     }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::{Inventory, Platform, Point, RightsMissing, StudyPart};
 use crate::remark::Remark;
 
-/// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -20,7 +19,7 @@ pub enum RunState {
     Complete,
 }
 
-/// One database under test, as it was found.
+/// A database under test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TargetRecord {
@@ -42,14 +41,12 @@ pub struct TargetRecord {
     pub rights_missing: Option<RightsMissing>,
 }
 
-/// A test (or part of a sweep) that a target cannot do, with the reason.
+/// A test (or part of a sweep) that a target cannot do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
     /// Target, as an index into the run's targets.
     pub target: u32,
-    /// Test code.
     pub test: String,
-    /// Title of the test.
     pub title: String,
     pub reason: Remark,
 }
@@ -58,49 +55,37 @@ pub struct Missing {
 pub const OF_PARAMETER_FILES: &str = "vdbench";
 
 impl Run {
-    /// Whether a parameter file was carried out: such a run has no steps that could be resumed.
+    /// True for a run of a parameter file: it has no steps that could be resumed.
     pub fn is_of_parameter_file(&self) -> bool {
         let mut targets = self.targets.iter();
         self.plan_name == OF_PARAMETER_FILES && targets.all(|t| t.engine == OF_PARAMETER_FILES)
     }
 }
 
-/// One run with everything that is kept of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Number in its archive.
     pub id: i64,
     /// Unique name; `run-ID` when none was given.
     pub label: String,
-    /// The label that it was measured under, when its user has called it by another name since.
+    /// The label that it was measured under, if it was renamed.
     pub renamed_from: Option<String>,
-    /// What its user noted of it.
     pub note: Option<String>,
-    /// How far it came.
     pub state: RunState,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
-    /// Wall-clock end.
     pub finished_at: Option<String>,
-    /// Version of dbdyno that measured.
     pub tool_version: String,
     pub plan_name: String,
     /// The plan as it was carried out, with every `--set` applied, as TOML.
     pub plan_toml: String,
     /// Seed from which every point's seed is derived.
     pub seed: u64,
-    /// Repetitions asked for.
     pub repetitions: u32,
-    /// Points that a complete run has.
     pub points_planned: u32,
     pub targets: Vec<TargetRecord>,
-    /// The machine.
     pub platform: Platform,
-    /// The machine in full, and what published practice advises for it.
     pub inventory: Inventory,
-    /// Its part in a study; `None` for a run that stands alone.
     pub study: Option<StudyPart>,
-    /// What the targets cannot do.
     pub missing: Vec<Missing>,
     /// Finished points in the order they were measured.
     pub points: Vec<Point>,
@@ -109,7 +94,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of a plan of which nothing has been measured yet.
     pub fn planned(plan_name: &str) -> Self {
         Self {
             id: 0,
@@ -135,7 +119,7 @@ impl Run {
         }
     }
 
-    /// What is unsound in the published protocol that its plan repeats, as the plan itself says.
+    /// Faults of the published protocol that its plan repeats, as the plan states them.
     pub fn unsound(&self) -> Vec<Remark> {
         #[derive(Default, Deserialize)]
         struct Said {

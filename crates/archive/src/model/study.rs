@@ -1,4 +1,4 @@
-//! Studies: configurations whose repetitions were interleaved, so that a drift of the machine meets both.
+//! Studies: configurations whose repetitions were interleaved, so that a drift of the machine affects both.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::Remark;
 /// Most configurations of a study: the letters "a" to "p".
 pub const SIDES_MAX: usize = 16;
 
-/// The part that one run plays in a study of several configurations.
+/// The part of one run in a study of several configurations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StudyPart {
@@ -78,7 +78,6 @@ pub struct Screened {
     pub high: Vec<bool>,
 }
 
-/// A setting with two values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Factor {
@@ -112,7 +111,6 @@ pub struct Until {
     pub ended: Option<Ended>,
 }
 
-/// A look at a study.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlannedLook {
@@ -122,7 +120,6 @@ pub struct PlannedLook {
     pub spent: f64,
 }
 
-/// Why a study stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -151,7 +148,7 @@ impl Until {
     }
 }
 
-/// How the blocks of a pair lie beside each other, and what made it so.
+/// Arrangement of the blocks of a pair, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Arranged {
     /// Arrangement of the two blocks of a pair.
@@ -164,7 +161,6 @@ pub struct Arranged {
     pub obstacle: Option<String>,
 }
 
-/// How two configurations are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
@@ -172,9 +168,9 @@ pub enum Arrangement {
     InPlace,
     /// In slices in turn, in sessions of their own on the same running servers.
     OneServer,
-    /// In slices in turn, on databases of their own that stand at once.
+    /// In slices in turn, on databases of their own at the same time.
     TwoInstances,
-    /// One block after the other, each with its database opened or its server made anew.
+    /// One block after the other, each with its database opened or its server created again.
     BlocksAnew,
     /// … with its server restarted on the same data directory.
     BlocksRestarted,
@@ -185,19 +181,16 @@ pub enum Arrangement {
 /// Label of the run of one configuration of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SideLabel<'n> {
-    /// Name of the study.
     pub study: &'n str,
-    /// Number of the configuration, from 0.
     pub number: usize,
 }
 
 impl<'n> SideLabel<'n> {
-    /// Of the configuration of this number, from 0.
     pub fn new(study: &'n str, number: usize) -> Self {
         Self { study, number }
     }
 
-    /// The name and the number that make this label; a run that is none of a study may be called so too.
+    /// A run outside a study may have such a label too.
     pub fn read(label: &'n str) -> Option<Self> {
         let (study, letter) = label.rsplit_once('-')?;
         let is_own = |number: &usize| letter.chars().eq([StudyPart::letter(*number)]);
@@ -235,7 +228,7 @@ impl StudyPart {
         char::from(b'a' + (number % SIDES_MAX) as u8)
     }
 
-    /// Whether `other` is another side of the same study, drawn in the same order.
+    /// True for another side of the same study, drawn in the same order.
     pub fn pairs_with(&self, other: &StudyPart) -> bool {
         (&self.name, &self.order, self.sides) == (&other.name, &other.order, other.sides)
             && self.side != other.side

@@ -7,7 +7,6 @@ use super::{
 };
 use crate::Figures;
 
-/// What is wrong, and where in the file.
 pub(super) struct Fault {
     pub place: String,
     pub what: String,

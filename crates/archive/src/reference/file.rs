@@ -32,9 +32,9 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 pub(super) struct Column {
     pub printed: String,
-    /// "nodes", "jobs", "threads" or the name of a figure; absent = kept as printed only.
+    /// "nodes", "jobs", "threads" or the name of a figure; absent = as printed only.
     pub is: Option<String>,
-    /// What the printed value is multiplied by to reach the figure's unit.
+    /// Multiplier from the printed value to the figure's unit.
     #[serde(default = "one")]
     pub factor: f64,
 }
@@ -80,7 +80,6 @@ pub(super) struct Section {
 pub(super) struct Fact {
     pub name: String,
     pub value: String,
-    /// What of a measured platform it is set beside; the first that is known.
     #[serde(default)]
     pub is: Vec<String>,
     pub note: Option<String>,
@@ -104,9 +103,7 @@ pub(super) struct Stated {
     pub printed: Option<String>,
     #[serde(default)]
     pub unit: String,
-    /// The figure that it is set beside.
     pub is: Option<String>,
-    /// What that figure is multiplied by to reach the printed unit.
     #[serde(default = "one")]
     pub factor: f64,
     /// Degree of parallelism that it was stated for; absent = the best.

@@ -1,4 +1,4 @@
-//! What was published of a platform.
+//! Published figures of a platform.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::Figures;
 /// Facts by section, in the order of the document: (section, [(name, value)]).
 pub type PlatformFacts = Vec<(String, Vec<(String, String)>)>;
 
-/// A platform (or a study of one) whose figures somebody published.
+/// A platform (or a study of one) with published figures.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reference {
     /// Name used as `ref:NAME`: the stem of its file.
@@ -30,7 +30,7 @@ pub struct Reference {
     pub sections: Vec<FactSection>,
     /// Published tables that are not result rows (events, sizes, parameters, bills of material).
     pub tables: Vec<PublishedTable>,
-    /// Charts that carry no numbers, so that nobody looks for their figures here.
+    /// Charts without numbers, listed so that their figures are not missed.
     pub charts: Vec<PublishedChart>,
     /// Contradictions and doubts that belong to no single figure.
     pub remarks: Vec<Remark>,
@@ -53,7 +53,7 @@ pub struct ReferencePoint {
     pub printed: BTreeMap<String, f64>,
     /// Where it stands, e.g. "slide 13".
     pub place: String,
-    /// A contradiction or a doubt, recorded beside the figure.
+    /// A contradiction or a doubt.
     pub note: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct ReferencePoint {
 pub struct ServiceLabel {
     /// As printed, e.g. "DBWR < 500 µs".
     pub printed: String,
-    /// Whose service time, where the label says so, e.g. "DBWR".
+    /// Process, if the label names it, e.g. "DBWR".
     pub of: Option<String>,
     /// The value (or the bound), ms.
     pub ms: f64,
@@ -82,36 +82,32 @@ pub const DERIVED: [&str; 4] = [
 /// One published figure outside the result tables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedFigure {
-    /// What kind of statement it is, e.g. "scorecard", "claim", "distribution", "price".
+    /// E.g. "scorecard", "claim", "distribution", "price".
     pub kind: String,
-    /// What it says, e.g. "OLTP insert transaction, throughput".
+    /// E.g. "OLTP insert transaction, throughput".
     pub name: String,
-    /// Test code where there is one.
     pub test: Option<String>,
-    /// Value as printed, as a number.
     pub value: f64,
     /// Value as printed, as a text: keeps "< 5" and "290’00".
     pub printed: String,
     /// Unit as printed; empty for a count without one.
     pub unit: String,
-    /// The figure of a measured test that it is set beside: a name of [`Figures`], or one of [`DERIVED`].
+    /// The figure of a measured test to compare it with: a name of [`Figures`], or one of [`DERIVED`].
     pub is: Option<String>,
-    /// What that figure is multiplied by to reach the printed unit.
+    /// Multiplier from that figure to the printed unit.
     pub factor: f64,
     /// Degree of parallelism that it was stated for; `None` = the best.
     pub dop: Option<u32>,
     pub place: String,
-    /// A contradiction or a doubt, recorded beside the figure.
     pub note: Option<String>,
 }
 
-/// What is known of a whole table of result rows.
+/// A table of result rows, without its rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultTable {
     pub test: String,
     pub title: String,
     pub place: String,
-    /// A contradiction or a doubt about the whole table.
     pub note: Option<String>,
     /// The figure that the service times printed at its points are, in ms.
     pub service_is: Option<String>,
@@ -119,10 +115,8 @@ pub struct ResultTable {
     pub zero_means: BTreeMap<String, String>,
 }
 
-/// What a section of facts describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactKind {
-    /// The platform: hardware, software, layout.
     Platform,
     Settings,
 }
@@ -133,7 +127,6 @@ pub struct FactSection {
     pub kind: FactKind,
     pub title: String,
     pub place: String,
-    /// A contradiction or a doubt about the whole section.
     pub note: Option<String>,
     /// The facts in the order of the document; a name may repeat.
     pub facts: Vec<Fact>,
@@ -144,39 +137,31 @@ pub struct Fact {
     pub name: String,
     /// Value as printed; "-" where the document prints a dash.
     pub value: String,
-    /// What of a measured platform it is set beside, the first that is known: a fact that dbdyno finds, or with a dot a field
-    /// of the platform file.
+    /// Facts of a measured platform to compare it with, of which the first known one counts: a fact that dbdyno finds, or with
+    /// a dot a field of the platform file.
     pub is: Vec<String>,
-    /// A contradiction or a doubt, recorded beside the fact.
     pub note: Option<String>,
 }
 
 /// A published table that is not made of result rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedTable {
-    /// What kind of table it is, e.g. "events", "sizes", "parameters".
+    /// E.g. "events", "sizes", "parameters".
     pub kind: String,
     pub title: String,
-    /// Test code where there is one.
     pub test: Option<String>,
     pub place: String,
-    /// A contradiction or a doubt about the whole table.
     pub note: Option<String>,
     pub columns: Vec<String>,
-    /// Rows, each as long as `columns`.
     pub rows: Vec<PublishedRow>,
 }
 
-/// One row of a [`PublishedTable`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedRow {
-    /// Cells in the order of the columns.
     pub cells: Vec<Cell>,
-    /// A contradiction or a doubt, recorded beside the row.
     pub note: Option<String>,
 }
 
-/// One cell of a published table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Empty,
@@ -184,19 +169,16 @@ pub enum Cell {
     Text(String),
 }
 
-/// A published chart without numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedChart {
     pub title: String,
     pub place: String,
-    /// A contradiction or a doubt about it.
     pub note: Option<String>,
 }
 
 /// A contradiction or a doubt that belongs to no single figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remark {
-    /// What does not fit.
     pub note: String,
     pub place: String,
 }

@@ -9,11 +9,11 @@ NoBackup { why: String } => "{why}";
 BackupMethodUnknown { method: String, methods: String } => "there is no backup method {method}; the methods here are {methods}";
 /// Something is missing that a method needs, and how to get it.
 BackupMethodLacks { method: String, why: String } => "{why}";
-/// The directory for repositories lies inside the data that are backed up.
+/// The directory for repositories is inside the data that are backed up.
 RepositoryInsideData { repository: String, data: String } =>
     "the directory {repository} for the backup lies inside the data {data}, so that a loss of the data would be a loss of the backup; \
      choose another with repository";
-/// The backup and its restored copy do not fit, told before any of it is written.
+/// The backup and its restored copy do not fit, known before any of it is written.
 BackupNoRoom { method: String, repository: String, backup_bytes: u64, archive_bytes: u64, restored_bytes: u64, need_bytes: u64,
     free_bytes: u64 } =>
     "{method} needs up to {need} in {repository} (backup {backup}, archived log {archive}, restored copy {restored}), and only {free} are \
@@ -45,7 +45,7 @@ RestoredUnsound { conditions: Vec<u32> } =>
     "the restored order-entry database violates {list}", list = words::conditions(conditions);
 /// Acknowledged transactions are missing in the restored database, or others are there.
 RestoredLost { what: Box<Remark> } => "restored database: {what}";
-/// What users felt of a backup: their rate and their 95th percentile before it and beside it, each with a 95 % interval.
+/// Impact of a backup on users: their rate and their 95th percentile before it and during it, each with a 95 % interval.
 BackupBeside { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s: f64, alone_high_per_s: f64, beside_per_s: f64,
     beside_low_per_s: f64, beside_high_per_s: f64, alone_us_p95: f64, alone_low_us_p95: f64, alone_high_us_p95: f64,
     beside_us_p95: f64, beside_low_us_p95: f64, beside_high_us_p95: f64 } =>
@@ -60,7 +60,7 @@ BackupNoPointInTime { method: String } =>
 /// The method cannot be held to a rate.
 BackupNoRate { method: String } =>
     "{method} cannot be held to a rate (max_mb_per_s); choose a method that can, such as basebackup-tar on PostgreSQL";
-/// A backup that was kept nowhere.
+/// A backup that was stored nowhere.
 BackupDiscarded {} =>
     "no backup: what was read was discarded, to show the time without that of the medium; there is nothing to restore or to prove";
 /// A backup was restored to a point in time, and nothing that was done after it is there.

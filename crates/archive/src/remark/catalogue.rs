@@ -1,7 +1,7 @@
-//! What one entry of the catalogue becomes: a variant, its code, its sentence, and a line of the documentation.
+//! Makes a variant, its code, its sentence, and a line of the documentation of each entry of the catalogue.
 //!
 //! An entry is `/// meaning`, `Variant { field: Type, … } => "sentence with {fields}", word = expression;`: the expressions
-//! are for words that depend on values, and see the fields as references. The files beside this one hand their entries on
+//! are for words that depend on values, and see the fields as references. The other files pass their entries on
 //! to each other, and the last hands all of them to `catalogue!`.
 
 macro_rules! catalogue {
@@ -43,7 +43,6 @@ macro_rules! catalogue {
         }
 
         impl Remark {
-            /// What [`Kind`] calls them, and their values.
             pub(super) fn variant_and_fields(&self) -> (&'static str, Map<String, Value>) {
                 let mut object = Map::new();
                 let variant = match self {

@@ -36,9 +36,9 @@ Codecs { codecs: BTreeMap<String, Vec<String>> } => "codecs read back from the e
 /// Source and copy were compared.
 CopyCompared { checksum: String, took_s: f64 } =>
     "source and copy have the same rows, checksum ({checksum}) and sums; the comparison took {took_s:.3} s";
-/// How a column that is not kept unchanged is stored.
+/// Storage of a column that is not stored unchanged.
 ColumnChanged { column: String, how: String } => "{column}: {how}";
-/// What the source reports about a table.
+/// A fact that the source reports about a table.
 TableTold { what: String } => "{what}";
 /// Statistics are older than the rows.
 StatisticsOutdated =>

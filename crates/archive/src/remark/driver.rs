@@ -1,4 +1,4 @@
-//! What the driver did, and what became of the work that it was to do.
+//! The driver, and the work that it had to do.
 
 macro_rules! driver {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
@@ -8,7 +8,7 @@ OperationsFailed { errors: u64, messages: BTreeMap<String, u64> } =>
     "{errors} operations failed: {list}", list = words::messages(messages);
 /// No operation was completed.
 NothingCompleted => "no operation was completed";
-/// More operations than the sessions can have completed, had each taken the shortest time seen.
+/// More operations than the sessions can have completed, had each taken the shortest time observed.
 RateImpossible { done_per_s: f64, sessions: u64, shortest_ms: f64 } =>
     "{done_per_s:.1} operations/s are more than {sessions} sessions can complete when the shortest takes {shortest_ms:.3} ms: \
      the rate is wrong, which is a bug in dbdyno";
@@ -82,9 +82,9 @@ EventsTooShort { source: String } => "too short to sample timed events from {sou
 EventsSampled { looks_per_s: f64, source: String, cost_pct_max: f64 } =>
     "timed events were sampled {looks_per_s:.0} times per second from {source}, at a cost of at most {cost_pct_max:.1} % of a \
      core";
-/// Throughput was not steady. Shown beside a figure; exports have `steady`.
+/// Throughput was not steady. Shown with a figure; exports have `steady`.
 Scattered => "not steady: throughput fluctuated";
-/// Throughput had a trend. Shown beside a figure; exports have `steady`.
+/// Throughput had a trend. Shown with a figure; exports have `steady`.
 RoseOrFell => "not steady: throughput rose or fell";
 /// A remark about one node of a cluster, numbered from 1.
 OfNode { node: u32, what: Box<Remark> } => "node {node}: {what}";

@@ -27,14 +27,13 @@ pub(super) fn variant_of(code: &str) -> String {
     variant
 }
 
-/// What a macro puts in, a field at a time.
 pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: &impl Serialize) {
     // Numbers, texts, and lists and structs of them: nothing that JSON has not. What is not a number is null.
     let value = serde_json::to_value(value).unwrap_or_default();
     fields.insert(name.to_owned(), value);
 }
 
-/// What a macro takes out again. One that is not there is `None` where the field may be.
+/// A missing value is `None` if the field may be.
 pub(super) fn take<T: DeserializeOwned>(
     fields: &mut Map<String, Value>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What the machine did, and how much of it is known.
+//! The machine, and the limits of its measurement.
 
 macro_rules! host {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*

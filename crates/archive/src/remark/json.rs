@@ -16,8 +16,6 @@ impl Remark {
         (code_of(variant), Value::Object(fields).to_string())
     }
 
-    /// The remark of a code and fields that the archive kept.
-    ///
     /// # Errors
     /// When there is none of that code, or with such fields.
     pub(crate) fn of_parts(code: &str, fields: &str) -> serde_json::Result<Self> {

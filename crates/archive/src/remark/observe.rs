@@ -15,7 +15,7 @@ ObservedByAccount { account: String, seen: f64 } =>
 ObservedByKernel { seen: f64 } =>
     "active sessions on average are the time that sessions were on a processor or waited for one, by the kernel's account, and the time that \
      the looks saw them wait for something else; the looks alone saw {seen:.2}";
-/// The server's own account and the kernel's differ, and the average of active sessions lies between.
+/// The server's own account and the kernel's differ, and the average of active sessions is between them.
 ObservedBetween { low: f64, high: f64 } =>
     "active sessions on average were between {low:.2} and {high:.2}: the server's own account leaves out sessions that wait for a processor to \
      begin a statement, and the kernel's has sessions that still have or want one when their client has the answer already, which hardly happens \
@@ -38,7 +38,7 @@ ObservedSlow { looks: u64, answer_ms: f64, unseen_s: f64 } =>
 ObservedCluster => "observing needs a single server, not the nodes of a cluster; observe each of them";
 /// Nobody was at work.
 ObservedIdle => "no session was at work when the server was looked at";
-/// Questions of the observer failed, and were asked again at the next look.
+/// Queries of the observer failed, and were repeated at the next sample.
 ObservedFailed { times: u64, why: String } => "{times} questions of the observer failed: {why}";
 
     } };

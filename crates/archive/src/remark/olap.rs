@@ -7,13 +7,13 @@ macro_rules! olap {
 OlapFailed { error: String } => "{error}";
 /// The analytical workload does not support the engine.
 OlapWithoutEngine { error: String } => "{error}";
-/// What is wrong with a query or its answer.
+/// A fault of a query or its answer.
 QueryWrong { what: String } => "{what}";
 /// … with a query of several.
 QueryOfSeveralWrong { query: u32, what: String } => "Q{query}: {what}";
 /// … with a query before the refresh, after which answers cannot be compared.
 QueryWrongBefore { query: u32, what: String } => "Q{query} before the refresh: {what}";
-/// The refresh stream beside the queries failed.
+/// The refresh stream during the queries failed.
 RefreshStreamFailed { error: String } => "refresh stream: {error}";
 /// The changes of a refresh could not be undone.
 NotPutBack { error: String } => "{error}";
@@ -66,11 +66,11 @@ PartsMissing { measured: u64, asked: u64 } => "only {measured} of {asked} points
 PartWithoutTime => "a point has no time";
 /// A part of the composite has no figure.
 PartWithoutFigure => "power or throughput has no figure";
-/// What power is computed from.
+/// Parts of power.
 GeometricMean { queries: u64, refreshed: bool, mean_s: f64 } =>
     "geometric mean of {queries} queries{rest}: {mean_s:.6} s; times are not rounded to tenths of a second",
     rest = words::refreshes(*refreshed);
-/// What the composite is computed from.
+/// Parts of the composite.
 RootOfProduct => "the square root of power times throughput";
 /// A database of another scale is another test.
 OtherScale { engine: String, scale: f64, other_scale: f64 } =>

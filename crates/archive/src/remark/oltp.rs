@@ -1,4 +1,4 @@
-//! Order entry, alone and beside queries.
+//! Order entry, alone and with queries.
 
 macro_rules! oltp {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
@@ -22,7 +22,7 @@ ConnectionsGivenUp { connections: u64 } =>
     "{connections} connections were closed and replaced because an operation took too long";
 /// The log of acknowledged transactions agrees with the tables.
 AllAcknowledgedThere => "all acknowledged transactions are in the tables";
-/// The log of acknowledged transactions, kept in a file, does not agree with the tables.
+/// The log of acknowledged transactions, stored in a file, does not agree with the tables.
 AcknowledgedLost { orders: Box<Reconciled>, payments: Box<Reconciled>, deliveries: Box<Reconciled>, places: Vec<String>, log: Option<String> } =>
     "{counts}{kept}", counts = words::reconciled([orders, payments, deliveries], places), kept = words::kept_at(log);
 /// The database was checked once more before a level, because another process measured before.
@@ -97,21 +97,21 @@ OltpFailed { error: String } => "{error}";
 ClusterNotChecked => "order entry needs a single database, not the nodes of a cluster";
 /// Order entry does not support the engine.
 OltpWithoutEngine { error: String } => "{error}";
-/// Queries ran beside the users.
+/// Queries ran during the users' work.
 QueriesBeside { users: u32, least_s: f64 } =>
     "queries ran throughout (users: {users}); the window ended with the pass that was running after {least_s} s";
-/// Order entry ran beside the queries.
+/// Order entry ran during the queries.
 OrderEntryBeside { users: u32 } => "order entry ran throughout (users: {users})";
 /// Queries on the tables of order entry, and how their rows were proven to be of one moment.
 AskedInSnapshots { queries: u64, checks: u64 } =>
     "each of {queries} queries ran in a snapshot of its own, in which totals before and after it were the same; after each pass a \
      snapshot held all totals that the consistency conditions tie together ({checks} checks, not in the query times)";
-/// Answers on tables that nobody changed meanwhile.
+/// Answers on tables that did not change meanwhile.
 AnswersAlikeQuiet => "nobody changed the tables: answers were compared with each other";
 /// The copy is at a level whose rows cannot be changed.
 CopyCannotFollow { level: String } =>
     "a copy at level {level} is stored in files, which cannot follow order entry; choose none, query-low or query-high";
-/// What following order entry took.
+/// Cost of following order entry.
 CopyFollowed { cycles: u64, every_s: f64, took_ms_p50: f64, took_ms_max: f64, rows: u64, read_mb: f64 } =>
     "the copy followed the users in {cycles} cycles, each {every_s} s after the begin of the one before or as soon as that was over; \
      from before the snapshot until it was visible, a cycle took {took_ms_p50:.0} ms (median), at most {took_ms_max:.0} ms; {rows} rows ({read_mb:.1} MB) were read again";

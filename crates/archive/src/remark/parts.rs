@@ -1,4 +1,4 @@
-//! What fields of remarks are made of.
+//! Types of the fields of remarks.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,10 @@ pub struct RateTried {
     pub rate_per_s: f64,
     /// Measurements in which it held.
     pub held: u64,
-    /// All of them.
     pub of: u64,
 }
 
-/// One kind of acknowledged change, held against the tables.
+/// One kind of acknowledged change, checked against the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reconciled {
     pub acknowledged: u64,
@@ -52,13 +51,13 @@ pub struct PendingWrites {
     pub new: u64,
     /// They hold the old data.
     pub old: u64,
-    /// Their first write did not get there, and of what was there before nothing is known.
+    /// Their first write did not get there, and their earlier content is unknown.
     pub first: u64,
-    /// Nobody looked, because pending writes were to be ignored.
+    /// They were not checked, because pending writes were to be ignored.
     pub ignored: u64,
 }
 
-/// Whose steadiness ends the rounds of a run.
+/// Side whose steadiness ends the rounds of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundsRole {
@@ -66,14 +65,13 @@ pub enum RoundsRole {
     Alone,
     /// Its own, for all that take turns with it.
     ForAll,
-    /// That of others that it takes turns with.
+    /// That of others with which it takes turns.
     Other,
 }
 
 /// The last rounds of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundsWindow {
-    /// As many.
     pub rounds: u64,
     /// Mean of what is judged.
     pub mean: f64,
@@ -90,7 +88,7 @@ pub struct BracketEnd {
     pub seen: Vec<BracketSeen>,
 }
 
-/// What one measurement of a search saw.
+/// One measurement of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BracketSeen {
     /// The percentile that is judged.

@@ -1,4 +1,4 @@
-//! The archive itself: what became of its rows, and of values that cannot be kept.
+//! The archive itself: its rows, and values that it cannot store.
 
 macro_rules! record {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*

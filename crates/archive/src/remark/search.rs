@@ -1,26 +1,26 @@
-//! What a search for the highest rate tells.
+//! The search for the highest rate.
 
 use super::parts::RateTried;
 use super::value::Remark;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// The highest rate that holds; `None` when not even the lowest did.
     pub rate_per_s: Option<f64>,
     /// The lowest that does not.
     pub missed_per_s: Option<f64>,
-    /// Whether the bracket is as narrow as asked.
+    /// The bracket is as narrow as requested.
     pub settled: bool,
-    /// Whether a rate held above one that did not.
+    /// A rate held above one that did not.
     pub holds_above: bool,
     /// From the lowest on.
     pub tried: Vec<RateTried>,
 }
 
 impl Search {
-    /// What was found, and what was tried; `arrivals` are the things that arrive.
-    pub fn told(self, arrivals: &str, objective: String) -> [Remark; 2] {
+    /// The result and the rates that were tried; `arrivals` are the things that arrive.
+    pub fn remarks(self, arrivals: &str, objective: String) -> [Remark; 2] {
         let verdict = match self.rate_per_s {
             Some(rate_per_s) => Remark::RateFound {
                 rate_per_s,
@@ -57,8 +57,8 @@ mod tests {
             }],
         };
         let texts = |search: &Search| {
-            let told = search.clone().told("I/Os", "p99=1ms".to_owned());
-            told.map(|remark| remark.to_string())
+            let remarks = search.clone().remarks("I/Os", "p99=1ms".to_owned());
+            remarks.map(|remark| remark.to_string())
         };
         assert_eq!(
             texts(&search),

@@ -1,4 +1,4 @@
-//! Two sentences that differ in one number, told as one: "46–107 ms".
+//! Two sentences that differ in one number, joined: "46–107 ms".
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::parts::{
     RoundsWindow,
 };
 
-/// What stands in a sentence in the place of a field.
+/// Text of a field in a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Argument {
     Text(String),
@@ -17,7 +17,7 @@ pub(super) enum Argument {
     Span(f64, f64),
 }
 
-/// A field of a remark, or what a sentence makes of it.
+/// A field of a remark, or a word that its sentence derives.
 pub(super) trait Field {
     fn argument(&self) -> Argument;
 }
@@ -50,7 +50,7 @@ macro_rules! texts {
 }
 texts!(String, &str, bool);
 
-/// What is never shown as it is, and only has to be told apart.
+/// Types that are never shown directly, and only have to be distinguished.
 macro_rules! opaque {
     ($($type:ty),*) => {
         $(impl Field for $type {
@@ -119,7 +119,7 @@ pub(super) fn first_number_between(
     is_same.then(|| between(one, other))?
 }
 
-/// What sentences make of fields of which one number differs; `None` where they make other words of it.
+/// `None` if anything but numbers differs.
 pub(super) fn between(one: Vec<Argument>, other: Vec<Argument>) -> Option<Vec<Argument>> {
     let pair = |(one, other): (Argument, Argument)| match (one, other) {
         (one, other) if one == other => Some(one),

@@ -35,14 +35,14 @@ DeviceCrowded { unit: String, own: f64, all: f64 } =>
 NotAtDevice { operations: String, ios: u64, requests: f64 } =>
     "{ios} {operations} of the test were {requests:.0} requests at the device: most were holes of the file, or stayed in the page \
      cache, and their times are not those of a device";
-/// What an earlier execution left in its journal.
+/// State of the journal that an earlier execution left.
 JournalRecovered { sd: String, proven: u64, corrupted: u64, unread: u64, pending: PendingWrites } =>
     "journal of SD {sd} recovered: {proven} blocks verified, {corrupted} corrupted{rest}", rest = words::recovered(*unread, pending);
 /// Too few rounds to say whether they are steady; `role` says whether this run decides for itself (alone), for all of a
 /// matrix, or whether others do.
 TooFewRounds { run: String, role: RoundsRole, rounds: u64, rounds_min: u64 } =>
     "{text}", text = words::rounds((run, *role), (*rounds, *rounds_min), "", None);
-/// Whether the last rounds are steady.
+/// Steadiness of the last rounds.
 RoundsJudged { run: String, role: RoundsRole, rounds: u64, unit: String, steady: bool, window: RoundsWindow } =>
     "{text}", text = words::rounds((run, *role), (*rounds, window.rounds), unit, Some((*steady, window)));
 /// The value of each round.
@@ -61,7 +61,7 @@ TooFewIosAt { percentile: f64, rate_per_s: f64, ios: u64, ios_min: u64 } =>
 MachineLate { objective: String, rate_per_s: f64, late: u64, ios: u64, times: u64 } =>
     "{objective} cannot be judged at {rate_per_s:.1}/s: this machine was itself more than 1 ms late, which delayed {late} of \
      {ios} I/Os, {times} times in a row; measure when nothing else runs on it";
-/// What was seen at either end of the bracket of a search.
+/// Measurements at either end of the bracket of a search.
 BracketSeen { percentile: f64, ends: Vec<BracketEnd> } => "p{percentile}: {list}", list = words::bracket_ends(ends);
 /// A rule of a parameter file left out runs of its list.
 LeftOutByRule { rule: String } => "{rule}";

@@ -16,14 +16,14 @@ OrderFixed { levels: String } =>
 ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
 PublishedDoubt { doubt: String } => "{doubt}";
-/// Screening: the effect of a setting cannot be told from these interactions of two others.
+/// Screening: the effect of a setting cannot be distinguished from these interactions of two others.
 EffectAliased { factor: String, with: Vec<String> } =>
     "the effect of {factor} cannot be told from {list}: if two settings act on each other, the other effect is in it",
     list = words::interactions(with);
 /// Screening: a part of every interaction of two settings is in the effect of every other one.
 EffectsPartlyAliased { share: f64 } =>
     "{pct:.0} % of every interaction of two settings is in the effect of every other setting", pct = share * 100.0;
-/// Screening: effects stand alone, but interactions of two settings cannot be told from each other.
+/// Screening: effects are independent, but interactions of two settings cannot be distinguished from each other.
 InteractionsAliased { resolution: u32 } =>
     "resolution {resolution}: no effect of a setting is confounded with an interaction of two others; these cannot be told from each other, and none is estimated";
 /// Alternative: commits are acknowledged before they are durable.

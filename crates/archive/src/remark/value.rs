@@ -13,7 +13,7 @@ use super::parts::{
 use super::span::{Argument, Field};
 use super::{fields, span, words};
 
-/// One kind of remark. Whether it makes something invalid is no matter of its kind, but of where it stands.
+/// One kind of remark. It makes a point invalid by its location among the reasons, not by its kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     variant: &'static str,
@@ -30,7 +30,6 @@ impl Kind {
         fields::code_of(self.variant)
     }
 
-    /// What it means.
     pub fn about(&self) -> &'static str {
         self.about.trim()
     }

@@ -1,5 +1,4 @@
-//! What a user does to runs that were measured: names, notes, and removal. The record of what was measured stays as
-//! it was sealed.
+//! Names, notes, and removal of measured runs. The record of a measurement stays as it was sealed.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -9,7 +8,7 @@ use crate::{Remark, Run, integrity};
 
 pub const NOTE_CHARS_MAX: usize = 1000;
 
-/// Gives a run another name; its own one takes the other away.
+/// Renames a run; its own label removes the other name.
 pub(super) fn rename(
     connection: &mut Connection,
     run_id: i64,
@@ -28,7 +27,7 @@ pub(super) fn rename(
     Ok(())
 }
 
-/// Keeps a note of a run instead of the one it had; an empty one takes it away.
+/// Replaces the note of a run; an empty one removes it.
 pub(super) fn note(connection: &mut Connection, run_id: i64, note: &str, now: &str) -> Result<()> {
     let reason = if note.chars().count() > NOTE_CHARS_MAX {
         "it is longer than 1000 characters; shorten it"
@@ -107,7 +106,6 @@ pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) ->
     Ok(())
 }
 
-/// Why a run stays, if it does.
 fn reason_to_keep(
     transaction: &Transaction<'_>,
     run: &Run,

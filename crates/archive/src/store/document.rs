@@ -70,7 +70,7 @@ impl<'a> PointDocument<'a> {
 pub(super) fn write(point: &mut Point) -> String {
     let mut one_of = 1;
     loop {
-        let text = super::write::json(&PointDocument::of(point));
+        let text = json(&PointDocument::of(point));
         if text.len() <= DOCUMENT_BYTES_MAX || !halve(point) {
             if one_of > 1 {
                 point.notes.push(Remark::SeriesThinned { one_of });
@@ -97,7 +97,6 @@ fn halve(point: &mut Point) -> bool {
     is_shorter
 }
 
-/// Reads a document into its point.
 pub(super) fn read(text: &str, point: &mut Point, problems: &mut Vec<Remark>) {
     let unreadable = |error: String| Remark::ColumnUnreadable {
         column: "document".to_owned(),
@@ -121,4 +120,9 @@ pub(super) fn read(text: &str, point: &mut Point, problems: &mut Vec<Remark>) {
             });
         }
     }
+}
+
+pub(super) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value)
+        .expect("the model's structs have string keys and cannot fail to become JSON")
 }

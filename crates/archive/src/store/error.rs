@@ -8,16 +8,14 @@ use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 use crate::PointKey;
 use crate::lock_file::LockError;
 
-/// Result of everything that touches an archive.
 pub type Result<T> = std::result::Result<T, ArchiveError>;
 
-/// What is wrong, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The file or its directory cannot be opened, created or written.
     #[error("the archive {path} cannot be opened: {reason}; check the path and its permissions")]
     Unreachable { path: PathBuf, reason: String },
-    /// There is no archive at the path, and reading was all that was asked for.
+    /// There is no archive at the path to read.
     #[error("there is no archive at {path}; measure something first")]
     Absent { path: PathBuf },
     /// The disk, the quota or the limit on file sizes is used up.
@@ -28,11 +26,7 @@ pub enum ArchiveError {
     Full { path: PathBuf },
     /// The file was an archive once and cannot be trusted any more.
     #[error("the archive {path} is damaged ({detail}) and was not changed; restore it from a copy")]
-    Damaged {
-        path: PathBuf,
-        /// What the check found first.
-        detail: String,
-    },
+    Damaged { path: PathBuf, detail: String },
     /// Another version of dbdyno wrote the file.
     #[error(
         "the archive {path} has schema version {found} and was not changed: this dbdyno reads version {known}; use the dbdyno \
@@ -44,13 +38,11 @@ pub enum ArchiveError {
         /// Version that is read here.
         known: i64,
     },
-    /// The file is something else.
     #[error("{path} is not a dbdyno archive ({detail}); it was not changed")]
     NotAnArchive { path: PathBuf, detail: String },
     /// Another process has held the archive's lock for too long.
     #[error("the archive {path} is locked by another process; wait until that process has ended")]
     Busy { path: PathBuf },
-    /// No run of that name.
     #[error("the archive {path} has no run called {name:?}{}", of_study(.alike))]
     UnknownRun {
         path: PathBuf,
@@ -63,34 +55,19 @@ pub enum ArchiveError {
     LabelTaken { label: String },
     /// The label could not be used to find the run again.
     #[error("{label:?} cannot be the label of a run: {reason}; choose another one")]
-    LabelUnusable {
-        label: String,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// The note cannot be kept.
+    LabelUnusable { label: String, reason: &'static str },
     #[error("the note cannot be saved: {reason}")]
-    NoteUnusable {
-        /// Why not.
-        reason: &'static str,
-    },
-    /// Another process measures or deletes the run.
+    NoteUnusable { reason: &'static str },
     #[error("run {label:?} is in use by another dbdyno process; wait until that process has ended")]
     RunInUse { label: String },
     /// The place of a run's lock is taken.
     #[error(transparent)]
     LockUnusable(LockError),
-    /// The run has to stay.
     #[error("run {label:?} cannot be deleted: {reason}; nothing was deleted")]
-    NotDeleted {
-        label: String,
-        /// Why it stays, and what to do.
-        reason: String,
-    },
+    NotDeleted { label: String, reason: String },
     /// The plan of a new run contradicts itself.
     #[error("the run cannot be planned: {0}")]
     BadPlan(String),
-    /// The point was measured before.
     #[error(
         "run {run_id} already has the point {}; a finished point is never replaced",
         describe(key)
@@ -99,7 +76,6 @@ pub enum ArchiveError {
     /// The point is none of those the run was planned with.
     #[error("the point {} is not in the plan of run {run_id}", describe(key))]
     NotPlanned { run_id: i64, key: Box<PointKey> },
-    /// The point was not measured.
     #[error("run {run_id} has no point {}", describe(key))]
     NotThere { run_id: i64, key: Box<PointKey> },
     /// A run cannot be complete while planned points are missing.
@@ -107,7 +83,6 @@ pub enum ArchiveError {
         "run {run_id} cannot be marked complete: {missing} of its planned points are not finished; resume it"
     )]
     NotComplete { run_id: i64, missing: usize },
-    /// Any other answer of SQLite.
     #[error("the archive cannot be used: {0}")]
     Sqlite(rusqlite::Error),
 }

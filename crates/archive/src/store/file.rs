@@ -1,4 +1,4 @@
-//! The archive's file: made, opened and not trusted.
+//! The archive's file: created, opened and not trusted.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,6 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// No text, histogram or row of an archive is longer; SQLite's own limit is 1 GB.
 const VALUE_BYTES_MAX: i32 = 64 << 20;
 
-/// A connection to the archive at `path`.
 pub(super) fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let _opening = one_at_a_time();
     schema::check_marks(path)?;
@@ -41,15 +40,15 @@ pub(super) fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     }
 }
 
-/// On a disk that cannot be written SQLite finds no place for its shared memory. Without a WAL the
-/// file is whole, nobody can change it, and it can be read without.
+/// On a read-only disk SQLite cannot create its shared memory. Without a WAL the file is whole and cannot change, so it
+/// can be read without shared memory.
 fn may_be_immutable(path: &Path, mode: OpenFlags) -> bool {
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
     mode.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) && !Path::new(&wal).exists()
 }
 
-/// The name by which SQLite reads a file as one that nobody changes: without a log, and without leaving files beside it.
+/// The name by which SQLite reads a file as one that does not change: without a log, and without creating files next to it.
 pub fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -75,12 +74,12 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
     // a loss of power, not only of the process.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Somebody's texts must not stay in the file when their run is deleted.
+    // Texts must not stay in the file when their run is deleted.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
-/// An archive may come from anybody: nothing in its schema is carried out, and no value of it takes all memory.
+/// An archive may come from anywhere: nothing in its schema is executed, and no value of it takes all memory.
 fn trust_nothing(connection: &Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

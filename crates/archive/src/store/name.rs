@@ -8,13 +8,12 @@ use super::{ArchiveError, Result};
 
 pub const LABEL_CHARS_MAX: usize = 100;
 
-/// What `RUN` means on the command line.
+/// `RUN` of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunName {
     Id(i64),
     /// Label, given or made up (`run-7`).
     Label(String),
-    /// The run that was begun last.
     Last,
 }
 

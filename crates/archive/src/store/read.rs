@@ -1,4 +1,4 @@
-//! Reading: whatever stands in the archive comes out; what does not fit its digest comes out invalid.
+//! Reading: all rows of the archive are returned; a point that does not fit its digest is invalid.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ use crate::{
     PointKey, Remark, Resource, Run, RunState, Steady, StudyPart, TargetRecord, WorkDone,
 };
 
-/// The name of a run: that which its user gave it, else its label.
+/// The name that its user gave a run, else its label.
 const CALLED: &str = "coalesce((SELECT name FROM annotation WHERE run_id = run.id), run.label)";
 
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
@@ -54,7 +54,6 @@ pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i
     .optional()?)
 }
 
-/// By which name a run is called.
 pub(super) fn label(connection: &Connection, run_id: i64) -> Result<Option<String>> {
     let sql = format!("SELECT {CALLED} FROM run WHERE id = ?1");
     Ok(connection
@@ -62,7 +61,6 @@ pub(super) fn label(connection: &Connection, run_id: i64) -> Result<Option<Strin
         .optional()?)
 }
 
-/// By which label it was measured.
 pub(super) fn measured_label(connection: &Connection, run_id: i64) -> Result<Option<String>> {
     let sql = "SELECT label FROM run WHERE id = ?1";
     Ok(connection
@@ -83,7 +81,6 @@ fn keys(connection: &Connection, table: &str, order: &str, run_id: i64) -> Resul
     rows(connection, &sql, [run_id], key)
 }
 
-/// Is the point in `table` (`point` or `planned`)?
 pub(super) fn has_key(
     connection: &Connection,
     table: &str,
@@ -96,7 +93,6 @@ pub(super) fn has_key(
         .exists(key_values(run_id, k))?)
 }
 
-/// Number and digest of a point.
 pub(super) fn point_id(
     connection: &Connection,
     run_id: i64,
@@ -109,7 +105,6 @@ pub(super) fn point_id(
     Ok(row.optional()?)
 }
 
-/// How many planned points are not there.
 pub(super) fn unfinished(connection: &Connection, run_id: i64) -> Result<usize> {
     let sql = format!(
         "SELECT count(*) FROM (SELECT {KEY_COLUMNS} FROM planned WHERE run_id = ?1
@@ -132,7 +127,7 @@ pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
     ids.map(|id| summary(connection, id)).collect()
 }
 
-/// What is known of a run without its points: neither their figures nor their distributions are decoded.
+/// A run without its points: neither their figures nor their distributions are decoded.
 fn summary(connection: &Connection, run_id: i64) -> Result<RunSummary> {
     let snapshot = connection.unchecked_transaction()?;
     let run = record(&snapshot, run_id)?;
@@ -156,7 +151,6 @@ fn summary(connection: &Connection, run_id: i64) -> Result<RunSummary> {
     })
 }
 
-/// Whether each point is as it was measured.
 fn are_unchanged(connection: &Connection, run_id: i64) -> Result<bool> {
     let digests = integrity::point_digests(connection, run_id)?;
     let sql = "SELECT id, digest FROM point WHERE run_id = ?1";
@@ -168,14 +162,13 @@ fn are_unchanged(connection: &Connection, run_id: i64) -> Result<bool> {
         .all(|(id, digest)| digests.get(id) == Some(digest)))
 }
 
-/// Numbers of all runs, oldest first.
+/// Oldest first.
 pub(super) fn run_ids(connection: &Connection) -> Result<Vec<i64>> {
     rows(connection, "SELECT id FROM run ORDER BY id", [], |row| {
         row.get(0)
     })
 }
 
-/// Name of a run, and its part in a study.
 pub(super) fn study_part(
     connection: &Connection,
     run_id: i64,
@@ -210,7 +203,6 @@ pub(super) fn load_record(connection: &Connection, run_id: i64) -> Result<Run> {
     record(&snapshot, run_id)
 }
 
-/// A whole run, within a transaction.
 pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
     let mut run = record(snapshot, run_id)?;
     run.points = points(snapshot, run_id, &|_| true)?;
@@ -348,15 +340,16 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
         ..Point::blank(key(row)?, row.get("title")?, component)
     };
     point.held_back.bottleneck = bottleneck(row, &mut problems)?;
-    document::read(row.get_ref("document")?.as_str()?, &mut point, &mut problems);
+    document::read(
+        row.get_ref("document")?.as_str()?,
+        &mut point,
+        &mut problems,
+    );
     Ok((point, problems))
 }
 
 /// The sentence of a point, and its resource, unknown if the word is.
-fn bottleneck(
-    row: &Row<'_>,
-    problems: &mut Vec<Remark>,
-) -> rusqlite::Result<Option<Bottleneck>> {
+fn bottleneck(row: &Row<'_>, problems: &mut Vec<Remark>) -> rusqlite::Result<Option<Bottleneck>> {
     let resource: Option<String> = row.get("bottleneck_resource")?;
     let sentence: Option<String> = row.get("bottleneck_sentence")?;
     let Some((word, sentence)) = resource.zip(sentence) else {

@@ -2,7 +2,6 @@
 
 use crate::{Inventory, Missing, Platform, PointKey, RunState, StudyPart, TargetRecord};
 
-/// A run about to begin.
 #[derive(Debug, Clone, Default)]
 pub struct NewRun {
     /// Unique name; `None` becomes `run-ID`.
@@ -10,19 +9,13 @@ pub struct NewRun {
     pub plan_name: String,
     /// The plan as it will be carried out, as TOML.
     pub plan_toml: String,
-    /// Seed from which every point's seed is derived.
     pub seed: u64,
     pub repetitions: u32,
-    /// Targets, as they were found.
     pub targets: Vec<TargetRecord>,
     pub platform: Platform,
-    /// The machine in full, and what is advised for it.
     pub inventory: Inventory,
-    /// The run's part in a study.
     pub study: Option<StudyPart>,
-    /// What the targets cannot do.
     pub missing: Vec<Missing>,
-    /// Version of dbdyno that measures.
     pub tool_version: String,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
@@ -39,14 +32,11 @@ pub struct RunSummary {
     pub state: RunState,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
-    /// The label that it was measured under, when its user has called it by another name since.
+    /// The label that it was measured under, if it was renamed.
     pub renamed_from: Option<String>,
-    /// What its user noted of it.
     pub note: Option<String>,
     pub targets: Vec<TargetRecord>,
     pub points_finished: usize,
-    /// Points of the complete run.
     pub points_planned: usize,
-    /// Complete, unchanged and every point valid.
     pub valid: bool,
 }

@@ -39,8 +39,7 @@ pub(super) fn check_marks(path: &Path) -> Result<()> {
         path: path.to_path_buf(),
         detail: detail.to_owned(),
     };
-    // To open a pipe waits for whoever is at its other end. A directory, or what cannot be looked at, cannot be read, which
-    // says why.
+    // Opening a pipe waits for its other end. A directory or an inaccessible file fails on reading, which says why.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(not_ours("it is no file"));
     }
@@ -123,8 +122,8 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a schema holds that is carried out when the file is read or written. Tables of others do no harm; of what is
-/// carried out only the view `result` is ours, for people to look at: dbdyno itself never reads it.
+/// An object of the schema that would be executed when the file is read or written. Other tables do no harm; the view
+/// `result` is for people, and dbdyno itself never reads it.
 fn foreign(connection: &Connection) -> Result<Option<String>> {
     let sql = "SELECT type || ' `' || name || '`' FROM pragma_table_list
                WHERE schema = 'main' AND type <> 'table' AND (type, name) <> ('view', 'result')
@@ -139,7 +138,7 @@ fn foreign(connection: &Connection) -> Result<Option<String>> {
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
-/// Whether all of the schema is text: names of columns come from it, and who asks for one takes that for granted.
+/// rusqlite panics on names of columns that are not text.
 fn is_text(connection: &Connection) -> Result<bool> {
     let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
     let mut rows = statement.query([])?;

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::annotate::refuse_taken;
+use super::document::json;
 use super::finite::finite;
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, document, read};
@@ -308,7 +309,7 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     Ok(())
 }
 
-/// Behind the remarks that the point has. The sentence stands beside code and fields for who reads with sqlite3.
+/// After the remarks of the point. The sentence is stored for people with sqlite3.
 fn insert_remark(
     transaction: &Transaction<'_>,
     id: i64,
@@ -323,7 +324,6 @@ fn insert_remark(
     Ok(())
 }
 
-/// Behind what the run misses already.
 fn insert_missing(transaction: &Transaction<'_>, run_id: i64, missing: &Missing) -> Result<()> {
     let Missing {
         target,
@@ -360,7 +360,7 @@ pub(super) fn finish_run(
             return Err(ArchiveError::NotComplete { run_id, missing });
         }
     }
-    // A record that was changed keeps its old digest: sealing it anew would hide the change.
+    // A record that was changed keeps its old digest: a new one would hide the change.
     let unchanged = read::run_is_unchanged(&transaction, run_id)?;
     transaction.execute(
         "UPDATE run SET state = ?1, finished_at = ?2 WHERE id = ?3",
@@ -382,12 +382,6 @@ fn seal_run(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value)
-        .expect("the model's structs have string keys and cannot fail to become JSON")
-}
-
-/// Word for a state in the archive and the exports.
 pub(crate) fn state_name(state: RunState) -> &'static str {
     match state {
         RunState::Running => "running",
@@ -396,7 +390,6 @@ pub(crate) fn state_name(state: RunState) -> &'static str {
     }
 }
 
-/// Word for a steadiness in the archive and the exports.
 fn steady_name(steady: Steady) -> &'static str {
     match steady {
         Steady::Yes => "yes",

@@ -1,8 +1,8 @@
-//! What is found out after points were measured: points that belong together, that turn out to be wrong, or
+//! Findings after points were measured: points that belong together, that turn out to be wrong, or
 //! that a rule made needless.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{key, new_run, point, told};
+use crate::common::{key, new_run, point, remark};
 use archive::{Archive, ArchiveError, Missing, RunName, RunState};
 
 fn begun(jobs: &[u32]) -> (tempfile::TempDir, Archive, i64) {
@@ -18,7 +18,7 @@ fn left_out(reason: &str) -> Missing {
         target: 0,
         test: "OLTP".into(),
         title: "A ramp".into(),
-        reason: told(reason),
+        reason: remark(reason),
     }
 }
 
@@ -41,12 +41,14 @@ fn a_condemned_point_is_invalid_with_the_reason_and_unaltered() {
         .append_points(id, &[point(key(1)), point(key(2))])
         .unwrap();
     archive
-        .invalidate(id, &[key(2)], &told("the sums differ"))
+        .invalidate(id, &[key(2)], &remark("the sums differ"))
         .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert!(run.points[0].valid());
-    assert_eq!(run.points[1].reasons, [told("the sums differ")]);
-    let absent = archive.invalidate(id, &[key(3)], &told("why")).unwrap_err();
+    assert_eq!(run.points[1].reasons, [remark("the sums differ")]);
+    let absent = archive
+        .invalidate(id, &[key(3)], &remark("why"))
+        .unwrap_err();
     assert!(matches!(absent, ArchiveError::NotThere { .. }), "{absent}");
 }
 
@@ -59,7 +61,7 @@ fn what_was_altered_before_stays_altered() {
         .execute("UPDATE point SET operations_per_s = 1e9", [])
         .unwrap();
     archive
-        .invalidate(id, &[key(1)], &told("the sums differ"))
+        .invalidate(id, &[key(1)], &remark("the sums differ"))
         .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert_eq!(

@@ -146,8 +146,8 @@ fn a_deleted_run_is_gone_whole_and_its_number_is_not_given_again() {
     assert_eq!(next, last + 1);
     let connection = Connection::open(archive.path()).unwrap();
     let sql = "SELECT group_concat(id || ' ' || label || ' ' || points || ' ' || deleted_at, ', ') FROM deleted_run";
-    let told: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-    assert_eq!(told, format!("2 first 2 {NOW}, 3 run-3 1 {NOW}"));
+    let reported: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(reported, format!("2 first 2 {NOW}, 3 run-3 1 {NOW}"));
     drop(connection);
     let path = archive.path().to_owned();
     drop(archive);

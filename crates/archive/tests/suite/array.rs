@@ -78,7 +78,7 @@ fn times_of_the_array_stand_beside_a_database_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
+fn what_is_wrong_is_reported_with_its_line_and_changes_nothing() {
     let head = "run,operation,up_to_us,count\n";
     for (text, said) in [
         ("time,count\n".to_owned(), "first line"),

@@ -1,4 +1,4 @@
-//! What block devices did: stored whole, and exported.
+//! Block devices: stored whole, and exported.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
@@ -72,7 +72,7 @@ fn an_export_has_every_device_with_its_samples() {
 }
 
 #[test]
-fn what_is_not_a_number_becomes_unknown_and_is_told() {
+fn what_is_not_a_number_becomes_unknown_and_is_reported() {
     let (_directory, mut archive) = empty();
     let mut odd = point(key(1));
     let [volume, disk, _] = odd.devices.as_mut_slice() else {

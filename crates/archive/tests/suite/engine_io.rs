@@ -1,4 +1,4 @@
-//! What an engine counted of its own I/O: kept whole, and read whatever the file says.
+//! The engine's own I/O: stored whole, and exported.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
@@ -49,7 +49,7 @@ fn an_export_has_the_account_with_its_sources_and_reasons() {
 }
 
 #[test]
-fn what_is_not_a_number_becomes_unknown_and_is_told() {
+fn what_is_not_a_number_becomes_unknown_and_is_reported() {
     let (_directory, mut archive) = empty();
     let mut odd = point(key(1));
     odd.engine_io[0].mb = Some(f64::NAN);

@@ -1,4 +1,4 @@
-//! What the environment can do to an archive: kill the writer, fill the disk, damage the file.
+//! Faults of the environment: the writer is killed, the disk fills, the file is damaged.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::fs;
@@ -96,18 +96,18 @@ fn kill_9_loses_no_finished_point() {
         let path = directory.path().join(format!("{}.dbdyno", round / 5));
         let mut child = child(&testing::again!(), &path, None);
         let mut reports = reports(&mut child);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         // Each archive's first child is stopped while it makes the file, the others somewhere in
         // the points after the first few.
         let delay_us = if round % 5 == 0 {
             500 + round * 200
         } else {
-            told.extend(reports.by_ref().take(1 + round as usize % 7));
+            reported.extend(reports.by_ref().take(1 + round as usize % 7));
             round * 7_919 % 20_000
         };
         std::thread::sleep(Duration::from_micros(delay_us));
         child.kill().unwrap();
-        told.extend(reports);
+        reported.extend(reports);
         child.wait().unwrap();
         if !path.exists() {
             in_creation += 1;
@@ -116,8 +116,8 @@ fn kill_9_loses_no_finished_point() {
         let archive = Archive::open(&path).unwrap();
         let Ok(run) = archive.load_run(&RunName::Last) else {
             assert!(
-                told.is_empty(),
-                "round {round}: the run is gone, its points were {told:?}"
+                reported.is_empty(),
+                "round {round}: the run is gone, its points were {reported:?}"
             );
             continue;
         };
@@ -128,15 +128,15 @@ fn kill_9_loses_no_finished_point() {
             "round {round}"
         );
         assert!(
-            told.iter().all(|jobs| there.contains(jobs)),
-            "round {round}: {told:?}"
+            reported.iter().all(|jobs| there.contains(jobs)),
+            "round {round}: {reported:?}"
         );
         assert!(
             run.points.iter().all(Point::valid) && run.reasons.is_empty(),
             "round {round}"
         );
         assert_eq!(run.state, RunState::Running);
-        kept += told.len();
+        kept += reported.len();
     }
     println!("{kept} finished points kept, {in_creation} kills before there was an archive");
     assert!(
@@ -145,20 +145,20 @@ fn kill_9_loses_no_finished_point() {
     );
 }
 
-/// What was finished is readable on the full disk; with space again the run goes on.
-fn assert_full(path: &Path, told: usize, make_room: impl FnOnce()) {
+/// Finished points are readable on the full disk; with space again the run continues.
+fn assert_full(path: &Path, reported: usize, make_room: impl FnOnce()) {
     let run = Archive::open_read_only(path)
         .unwrap()
         .load_run(&RunName::Last)
         .unwrap();
-    assert_eq!(run.points.len(), told);
-    assert!(told > 0 && run.points.iter().all(Point::valid) && run.reasons.is_empty());
+    assert_eq!(run.points.len(), reported);
+    assert!(reported > 0 && run.points.iter().all(Point::valid) && run.reasons.is_empty());
     make_room();
     let mut archive = Archive::open(path).unwrap();
     archive
         .append_point(run.id, &large_point(key(POINTS)))
         .unwrap();
-    assert_eq!(archive.finished(run.id).unwrap().len(), told + 1);
+    assert_eq!(archive.finished(run.id).unwrap().len(), reported + 1);
 }
 
 #[test]
@@ -171,14 +171,14 @@ fn a_limit_on_the_size_of_files_is_a_full_disk() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.dbdyno");
     let mut child = child(&testing::again!(), &path, Some(2_048));
-    let told = reports(&mut child).count();
+    let reported = reports(&mut child).count();
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(
         ended.status.success(),
         "the child did not meet the limit as it should: {said}"
     );
-    assert_full(&path, told, || {});
+    assert_full(&path, reported, || {});
 }
 
 /// A small file system of its own, taken away at the end.
@@ -208,7 +208,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let disk = match SmallDisk::mount("size=1m") {
         Ok(disk) => disk,
         Err(said) => testing::skip!("no file system can be mounted here: {said}"),
@@ -218,10 +218,10 @@ fn a_full_disk_is_told_and_loses_nothing() {
     let id = archive
         .create_run(&new_run(None, (1..=POINTS).map(key).collect()))
         .unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     let error = loop {
-        match archive.append_point(id, &large_point(key(told + 1))) {
-            Ok(()) => told += 1,
+        match archive.append_point(id, &large_point(key(reported + 1))) {
+            Ok(()) => reported += 1,
             Err(error) => break error,
         }
     };
@@ -231,13 +231,13 @@ fn a_full_disk_is_told_and_loses_nothing() {
         "{error}"
     );
     drop(archive);
-    assert_full(&path, told as usize, || {
+    assert_full(&path, reported as usize, || {
         disk.set("remount,size=16m").unwrap()
     });
 }
 
 #[test]
-fn a_disk_full_from_the_start_is_told_and_leaves_nothing() {
+fn a_disk_full_from_the_start_is_reported_and_leaves_nothing() {
     let disk = match SmallDisk::mount("size=16k") {
         Ok(disk) => disk,
         Err(said) => testing::skip!("no file system can be mounted here: {said}"),
@@ -343,14 +343,16 @@ fn tables_that_are_not_those_of_the_version_are_refused() {
     let path = directory.path().join("a.dbdyno");
     drop(Archive::open(&path).unwrap());
     let sqlite = rusqlite::Connection::open(&path).unwrap();
-    sqlite.execute_batch("DROP VIEW result; DROP TABLE reason").unwrap();
+    sqlite
+        .execute_batch("DROP VIEW result; DROP TABLE reason")
+        .unwrap();
     drop(sqlite);
     let error = Archive::open(&path).unwrap_err();
     assert!(error.to_string().contains("reason"), "{error}");
 }
 
 #[test]
-fn a_place_that_cannot_be_used_is_told() {
+fn a_place_that_cannot_be_used_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     fs::write(&file, "text").unwrap();

@@ -10,7 +10,7 @@ use testing::{each_seed, peak_bytes};
 
 use crate::common::{key, measure, point};
 
-/// What the small archives here take to be read, many times over.
+/// A multiple of the memory that reading a small archive takes.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
 /// Two points, the journal folded in.

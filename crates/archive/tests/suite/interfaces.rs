@@ -1,4 +1,4 @@
-//! What network interfaces carried: kept whole, and read whatever the file says.
+//! Network interfaces: stored whole, and exported.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use archive::export::{json, json_schema};
@@ -44,14 +44,14 @@ fn an_export_has_every_interface() {
 }
 
 #[test]
-fn a_time_that_is_not_a_number_becomes_unknown_and_is_told() {
+fn a_time_that_is_not_a_number_becomes_unknown_and_is_reported() {
     let (_directory, mut archive) = empty();
     let mut odd = point(key(1));
     odd.interfaces[0].elapsed_s = Some(f64::NAN);
     measure(&mut archive, None, &[odd.clone()]);
     let mut run = archive.load_run(&RunName::Last).unwrap();
-    let told = Remark::InterfacesNotANumber { interfaces: 1 };
-    assert!(run.valid() && run.points[0].notes.contains(&told));
+    let reported = Remark::InterfacesNotANumber { interfaces: 1 };
+    assert!(run.valid() && run.points[0].notes.contains(&reported));
     assert_eq!(run.points[0].interfaces[0].elapsed_s, None);
     // An export that was never archived is the same.
     run.points = vec![odd];

@@ -1,4 +1,4 @@
-//! What holds for every reference, and what a wrong file is told.
+//! Rules of every reference, and errors of wrong files.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn no_two_stated_figures_of_one_place_have_one_name() {
 }
 
 #[test]
-fn the_prefix_is_accepted_and_an_unknown_name_is_told_the_known_ones() {
+fn the_prefix_is_accepted_and_an_unknown_name_lists_the_known_ones() {
     let name = reference::list()[0];
     assert_eq!(
         reference::load(&format!("ref:{name}")),

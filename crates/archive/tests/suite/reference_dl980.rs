@@ -1,4 +1,4 @@
-//! What may be asserted of document 001: its rows agree with themselves and with its scorecards.
+//! Document 001: its rows agree with themselves and with its scorecards.
 
 use archive::reference::{self, FactKind, Reference, ReferencePoint};
 

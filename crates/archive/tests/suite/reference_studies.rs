@@ -1,4 +1,4 @@
-//! What may be asserted of documents 000, 002, 003 and 004: the checklist is complete, stated factors follow.
+//! Documents 000, 002, 003 and 004: the checklist is complete, stated factors follow.
 
 use archive::reference::{self, Cell, FactKind, PublishedTable, Reference};
 

@@ -1,7 +1,7 @@
-//! What goes into an archive comes out of it, and what may not go in is refused.
+//! Points are read as they were written, and invalid ones are refused.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{empty, key, maybe_number, measure, new_run, number, point, told};
+use crate::common::{empty, key, maybe_number, measure, new_run, number, point, remark};
 use crate::{devices, engine_io, executions, interfaces};
 use archive::{
     Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, EventSource, FIGURES, Figures,
@@ -171,7 +171,7 @@ fn the_list_tells_how_far_each_run_came() {
     let (_directory, mut archive) = empty();
     measure(&mut archive, None, &[point(key(1))]);
     let mut bad = point(key(1));
-    bad.reasons.push(told("wrong"));
+    bad.reasons.push(remark("wrong"));
     measure(&mut archive, None, &[bad]);
     archive
         .create_run(&new_run(None, vec![key(1), key(2)]))
@@ -195,7 +195,7 @@ fn the_list_tells_how_far_each_run_came() {
 }
 
 #[test]
-fn what_is_not_a_number_becomes_unknown_and_is_told() {
+fn what_is_not_a_number_becomes_unknown_and_is_reported() {
     let (_directory, mut archive) = empty();
     let mut odd = point(key(1));
     odd.figures.rows_per_s = Some(f64::NAN);
@@ -223,14 +223,14 @@ fn what_is_not_a_number_becomes_unknown_and_is_told() {
     );
     let notes: Vec<String> = back.notes.iter().map(Remark::to_string).collect();
     let notes = notes.join("\n");
-    for told in [
+    for reported in [
         "rows_per_s",
         "elapsed_s",
         "1 samples",
         "1 timed event",
         "longer than an hour",
     ] {
-        assert!(notes.contains(told), "{told}: {notes}");
+        assert!(notes.contains(reported), "{reported}: {notes}");
     }
 }
 

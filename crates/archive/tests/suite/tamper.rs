@@ -1,7 +1,7 @@
 //! A row or a bucket changed behind the tool's back makes the figure invalid.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{histogram, key, measure, new_run, point, told};
+use crate::common::{histogram, key, measure, new_run, point, remark};
 use archive::{Archive, Remark, Run, RunName, RunState};
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ fn after(tamper: impl Fn(&Connection)) -> Run {
     let path = directory.path().join("a.dbdyno");
     let mut archive = Archive::open(&path).unwrap();
     let mut second = point(key(2));
-    second.reasons.push(told("the row count was wrong"));
+    second.reasons.push(remark("the row count was wrong"));
     measure(&mut archive, None, &[point(key(1)), second]);
     drop(archive);
     let connection = Connection::open(&path).unwrap();
@@ -38,7 +38,7 @@ fn an_untouched_run_has_only_its_own_reasons() {
     let run = after(|connection| connection.execute_batch("VACUUM; REINDEX;").unwrap());
     assert_eq!(run.reasons, []);
     assert!(run.points[0].valid());
-    assert_eq!(run.points[1].reasons, [told("the row count was wrong")]);
+    assert_eq!(run.points[1].reasons, [remark("the row count was wrong")]);
 }
 
 #[test]

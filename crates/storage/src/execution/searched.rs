@@ -120,7 +120,7 @@ impl Execution<'_> {
             }
             Ok((false, None))
         })?;
-        let told = search_of(&searched).told("I/Os", slo.objective.to_string());
+        let told = search_of(&searched).remarks("I/Os", slo.objective.to_string());
         let mut told = told.to_vec();
         let found = searched.found();
         let ends = [found.rate_per_s, found.missed_per_s];

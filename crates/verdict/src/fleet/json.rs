@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json as value};
 
+use super::Fleet;
 use super::measure::{CONFIDENCE, Figure, Measure, Shift, resamples};
 use super::window::LIMITS;
-use super::Fleet;
 
 /// The fleet without its single systems.
 pub fn json(fleet: &Fleet) -> Value {

@@ -102,7 +102,7 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             target: 0,
             test: "T332".into(),
             title: "Bulk load compressed".into(),
-            reason: told("SQLite does not compress."),
+            reason: remark("SQLite does not compress."),
         }],
         tool_version: "0.1.0".into(),
         started_at: "2026-01-02T03:04:05Z".into(),
@@ -111,7 +111,7 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
 }
 
 /// A remark without a meaning.
-pub fn told(text: &str) -> Remark {
+pub fn remark(text: &str) -> Remark {
     Remark::Text {
         text: text.to_owned(),
     }
@@ -171,7 +171,7 @@ pub fn point(key: PointKey) -> Point {
         reasons: Vec::new(),
         notes: vec![
             Remark::Short { elapsed_s: 0.046 },
-            told("SQLite has one writer."),
+            remark("SQLite has one writer."),
         ],
     };
     for (place, figure) in FIGURES.iter().enumerate() {
@@ -383,7 +383,7 @@ pub fn example_run() -> Run {
     let mut archive = Archive::open(directory.path().join("example.dbdyno")).unwrap();
     let mut bad = point(key(4));
     bad.reasons
-        .push(told("7 of 8000 rows were wrong, see \"check\""));
+        .push(remark("7 of 8000 rows were wrong, see \"check\""));
     bad.steady = None;
     bad.histograms = Histograms::default();
     measure(

@@ -76,7 +76,7 @@ impl<'a> RateSearch<'a> {
     }
 
     fn points(&self, searched: &SearchedRate<(Level<'a>, LevelOutcome)>) -> Vec<Point> {
-        let remarks = search_of(searched).told("arrivals", self.objective.to_string());
+        let remarks = search_of(searched).remarks("arrivals", self.objective.to_string());
         let Some((level, outcome)) = searched.best() else {
             return self.place.without_figures(&remarks);
         };
